@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Our own targets: Swift 6 language mode (the tools version's default), and a warning is an error.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "pushfarm",
+    products: [.executable(name: "pushfarm", targets: ["pushfarm"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    ],
+    targets: [
+        // System libraries: a module map and a shim header each.
+        .systemLibrary(
+            name: "CLibuv", pkgConfig: "libuv",
+            providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .systemLibrary(
+            name: "CNghttp2", pkgConfig: "libnghttp2",
+            providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
+        .systemLibrary(
+            name: "CHiredis", pkgConfig: "hiredis",
+            providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
+
+        // Cores: no socket, no clock, no C.
+        .target(name: "PushModel", swiftSettings: strict),
+        .target(name: "APNs", dependencies: ["PushModel"], swiftSettings: strict),
+        .target(name: "FarmPolicy", dependencies: ["PushModel"], swiftSettings: strict),
+        .target(name: "ControlChannel", dependencies: ["PushModel"], swiftSettings: strict),
+
+        // Adapters: one C library each.
+        .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
+        .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "HTTP2", dependencies: ["CNghttp2"], swiftSettings: strict),
+        .target(name: "RESP", dependencies: ["CHiredis"], swiftSettings: strict),
+
+        // Shells.
+        .target(name: "Transport", dependencies: ["EventLoop", "TLS"], swiftSettings: strict),
+        .target(
+            name: "FarmStore", dependencies: ["PushModel", "RESP", "EventLoop", "Transport", "TLS"],
+            resources: [.embedInCode("Scripts")], swiftSettings: strict),
+        .target(
+            name: "Gateway",
+            dependencies: ["PushModel", "APNs", "FarmPolicy", "HTTP2", "TLS", "EventLoop", "Transport"],
+            swiftSettings: strict),
+        .target(
+            name: "Worker",
+            dependencies: [
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
+                "FarmStore", "Gateway",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "Coordinator",
+            dependencies: [
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
+                "FarmStore", "FarmConfiguration",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "Simulator",
+            dependencies: [
+                "PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "FarmConfiguration",
+            dependencies: ["PushModel", .product(name: "Yams", package: "Yams")],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "pushfarm",
+            dependencies: [
+                "Worker", "Coordinator", "Simulator", "FarmConfiguration",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+    ]
+)
