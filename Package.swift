@@ -2,7 +2,11 @@
 import PackageDescription
 
 /// Our own targets: Swift 6 language mode (the tools version's default), and a warning is an error.
-let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
 
 let package = Package(
     name: "pushfarm",
