@@ -1,0 +1,99 @@
+import CLibuv
+
+/// The process's event loop, as the global actor on which everything that is not pure runs.
+///
+/// Its executor is libuv's default loop: a job of this actor runs between two polls of that loop, on the
+/// thread that called ``run(_:)``. C callbacks enter the actor with ``assumeIsolated(_:)``.
+@globalActor
+package actor Loop {
+    package static let shared = Loop()
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        LoopExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// Runs the loop on this thread until `body` has returned, and hands on its value or its error.
+    package static func run<Value: Sendable>(
+        _ body: @escaping @Loop () async throws -> Value
+    ) throws -> Value {
+        let executor = LoopExecutor.shared
+        executor.adoptCurrentThread()
+        let outcome = Outcome<Value>()
+        Task { @Loop in
+            do { outcome.result = .success(try await body()) } catch { outcome.result = .failure(error) }
+            uv_stop(uv_default_loop())
+        }
+        while true {
+            uv_run(uv_default_loop(), UV_RUN_DEFAULT)
+            if let result = assumeIsolated({ outcome.result }) { return try result.get() }
+        }
+    }
+
+    /// Runs the loop on this thread for as long as the process lives: for a test bundle, whose main thread
+    /// is not ours.
+    package static func runForever() -> Never {
+        LoopExecutor.shared.adoptCurrentThread()
+        while true { uv_run(uv_default_loop(), UV_RUN_DEFAULT) }
+    }
+
+    /// Enters the actor from a C callback, which the loop calls on its own thread.
+    @inline(__always)
+    package static func assumeIsolated<Value>(_ body: @Loop () throws -> Value) rethrows -> Value {
+        precondition(LoopExecutor.shared.isOnLoopThread, "a callback of the loop ran on another thread")
+        // The check above is what the isolation of the closure's type stands for.
+        return try withoutActuallyEscaping(body) {
+            try unsafeBitCast($0, to: (() throws -> Value).self)()
+        }
+    }
+
+    /// Milliseconds of a clock that only goes forward, read once a turn: for time-outs, not for leases.
+    @Loop package static var milliseconds: UInt64 { uv_now(uv_default_loop()) }
+
+    /// Calls `listener.loopTurnEnded()` once, after this turn's callbacks and jobs and before the loop waits.
+    @Loop package static func atEndOfTurn(_ listener: any TurnListener) {
+        LoopExecutor.shared.atEndOfTurn(listener)
+    }
+
+    /// Waits without blocking the loop: for back-off and for slow polls, never for an event.
+    @Loop package static func sleep(for duration: Duration) async throws(CancellationError) {
+        let nap = Nap()
+        await withTaskCancellationHandler {
+            await nap.wait(for: duration)
+        } onCancel: {
+            Task { @Loop in nap.wake() }
+        }
+        if Task.isCancelled { throw CancellationError() }
+    }
+
+    /// What the body of ``run(_:)`` came to.
+    @Loop private final class Outcome<Value: Sendable> {
+        nonisolated init() {}
+        var result: Result<Value, any Error>?
+    }
+
+    /// One sleeper.
+    @Loop private final class Nap {
+        private var timer: Timer?
+        private var continuation: CheckedContinuation<Void, Never>?
+
+        func wait(for duration: Duration) async {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled else { return continuation.resume() }
+                self.continuation = continuation
+                timer = Timer { [unowned self] in wake() }
+                timer?.start(after: duration)
+            }
+        }
+
+        func wake() {
+            timer?.stop()
+            continuation?.resume()
+            continuation = nil
+        }
+    }
+}
+
+/// Something that has work to do once a turn of the loop, such as one write for all that a turn produced.
+package protocol TurnListener: AnyObject {
+    @Loop func loopTurnEnded()
+}

@@ -1,0 +1,9 @@
+import CLibuv
+
+/// What libuv refused, in its own words.
+package struct LoopError: Error, Equatable, CustomStringConvertible {
+    /// A negative `UV_E…` value, which is `-errno` on Unix.
+    package let code: Int32
+
+    package var description: String { String(cString: uv_strerror(code)) }
+}

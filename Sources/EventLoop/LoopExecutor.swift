@@ -1,0 +1,74 @@
+import CLibuv
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Runs the jobs of ``Loop`` between two polls of libuv's default loop.
+///
+/// A job is nearly always enqueued by the loop's own thread. The mutex is there for the rest: a task that a
+/// test starts elsewhere, a cancellation handler.
+final class LoopExecutor: SerialExecutor {
+    static let shared = LoopExecutor()
+
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let thread = Atomic<UInt>(0)
+    private let hooks: LoopHooks
+
+    private init() {
+        hooks = LoopHooks()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        if !isOnLoopThread { hooks.wakeFromAnotherThread() }
+    }
+
+    func checkIsolated() {
+        precondition(isOnLoopThread, "this must run on the event loop")
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }
+
+    var isOnLoopThread: Bool {
+        thread.load(ordering: .relaxed) == Self.currentThread
+    }
+
+    func adoptCurrentThread() {
+        thread.store(Self.currentThread, ordering: .relaxed)
+    }
+
+    @Loop func atEndOfTurn(_ listener: any TurnListener) {
+        hooks.listeners.append(listener)
+    }
+
+    /// Runs what is due before the loop waits: jobs, then listeners, until there is neither, or for so many
+    /// rounds that sockets must have their turn.
+    @Loop func finishTurn() {
+        for _ in 0..<64 {
+            let due = jobs.withLock { jobs in
+                let due = jobs
+                jobs.removeAll(keepingCapacity: due.isEmpty)
+                return due
+            }
+            for job in due { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            let listeners = hooks.listeners
+            hooks.listeners.removeAll(keepingCapacity: true)
+            for listener in listeners { listener.loopTurnEnded() }
+            if due.isEmpty && listeners.isEmpty { return hooks.allowWaiting() }
+        }
+        hooks.forbidWaiting()
+    }
+
+    private static var currentThread: UInt {
+        #if canImport(Glibc)
+            UInt(pthread_self())
+        #else
+            UInt(bitPattern: pthread_self())
+        #endif
+    }
+}

@@ -1,0 +1,44 @@
+import CLibuv
+
+/// The libuv handles by which the executor takes part in the loop. They live as long as the process.
+///
+/// `prepare` runs right before every poll and finishes the turn; `idle` keeps the poll from waiting while
+/// there is more to run; `async` wakes the loop from another thread.
+@Loop final class LoopHooks {
+    var listeners: [any TurnListener] = []
+    private let idle: Address<uv_idle_t>
+    /// The one handle that other threads may touch: libuv allows `uv_async_send` anywhere.
+    private let wakeUp: Address<uv_async_t>
+
+    /// Where a handle is, for ever.
+    private struct Address<Kind>: Sendable {
+        private let bits: UInt
+        init(_ handle: UnsafeMutablePointer<Kind>) { bits = UInt(bitPattern: handle) }
+        var handle: UnsafeMutablePointer<Kind> { UnsafeMutablePointer(bitPattern: bits)! }
+    }
+
+    nonisolated init() {
+        let loop = uv_default_loop()
+        let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
+        uv_idle_init(loop, idle)
+        self.idle = Address(idle)
+        let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+        uv_prepare_init(loop, prepare)
+        uv_prepare_start(prepare) { _ in Loop.assumeIsolated { LoopExecutor.shared.finishTurn() } }
+        let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+        uv_async_init(loop, async) { _ in }
+        wakeUp = Address(async)
+    }
+
+    nonisolated func wakeFromAnotherThread() {
+        uv_async_send(wakeUp.handle)
+    }
+
+    func forbidWaiting() {
+        uv_idle_start(idle.handle) { _ in }
+    }
+
+    func allowWaiting() {
+        uv_idle_stop(idle.handle)
+    }
+}

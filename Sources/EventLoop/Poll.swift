@@ -1,0 +1,44 @@
+import CLibuv
+
+/// Watches one nonblocking file descriptor, which stays its owner's. Releasing the watcher ends the watch.
+@Loop package final class Poll {
+    /// What to wait for, and what has come.
+    package struct Interest: OptionSet, Sendable {
+        package let rawValue: Int32
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+        package static let readable = Interest(rawValue: Int32(UV_READABLE.rawValue))
+        package static let writable = Interest(rawValue: Int32(UV_WRITABLE.rawValue))
+    }
+
+    private let handle: UnsafeMutablePointer<uv_poll_t>
+    private let action: @Loop (Interest) -> Void
+    private var interest: Interest = []
+
+    /// - Parameter action: is given what is possible now; after an error of the descriptor that is both, so
+    ///   that the next read or write shows the error.
+    package init(_ descriptor: Int32, _ action: @escaping @Loop (Interest) -> Void) {
+        self.action = action
+        handle = .allocate(capacity: 1)
+        let status = uv_poll_init(uv_default_loop(), handle, descriptor)
+        precondition(status == 0, "cannot watch descriptor \(descriptor): \(status)")
+        handle.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+    }
+
+    isolated deinit {
+        Handle.close(handle)
+    }
+
+    package func watch(_ interest: Interest) {
+        guard interest != self.interest else { return }
+        self.interest = interest
+        guard !interest.isEmpty else {
+            uv_poll_stop(handle)
+            return
+        }
+        uv_poll_start(handle, interest.rawValue) { handle, status, events in
+            let poll = Handle.owner(handle!.pointee.data, as: Poll.self)
+            let ready = status < 0 ? [.readable, .writable] : Poll.Interest(rawValue: events)
+            Loop.assumeIsolated { poll.action(ready) }
+        }
+    }
+}

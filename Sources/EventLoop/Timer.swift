@@ -1,0 +1,48 @@
+import CLibuv
+
+/// One timer of the loop. Starting it again moves it; releasing it ends it.
+@Loop package final class Timer {
+    private let handle: UnsafeMutablePointer<uv_timer_t>
+    private let action: @Loop () -> Void
+
+    package init(_ action: @escaping @Loop () -> Void) {
+        self.action = action
+        handle = .allocate(capacity: 1)
+        uv_timer_init(uv_default_loop(), handle)
+        handle.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+    }
+
+    isolated deinit {
+        Handle.close(handle)
+    }
+
+    /// - Parameters:
+    ///   - delay: rounded up to whole milliseconds, counted from now, not from the beginning of the turn.
+    ///   - interval: when given, the timer goes on at this interval.
+    package func start(after delay: Duration, every interval: Duration? = nil) {
+        uv_update_time(uv_default_loop())
+        uv_timer_start(
+            handle,
+            { handle in
+                let timer = Handle.owner(handle!.pointee.data, as: Timer.self)
+                Loop.assumeIsolated { timer.action() }
+            }, delay.milliseconds, interval?.milliseconds ?? 0)
+    }
+
+    package func stop() {
+        uv_timer_stop(handle)
+    }
+
+    package var isRunning: Bool {
+        handle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_is_active($0) } != 0
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded up, none below zero.
+    package var milliseconds: UInt64 {
+        guard self > .zero else { return 0 }
+        let (seconds, attoseconds) = components
+        return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
