@@ -89,5 +89,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+
+        // Tests.
+        .testTarget(name: "APNsTests", dependencies: ["APNs", "PushModel"], swiftSettings: strict),
+        .testTarget(name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
     ]
 )

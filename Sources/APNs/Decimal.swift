@@ -1,0 +1,45 @@
+/// Whole numbers as decimal digits.
+package enum Decimal {
+    /// The most characters that a number takes.
+    package static let longest = 20
+
+    /// Writes `number` with a sign if it is negative; `destination` must have room for ``longest`` characters.
+    ///
+    /// - Returns: the number of characters.
+    package static func write(_ number: Int64, to destination: UnsafeMutableRawPointer) -> Int {
+        var rest = number.magnitude
+        var count = number < 0 ? 2 : 1
+        while rest >= 10 {
+            rest /= 10
+            count += 1
+        }
+        rest = number.magnitude
+        var position = count
+        repeat {
+            position -= 1
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            destination.storeBytes(
+                of: UInt8(ascii: "0") + UInt8(digit), toByteOffset: position, as: UInt8.self)
+            rest = quotient
+        } while rest > 0
+        if number < 0 { destination.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
+        return count
+    }
+
+    /// Reads digits with an optional sign, and nothing else; nil if it is no number or does not fit.
+    package static func read(_ text: UnsafeRawBufferPointer) -> Int64? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text
+        guard !digits.isEmpty else { return nil }
+        var value: Int64 = 0
+        for character in digits {
+            guard character &- UInt8(ascii: "0") < 10 else { return nil }
+            let digit = Int64(character &- UInt8(ascii: "0"))
+            let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = tens.addingReportingOverflow(isNegative ? -digit : digit)
+            guard !overflow, !carry else { return nil }
+            value = sum
+        }
+        return value
+    }
+}

@@ -1,0 +1,48 @@
+/// Bytes as lower-case hexadecimal digits, and back.
+package enum Hexadecimal {
+    /// Writes two digits a byte; `destination` must have room for them.
+    ///
+    /// - Returns: the number of digits.
+    @discardableResult
+    package static func write(_ bytes: UnsafeRawBufferPointer, to destination: UnsafeMutableRawPointer) -> Int
+    {
+        for (index, byte) in bytes.enumerated() {
+            destination.storeBytes(of: digit(byte >> 4), toByteOffset: 2 * index, as: UInt8.self)
+            destination.storeBytes(of: digit(byte & 15), toByteOffset: 2 * index + 1, as: UInt8.self)
+        }
+        return 2 * bytes.count
+    }
+
+    /// Reads digits of either case; `destination` must have room for half as many bytes.
+    ///
+    /// - Returns: the number of bytes, or nil if `digits` is odd in number or holds another character.
+    package static func read(_ digits: UnsafeRawBufferPointer, to destination: UnsafeMutableRawPointer)
+        -> Int?
+    {
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        for index in 0..<digits.count / 2 {
+            guard let high = nibble(digits[2 * index]), let low = nibble(digits[2 * index + 1]) else {
+                return nil
+            }
+            destination.storeBytes(of: high << 4 | low, toByteOffset: index, as: UInt8.self)
+        }
+        return digits.count / 2
+    }
+
+    /// The value of one digit of either case.
+    @inline(__always)
+    static func nibble(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Without a branch or a table, so that a loop over it becomes vector instructions.
+    @inline(__always)
+    private static func digit(_ nibble: UInt8) -> UInt8 {
+        nibble &+ UInt8(ascii: "0") &+ ((nibble &+ 6) >> 4) &* 39
+    }
+}

@@ -1,0 +1,120 @@
+/// What an answer of the gateway means for the push, its app and its connection.
+///
+/// Reasons are the gateway's own words, kept as they came; an answer without one is named by its status ("HTTP404").
+package enum Verdict: Hashable, Sendable {
+    /// Accepted by the gateway, which is not yet delivered to the device.
+    case delivered
+    /// No push to this token can succeed. `timestamp` is when the gateway saw it dead, in milliseconds since 1970.
+    ///
+    /// `declared` says that the token may be suppressed; false if the app registered it again after `timestamp`.
+    case tokenDead(reason: String, timestamp: Int64?, declared: Bool)
+    /// This push can never be accepted; its token is fine.
+    case requestWrong(reason: String)
+    /// The app or its topic is set up wrongly.
+    case configurationWrong(reason: String)
+    /// The gateway refuses the app's credentials.
+    case credentialsWrong(reason: String)
+    /// Another provider token on another connection may be accepted.
+    case credentialsStale(reason: String)
+    /// Provider tokens were renewed too often: go on with the older one, later.
+    case authenticationSlow(reason: String)
+    /// Too much was sent to this one token: again, later.
+    case throttled(reason: String)
+    /// The gateway is in trouble: again, later. `reconnect`: this server is going away.
+    case serverTrouble(reason: String, reconnect: Bool)
+    /// The connection is over; the push may go out on another.
+    case connectionOver(reason: String)
+
+    /// Judges one answer.
+    ///
+    /// A known reason decides if its own status is of the same class (4xx, 5xx) as `status`; else the status alone does.
+    /// - Parameters:
+    ///   - reason: the answer's reason, compared exactly; nil if it had none.
+    ///   - timestamp: the answer's timestamp in milliseconds since 1970.
+    ///   - registeredAt: when the producer last saw the token registered, in seconds since 1970.
+    package init(status: Int, reason: String? = nil, timestamp: Int64? = nil, registeredAt: Int64? = nil) {
+        if status == 200 {
+            self = .delivered
+            return
+        }
+        let words = reason ?? "HTTP\(status)"
+        if let known = Reason(rawValue: words), known.status / 100 == status / 100 {
+            self.init(known: known, words: words, timestamp: timestamp, registeredAt: registeredAt)
+        } else {
+            self.init(unknown: words, status: status, timestamp: timestamp, registeredAt: registeredAt)
+        }
+    }
+
+    /// What the gateway said; nil for ``delivered``.
+    package var reason: String? {
+        switch self {
+        case .delivered: nil
+        case .tokenDead(let reason, _, _), .requestWrong(let reason), .configurationWrong(let reason),
+            .credentialsWrong(let reason), .credentialsStale(let reason), .authenticationSlow(let reason),
+            .throttled(let reason), .serverTrouble(let reason, _), .connectionOver(let reason):
+            reason
+        }
+    }
+
+    /// Whether the gateway had accepted the credentials when it gave this answer.
+    package var provesAuthentication: Bool {
+        switch self {
+        case .delivered, .tokenDead, .requestWrong, .configurationWrong, .throttled: true
+        case .credentialsWrong, .credentialsStale, .authenticationSlow, .serverTrouble, .connectionOver: false
+        }
+    }
+
+    init(known: Reason, words: String, timestamp: Int64?, registeredAt: Int64?) {
+        switch known {
+        case .badDeviceToken, .deviceTokenNotForTopic:
+            self = .tokenDead(reason: words, timestamp: timestamp, declared: true)
+        case .unregistered, .expiredToken:
+            self = .gone(words, timestamp: timestamp, registeredAt: registeredAt)
+        case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders,
+            .invalidPushType, .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed,
+            .payloadTooLarge:
+            self = .requestWrong(reason: words)
+        case .badTopic, .missingTopic, .topicDisallowed:
+            self = .configurationWrong(reason: words)
+        case .badCertificate, .badCertificateEnvironment, .forbidden, .invalidProviderToken,
+            .missingProviderToken, .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken:
+            self = .credentialsWrong(reason: words)
+        case .expiredProviderToken, .unrelatedKeyIDInToken:
+            self = .credentialsStale(reason: words)
+        case .tooManyProviderTokenUpdates:
+            self = .authenticationSlow(reason: words)
+        case .tooManyRequests:
+            self = .throttled(reason: words)
+        case .internalServerError, .serviceUnavailable:
+            self = .serverTrouble(reason: words, reconnect: false)
+        case .shutdown:
+            self = .serverTrouble(reason: words, reconnect: true)
+        case .idleTimeout:
+            self = .connectionOver(reason: words)
+        }
+    }
+
+    private init(unknown words: String, status: Int, timestamp: Int64?, registeredAt: Int64?) {
+        switch status {
+        // Only 200 is a delivery. Another success or a wrong request must not be sent again.
+        case 201...299, 400...499:
+            switch status {
+            case 401, 403, 407: self = .credentialsWrong(reason: words)
+            case 410: self = .gone(words, timestamp: timestamp, registeredAt: registeredAt)
+            case 429: self = .throttled(reason: words)
+            default: self = .requestWrong(reason: words)
+            }
+        case 300...399: self = .configurationWrong(reason: words)
+        default: self = .serverTrouble(reason: words, reconnect: false)
+        }
+    }
+
+    private static func gone(_ words: String, timestamp: Int64?, registeredAt: Int64?) -> Verdict {
+        guard let timestamp, let registeredAt else {
+            return .tokenDead(reason: words, timestamp: timestamp, declared: true)
+        }
+        let (registered, overflow) = registeredAt.multipliedReportingOverflow(by: 1000)
+        let registeredLater = overflow ? registeredAt > 0 : timestamp < registered
+        return .tokenDead(reason: words, timestamp: timestamp, declared: !registeredLater)
+    }
+}

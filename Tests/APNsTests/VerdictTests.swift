@@ -1,0 +1,131 @@
+import APNs
+import Testing
+
+struct VerdictTests {
+    /// Every row of Apple's table.
+    static let table: [(status: Int, reason: String, verdict: Verdict)] = [
+        (400, "BadCollapseId", .requestWrong(reason: "BadCollapseId")),
+        (400, "BadDeviceToken", .tokenDead(reason: "BadDeviceToken", timestamp: nil, declared: true)),
+        (400, "BadExpirationDate", .requestWrong(reason: "BadExpirationDate")),
+        (400, "BadMessageId", .requestWrong(reason: "BadMessageId")),
+        (400, "BadPriority", .requestWrong(reason: "BadPriority")),
+        (400, "BadTopic", .configurationWrong(reason: "BadTopic")),
+        (
+            400, "DeviceTokenNotForTopic",
+            .tokenDead(reason: "DeviceTokenNotForTopic", timestamp: nil, declared: true)
+        ),
+        (400, "DuplicateHeaders", .requestWrong(reason: "DuplicateHeaders")),
+        (400, "IdleTimeout", .connectionOver(reason: "IdleTimeout")),
+        (400, "InvalidPushType", .requestWrong(reason: "InvalidPushType")),
+        (400, "MissingDeviceToken", .requestWrong(reason: "MissingDeviceToken")),
+        (400, "MissingTopic", .configurationWrong(reason: "MissingTopic")),
+        (400, "PayloadEmpty", .requestWrong(reason: "PayloadEmpty")),
+        (400, "TopicDisallowed", .configurationWrong(reason: "TopicDisallowed")),
+        (403, "BadCertificate", .credentialsWrong(reason: "BadCertificate")),
+        (403, "BadCertificateEnvironment", .credentialsWrong(reason: "BadCertificateEnvironment")),
+        (403, "ExpiredProviderToken", .credentialsStale(reason: "ExpiredProviderToken")),
+        (403, "Forbidden", .credentialsWrong(reason: "Forbidden")),
+        (403, "InvalidProviderToken", .credentialsWrong(reason: "InvalidProviderToken")),
+        (403, "MissingProviderToken", .credentialsWrong(reason: "MissingProviderToken")),
+        (403, "UnrelatedKeyIdInToken", .credentialsStale(reason: "UnrelatedKeyIdInToken")),
+        (403, "BadEnvironmentKeyIdInToken", .credentialsWrong(reason: "BadEnvironmentKeyIdInToken")),
+        (403, "BadEnvironmentKeyInToken", .credentialsWrong(reason: "BadEnvironmentKeyInToken")),
+        (404, "BadPath", .requestWrong(reason: "BadPath")),
+        (405, "MethodNotAllowed", .requestWrong(reason: "MethodNotAllowed")),
+        (410, "ExpiredToken", .tokenDead(reason: "ExpiredToken", timestamp: nil, declared: true)),
+        (410, "Unregistered", .tokenDead(reason: "Unregistered", timestamp: nil, declared: true)),
+        (413, "PayloadTooLarge", .requestWrong(reason: "PayloadTooLarge")),
+        (429, "TooManyProviderTokenUpdates", .authenticationSlow(reason: "TooManyProviderTokenUpdates")),
+        (429, "TooManyRequests", .throttled(reason: "TooManyRequests")),
+        (500, "InternalServerError", .serverTrouble(reason: "InternalServerError", reconnect: false)),
+        (503, "ServiceUnavailable", .serverTrouble(reason: "ServiceUnavailable", reconnect: false)),
+        (503, "Shutdown", .serverTrouble(reason: "Shutdown", reconnect: true)),
+    ]
+
+    @Test(arguments: table) func `each reason of the table has its verdict`(
+        row: (status: Int, reason: String, verdict: Verdict)
+    ) {
+        #expect(Verdict(status: row.status, reason: row.reason) == row.verdict)
+        #expect(Reason(rawValue: row.reason)?.status == row.status)
+        #expect(row.verdict.reason == row.reason)
+    }
+
+    @Test func `the table is whole`() {
+        #expect(Set(Self.table.map(\.reason)) == Set(Reason.allCases.map(\.rawValue)))
+    }
+
+    @Test func `200 is a delivery whatever else it says`() {
+        #expect(Verdict(status: 200) == .delivered)
+        #expect(Verdict(status: 200, reason: "BadDeviceToken") == .delivered)
+        #expect(Verdict.delivered.reason == nil)
+    }
+
+    @Test(arguments: [
+        (400, Verdict.requestWrong(reason: "New")), (401, .credentialsWrong(reason: "New")),
+        (402, .requestWrong(reason: "New")), (403, .credentialsWrong(reason: "New")),
+        (404, .requestWrong(reason: "New")), (405, .requestWrong(reason: "New")),
+        (407, .credentialsWrong(reason: "New")),
+        (410, .tokenDead(reason: "New", timestamp: nil, declared: true)),
+        (413, .requestWrong(reason: "New")), (429, .throttled(reason: "New")),
+        (499, .requestWrong(reason: "New")), (500, .serverTrouble(reason: "New", reconnect: false)),
+        (502, .serverTrouble(reason: "New", reconnect: false)),
+        (503, .serverTrouble(reason: "New", reconnect: false)),
+        (599, .serverTrouble(reason: "New", reconnect: false)),
+        (201, .requestWrong(reason: "New")), (204, .requestWrong(reason: "New")),
+        (301, .configurationWrong(reason: "New")), (308, .configurationWrong(reason: "New")),
+        (0, .serverTrouble(reason: "New", reconnect: false)),
+        (-7, .serverTrouble(reason: "New", reconnect: false)),
+        (100, .serverTrouble(reason: "New", reconnect: false)),
+        (600, .serverTrouble(reason: "New", reconnect: false)),
+    ]) func `an unknown reason is judged by its status`(status: Int, verdict: Verdict) {
+        #expect(Verdict(status: status, reason: "New") == verdict)
+    }
+
+    @Test func `an answer without a reason is named by its status`() {
+        #expect(Verdict(status: 404) == .requestWrong(reason: "HTTP404"))
+        #expect(
+            Verdict(status: 410, timestamp: 5) == .tokenDead(reason: "HTTP410", timestamp: 5, declared: true))
+        #expect(Verdict(status: 503) == .serverTrouble(reason: "HTTP503", reconnect: false))
+    }
+
+    @Test(arguments: ["badDeviceToken", "BadDeviceToken ", " BadDeviceToken", "BADDEVICETOKEN", ""])
+    func `reasons are compared exactly and kept as they came`(reason: String) {
+        #expect(Verdict(status: 400, reason: reason) == .requestWrong(reason: reason))
+    }
+
+    @Test func `a reason counts only in its own class of status`() {
+        #expect(
+            Verdict(status: 500, reason: "BadDeviceToken")
+                == .serverTrouble(reason: "BadDeviceToken", reconnect: false))
+        #expect(Verdict(status: 400, reason: "Shutdown") == .requestWrong(reason: "Shutdown"))
+        #expect(
+            Verdict(status: 500, reason: "Shutdown") == .serverTrouble(reason: "Shutdown", reconnect: true))
+        #expect(Verdict(status: 400, reason: "TooManyRequests") == .throttled(reason: "TooManyRequests"))
+    }
+
+    @Test(arguments: [
+        (1_000_000 as Int64?, nil as Int64?, true), (nil, 1000, true), (1_000_000, 1000, true),
+        (999_999, 1000, false), (1_000_001, 1000, true), (0, 1, false),
+        (1_700_000_000_000, 1_699_999_999, true),
+        (1_700_000_000_000, 1_700_000_001, false), (5, .max, false), (5, .min, true), (.max, 1, true),
+        (.min, 1, false),
+    ]) func `a token that registered after the gateway saw it dead is not declared dead`(
+        timestamp: Int64?, registeredAt: Int64?, declared: Bool
+    ) {
+        for reason in ["Unregistered", "ExpiredToken", "New"] {
+            let verdict = Verdict(
+                status: 410, reason: reason, timestamp: timestamp, registeredAt: registeredAt)
+            #expect(verdict == .tokenDead(reason: reason, timestamp: timestamp, declared: declared))
+        }
+    }
+
+    @Test func `only an answer about the push proves the credentials`() {
+        #expect(Verdict(status: 200).provesAuthentication)
+        #expect(Verdict(status: 400, reason: "BadDeviceToken").provesAuthentication)
+        #expect(Verdict(status: 410, reason: "Unregistered").provesAuthentication)
+        #expect(!Verdict(status: 403, reason: "InvalidProviderToken").provesAuthentication)
+        #expect(!Verdict(status: 403, reason: "ExpiredProviderToken").provesAuthentication)
+        #expect(!Verdict(status: 429, reason: "TooManyProviderTokenUpdates").provesAuthentication)
+        #expect(!Verdict(status: 500).provesAuthentication)
+    }
+}
