@@ -1,0 +1,24 @@
+/// Growing delays with an even spread, so that what failed together does not come back together.
+enum Jitter {
+    /// `base` doubled `times` times, at most `cap`.
+    static func doubled(_ base: Duration, times: Int, cap: Duration) -> Duration {
+        var delay = base
+        for _ in 0..<max(0, times) {
+            guard delay < cap else { break }
+            delay *= 2
+        }
+        return min(delay, cap)
+    }
+
+    /// A random part of `delay`, from nothing to all of it, in steps of a microsecond.
+    static func part(of delay: Duration, using random: inout some RandomNumberGenerator) -> Duration {
+        let microseconds = delay / .microseconds(1)
+        guard microseconds >= 1 else { return .zero }
+        return .microseconds(Int64.random(in: 0...Int64(microseconds), using: &random))
+    }
+
+    /// Half of `delay`, and a random part of the other half.
+    static func equal(_ delay: Duration, using random: inout some RandomNumberGenerator) -> Duration {
+        delay / 2 + part(of: delay / 2, using: &random)
+    }
+}

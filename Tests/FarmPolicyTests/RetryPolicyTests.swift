@@ -1,0 +1,93 @@
+import FarmPolicy
+import Testing
+
+struct RetryPolicyTests {
+    private let policy = RetryPolicy()
+
+    private func delays(
+        _ cause: RetryPolicy.Cause, attempts: Int, retryAfter: Duration? = nil, deadline: Int64? = nil,
+        now: Int64 = 0
+    ) -> [Duration] {
+        var random = SplitMix(seed: UInt64(attempts))
+        return (0..<200).compactMap { _ in
+            let decision = policy.decide(
+                cause, attempts: attempts, maxAttempts: .max, deadline: deadline, now: now,
+                retryAfter: retryAfter,
+                using: &random)
+            guard case .retry(let delay) = decision else { return nil }
+            return delay
+        }
+    }
+
+    @Test(arguments: [
+        (RetryPolicy.Cause.serverTrouble, 1, 1000), (.serverTrouble, 2, 2000), (.serverTrouble, 3, 4000),
+        (.serverTrouble, 9, 256_000), (.serverTrouble, 10, 300_000), (.serverTrouble, 100, 300_000),
+        (.outcomeUnknown, 1, 1000), (.outcomeUnknown, 4, 8000), (.throttled, 1, 30_000),
+        (.throttled, 2, 60_000),
+        (.throttled, 3, 120_000), (.throttled, 20, 1_800_000), (.authenticationSlow, 1, 60_000),
+        (.authenticationSlow, 6, 1_200_000), (.serverTrouble, 0, 1000),
+    ]) func `doubles, half fixed and half random`(cause: RetryPolicy.Cause, attempts: Int, milliseconds: Int)
+        throws
+    {
+        let delays = delays(cause, attempts: attempts)
+        #expect(delays.count == 200)
+        let full = Duration.milliseconds(milliseconds)
+        #expect(delays.allSatisfy { $0 >= full / 2 && $0 <= full })
+        let spread = try #require(delays.max()) - #require(delays.min())
+        #expect(spread > full * 0.4)
+    }
+
+    @Test func `asks no sooner than the gateway wants`() {
+        #expect(
+            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(100)).allSatisfy {
+                $0 >= .seconds(100) && $0 < .seconds(101)
+            })
+        #expect(delays(.throttled, attempts: 1, retryAfter: .seconds(1)).allSatisfy { $0 >= .seconds(15) })
+        #expect(
+            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(-5)).allSatisfy {
+                $0 >= .milliseconds(500)
+            })
+        #expect(
+            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(Int64.max)).allSatisfy {
+                $0 <= .seconds(86_401)
+            })
+    }
+
+    @Test(arguments: RetryPolicy.Cause.allCases) func `ends after the allowed attempts`(
+        cause: RetryPolicy.Cause
+    ) {
+        var random = SplitMix(seed: 1)
+        func decide(_ attempts: Int, _ maxAttempts: Int) -> RetryPolicy.Decision {
+            policy.decide(
+                cause, attempts: attempts, maxAttempts: maxAttempts, deadline: nil, now: 0, using: &random)
+        }
+        #expect(decide(8, 8) == .exhausted)
+        #expect(decide(9, 8) == .exhausted)
+        #expect(decide(1, 1) == .exhausted)
+        #expect(decide(7, 8) != .exhausted)
+    }
+
+    @Test func `a push whose deadline has passed is expired, not exhausted`() {
+        var random = SplitMix(seed: 1)
+        for now in [1000, 1001] as [Int64] {
+            let decision = policy.decide(
+                .serverTrouble, attempts: 8, maxAttempts: 8, deadline: 1000, now: now, using: &random)
+            #expect(decision == .expired)
+        }
+        let decision = policy.decide(
+            .serverTrouble, attempts: 8, maxAttempts: 8, deadline: 1000, now: 999, using: &random)
+        #expect(decision == .exhausted)
+    }
+
+    @Test func `never waits beyond the deadline`() {
+        #expect(
+            delays(.throttled, attempts: 1, deadline: 1020, now: 1000).allSatisfy {
+                $0 >= .seconds(15) && $0 <= .seconds(19)
+            })
+        #expect(delays(.throttled, attempts: 1, deadline: 1020, now: 1000).count == 200)
+        #expect(delays(.throttled, attempts: 1, deadline: 1015, now: 1000).isEmpty)
+        #expect(
+            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(60), deadline: 1030, now: 1000).isEmpty)
+        #expect(delays(.serverTrouble, attempts: 1, deadline: .max, now: .min).count == 200)
+    }
+}

@@ -1,0 +1,118 @@
+import FarmPolicy
+import Testing
+
+struct StreamBudgetTests {
+    @Test func `opens nothing before the first settings`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: false)
+        #expect(budget.available == 0)
+        budget.settings(maxConcurrentStreams: 100)
+        #expect(budget.available == 100)
+    }
+
+    @Test func `a provider token goes alone until it is accepted`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: true)
+        budget.settings(maxConcurrentStreams: 1000)
+        #expect(budget.available == 1)
+        budget.opened()
+        #expect(budget.available == 0)
+        budget.closed()
+        #expect(budget.available == 1)
+        budget.opened()
+        budget.authenticated()
+        budget.closed()
+        #expect(budget.available == 1000)
+    }
+
+    @Test func `settings are obeyed in both directions`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: false)
+        budget.settings(maxConcurrentStreams: 10)
+        budget.opened(8)
+        budget.settings(maxConcurrentStreams: 1)
+        #expect(budget.available == 0)
+        for _ in 0..<7 { budget.closed() }
+        #expect(budget.available == 0)
+        budget.closed()
+        #expect(budget.available == 1)
+        budget.settings(maxConcurrentStreams: 0)
+        #expect(budget.available == 0)
+        budget.settings(maxConcurrentStreams: nil)
+        #expect(budget.available == 0)
+        budget.settings(maxConcurrentStreams: .max)
+        #expect(budget.available == StreamBudget.usualCap)
+    }
+
+    @Test func `first settings without a limit allow the cap`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: false, cap: 7)
+        budget.settings(maxConcurrentStreams: nil)
+        #expect(budget.available == 7)
+    }
+
+    @Test func `a connection that goes away opens nothing and ends with its last stream`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: false)
+        budget.settings(maxConcurrentStreams: 10)
+        budget.opened(2)
+        budget.goAway()
+        budget.settings(maxConcurrentStreams: 100)
+        #expect(budget.available == 0)
+        #expect(budget.isSpent == true)
+        #expect(budget.isFinished == false)
+        budget.closed()
+        budget.closed()
+        #expect(budget.isFinished == true)
+    }
+
+    @Test func `stream ids are used up`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: false, ids: 5)
+        budget.settings(maxConcurrentStreams: 4)
+        budget.opened(4)
+        for _ in 0..<4 { budget.closed() }
+        #expect(budget.available == 1)
+        budget.opened()
+        #expect(budget.isSpent == true)
+        budget.closed()
+        #expect(budget.isFinished == true)
+    }
+
+    @Test func `never opens above what was last read`() {
+        for seed in 0..<3000 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            let cap = Int.random(in: 1...50, using: &random)
+            let isAlone = Bool.random(using: &random)
+            var budget = StreamBudget(aloneUntilAuthenticated: isAlone, cap: cap)
+            var limit = 0
+            var isAuthenticated = !isAlone
+            var open = 0
+            var isGone = false
+            for _ in 0..<200 {
+                switch Int.random(in: 0..<100, using: &random) {
+                case 0..<10:
+                    limit = Int.random(in: 0...80, using: &random)
+                    budget.settings(maxConcurrentStreams: UInt32(limit))
+                case 10..<55:
+                    let more = budget.available
+                    guard more > 0 else { continue }
+                    let count = Int.random(in: 1...more, using: &random)
+                    budget.opened(count)
+                    open += count
+                    #expect(
+                        open <= min(limit, cap) && !isGone && (isAuthenticated || open == 1), "seed \(seed)")
+                case 55..<98:
+                    guard open > 0 else { continue }
+                    budget.closed()
+                    open -= 1
+                    if Bool.random(using: &random) {
+                        isAuthenticated = true
+                        budget.authenticated()
+                    }
+                default:
+                    guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
+                    isGone = true
+                    budget.goAway()
+                }
+                let allowed = isGone ? 0 : max(0, min(limit, cap, isAuthenticated ? .max : 1) - open)
+                #expect(budget.available == allowed, "seed \(seed)")
+                #expect(budget.open == open, "seed \(seed)")
+            }
+        }
+    }
+}
