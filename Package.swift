@@ -93,5 +93,6 @@ let package = Package(
         // Tests.
         .testTarget(name: "APNsTests", dependencies: ["APNs", "PushModel"], swiftSettings: strict),
         .testTarget(name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
+        .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,78 @@
+/// Why a key, a certificate or a file of them cannot be used.
+package struct CredentialError: Error, Hashable, Sendable {
+    package enum Problem: Hashable, Sendable {
+        /// The file cannot be read, in the system's words.
+        case unreadable(String)
+        case empty
+        /// There is no `-----BEGIN` line.
+        case notPEM
+        /// PEM, but of another kind. Both are PEM labels, such as "CERTIFICATE".
+        case wrongLabel(found: String, expected: String)
+        case noCertificate
+        case noPrivateKey
+        /// The key is encrypted where an open one is expected.
+        case encrypted
+        case passwordNeeded
+        case wrongPassword
+        /// `found` is OpenSSL's name of the key type, such as "RSA".
+        case wrongKeyType(found: String)
+        /// `found` is OpenSSL's name of the curve, such as "secp384r1".
+        case wrongCurve(found: String)
+        /// The private key is not the one of the certificate.
+        case keyDoesNotMatch
+        /// An old .p12 file needs OpenSSL's legacy provider, and that is not installed.
+        case legacyProviderMissing(String)
+        case malformed(String)
+        /// A host name, an address or another text that cannot stand in a certificate.
+        case unusableText(String)
+    }
+
+    /// The file that it came from, when there is one.
+    package var file: String?
+    package let problem: Problem
+
+    package init(_ problem: Problem, file: String? = nil) {
+        self.problem = problem
+        self.file = file
+    }
+
+    static func unreadable(_ file: String, _ reason: String) -> CredentialError {
+        CredentialError(.unreadable(reason), file: file)
+    }
+
+    /// Takes OpenSSL's error queue.
+    static func taken() -> CredentialError {
+        CredentialError(.malformed(OpenSSLFailure.taken().text))
+    }
+
+    func inFile(_ file: String) -> CredentialError {
+        CredentialError(problem, file: file)
+    }
+}
+
+extension CredentialError: CustomStringConvertible {
+    package var description: String { (file.map { "\($0): " } ?? "") + problem.description }
+}
+
+extension CredentialError.Problem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreadable(let reason): reason
+        case .empty: "the file is empty"
+        case .notPEM: "not a PEM file: it has no -----BEGIN line"
+        case .wrongLabel(let found, let expected): "holds a \(found), not a \(expected)"
+        case .noCertificate: "holds no certificate"
+        case .noPrivateKey: "holds no private key"
+        case .encrypted: "the private key is encrypted; export it without a password"
+        case .passwordNeeded: "the private key is encrypted and no password was given"
+        case .wrongPassword: "wrong password"
+        case .wrongKeyType(let found): "the key is of type \(found), not EC P-256"
+        case .wrongCurve(let found): "the key is on the curve \(found), not on P-256"
+        case .keyDoesNotMatch: "the private key does not belong to the certificate"
+        case .legacyProviderMissing(let reason):
+            "encrypted in an old way that needs OpenSSL's legacy provider, which does not load: \(reason)"
+        case .malformed(let reason): "malformed: \(reason)"
+        case .unusableText(let text): "cannot stand in a certificate: \"\(text)\""
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import COpenSSL
+
+/// Owns one `SSL_CTX`: what all sessions of one app, or of one listener, have in common. Expensive to make,
+/// so make one.
+package final class TLSContext {
+    let pointer: OpaquePointer
+    let isServer: Bool
+    /// The server's choice of protocols, best first. Here because the ALPN callback finds it through `self`.
+    fileprivate let applicationProtocols: [[UInt8]]
+
+    /// - Throws: when a file cannot be read, or certificates or key are not usable.
+    package init(client settings: ClientSettings) throws(CredentialError) {
+        isServer = false
+        applicationProtocols = settings.applicationProtocols.map { Array($0.utf8) }
+        pointer = allocated(SSL_CTX_new(TLS_client_method()))
+        setUp(settings.minimumVersion, settings.maximumVersion)
+        SSL_CTX_set_options(pointer, copenssl_op_no_ticket)
+        try set(settings.trust)
+        if let identity = settings.identity { try set(identity) }
+        guard !applicationProtocols.isEmpty else { return }
+        let list = applicationProtocols.flatMap { [Self.lengthByte($0)] + $0 }
+        guard SSL_CTX_set_alpn_protos(pointer, list, UInt32(list.count)) == 0 else {
+            preconditionFailure("OpenSSL refuses the ALPN list \(settings.applicationProtocols)")
+        }
+    }
+
+    /// - Throws: when certificates or key are not usable.
+    package init(server settings: ServerSettings) throws(CredentialError) {
+        isServer = true
+        applicationProtocols = settings.applicationProtocols.map { Array($0.utf8) }
+        pointer = allocated(SSL_CTX_new(TLS_server_method()))
+        setUp(settings.minimumVersion, settings.maximumVersion)
+        SSL_CTX_set_options(pointer, copenssl_op_cipher_server_preference)
+        if settings.tickets == 0 { SSL_CTX_set_options(pointer, copenssl_op_no_ticket) }
+        SSL_CTX_set_num_tickets(pointer, settings.tickets)
+        // A ticket of a session with a client certificate is only taken back under a name.
+        let name = Array("pushfarm".utf8)
+        SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
+        try set(settings.identity)
+        try set(settings.clientCertificates)
+        guard !applicationProtocols.isEmpty else { return }
+        // Sessions keep this object alive, so the address stays good as long as the callback can be called.
+        SSL_CTX_set_alpn_select_cb(pointer, selectProtocol, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+
+    private func setUp(_ minimum: TLSVersion, _ maximum: TLSVersion) {
+        copenssl_ctx_set_min_version(pointer, minimum.number)
+        copenssl_ctx_set_max_version(pointer, maximum.number)
+        SSL_CTX_set_options(pointer, copenssl_op_no_renegotiation)
+        copenssl_ctx_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
+        copenssl_ctx_clear_mode(pointer, Int(SSL_MODE_AUTO_RETRY))
+        // Partial writes and a moving buffer: the caller's buffer goes on growing while OpenSSL waits to
+        // write.
+        let modes =
+            SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
+        copenssl_ctx_set_mode(pointer, Int(modes))
+        // One system call for many small records, instead of two for each.
+        copenssl_ctx_set_read_ahead(pointer, 1)
+    }
+
+    fileprivate static func lengthByte(_ name: [UInt8]) -> UInt8 {
+        guard let length = UInt8(exactly: name.count), length > 0 else {
+            preconditionFailure("an ALPN name has 1 to 255 bytes")
+        }
+        return length
+    }
+
+    /// Best protocol that the client offers, as a range of its list; nil if there is none.
+    fileprivate func choice(from offer: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+        for name in applicationProtocols {
+            var index = 0
+            while index < offer.count {
+                let range = index + 1..<index + 1 + Int(offer[index])
+                guard range.upperBound <= offer.count else { return nil }
+                if offer[range].elementsEqual(name) { return range }
+                index = range.upperBound
+            }
+        }
+        return nil
+    }
+}
+
+extension TLSVersion {
+    fileprivate var number: Int32 {
+        switch self {
+        case .tls12: TLS1_2_VERSION
+        case .tls13: TLS1_3_VERSION
+        }
+    }
+}
+
+/// OpenSSL's ALPN callback. It answers with a piece of the client's own list, which outlives the call.
+private let selectProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offer, length, owner in
+    guard let chosen, let chosenLength, let offer, let owner else { return SSL_TLSEXT_ERR_NOACK }
+    let context = Unmanaged<TLSContext>.fromOpaque(owner).takeUnretainedValue()
+    guard let range = context.choice(from: UnsafeBufferPointer(start: offer, count: Int(length))) else {
+        return SSL_TLSEXT_ERR_ALERT_FATAL
+    }
+    chosen.pointee = offer + range.lowerBound
+    chosenLength.pointee = UInt8(range.count)
+    return SSL_TLSEXT_ERR_OK
+}

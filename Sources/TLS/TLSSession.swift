@@ -1,0 +1,172 @@
+import COpenSSL
+
+/// How far a handshake or a shutdown has come.
+package enum TLSProgress: Hashable, Sendable {
+    case done
+    /// Call again when the socket can be read, or written.
+    case wantRead
+    case wantWrite
+}
+
+/// What became of a read or a write.
+package enum TLSTransfer: Hashable, Sendable {
+    /// So many bytes were moved; at least one.
+    case bytes(Int)
+    /// Call again when the socket can be read, or written; a write must then offer the same bytes again, or
+    /// more.
+    case wantRead
+    case wantWrite
+    /// The peer said goodbye (close_notify): nothing more will come.
+    case closed
+}
+
+/// Owns one `SSL` over a nonblocking socket that someone else owns and closes.
+///
+/// It never waits: ``TLSProgress`` and ``TLSTransfer`` say what to wait for. After a ``TLSError`` only
+/// closing is left.
+/// The process must ignore SIGPIPE, because OpenSSL writes with `write(2)`.
+package struct TLSSession: ~Copyable {
+    /// Bytes that one ``write(_:)`` takes at most: four full TLS records.
+    package static let longestWrite = 64 << 10
+
+    let ssl: OpaquePointer
+    private let context: TLSContext
+
+    /// Our side calls `serverName`.
+    ///
+    /// - Parameter serverName: host name or IP address that the server's certificate must be for; sent as SNI
+    /// if a name.
+    package init(client context: TLSContext, socket: Int32, serverName: String) throws(TLSError) {
+        precondition(!context.isServer, "a client session needs a client context")
+        self.context = context
+        ssl = try Self.make(context, socket, serverName: serverName)
+    }
+
+    /// Our side answers.
+    package init(server context: TLSContext, socket: Int32) throws(TLSError) {
+        precondition(context.isServer, "a server session needs a server context")
+        self.context = context
+        ssl = try Self.make(context, socket, serverName: nil)
+    }
+
+    /// - Parameter serverName: nil makes a server's session.
+    private static func make(
+        _ context: TLSContext, _ socket: Int32, serverName: String?
+    ) throws(TLSError) -> OpaquePointer {
+        // A final dot is right in DNS and in no certificate.
+        let name = serverName.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+        // OpenSSL would take an empty name for "do not check".
+        if name?.isEmpty == true { throw .library(text: "a server name is needed") }
+        ERR_clear_error()
+        guard let ssl = SSL_new(context.pointer) else { throw .taken() }
+        guard SSL_set_fd(ssl, socket) == 1, name.map({ setServerName($0, ssl) }) ?? true else {
+            let error = TLSError.taken()
+            SSL_free(ssl)
+            throw error
+        }
+        if name == nil { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
+        return ssl
+    }
+
+    private static func setServerName(_ name: String, _ ssl: OpaquePointer) -> Bool {
+        if Platform.octets(ofAddress: name) != nil {
+            return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1
+        }
+        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        return SSL_set1_host(ssl, name) == 1 && copenssl_set_sni(ssl, name) == 1
+    }
+
+    deinit { SSL_free(ssl) }
+
+    /// Goes on with the handshake.
+    ///
+    /// With TLS 1.3 a client is done before the server has looked at the client's certificate; a refusal then
+    /// comes
+    /// out of the first ``read(into:)``, as ``TLSError/alert(_:)``.
+    package func handshake() throws(TLSError) -> TLSProgress {
+        ERR_clear_error()
+        let status = SSL_do_handshake(ssl)
+        if status == 1 { return .done }
+        switch try obstacle(status) {
+        case .wantRead: return .wantRead
+        case .wantWrite: return .wantWrite
+        case .closed: throw .cut
+        }
+    }
+
+    /// Reads what one TLS record holds, at most. Call it until it wants something: bytes that OpenSSL has
+    /// already
+    /// taken from the socket do not wake a poll (``hasPending``).
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSTransfer {
+        precondition(!buffer.isEmpty, "a read needs room")
+        ERR_clear_error()
+        var count = 0
+        let status = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
+        if status == 1 { return .bytes(count) }
+        return TLSTransfer(try obstacle(status))
+    }
+
+    /// Writes up to ``longestWrite`` bytes, in as many records as that takes.
+    ///
+    /// Fewer bytes than that, and than offered, mean that the socket is full: the next call will say what to
+    /// wait for.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) -> TLSTransfer {
+        precondition(!bytes.isEmpty, "a write needs bytes")
+        let limit = min(bytes.count, Self.longestWrite)
+        var total = 0
+        while total < limit {
+            ERR_clear_error()
+            var count = 0
+            let status = SSL_write_ex(ssl, bytes.baseAddress.map { $0 + total }, limit - total, &count)
+            guard status == 1 else {
+                let obstacle = try obstacle(status)
+                return total > 0 ? .bytes(total) : TLSTransfer(obstacle)
+            }
+            total += count
+        }
+        return .bytes(total)
+    }
+
+    /// Says goodbye (close_notify). Done when it is written; the peer's own goodbye comes out of
+    /// ``read(into:)``.
+    package func shutdown() throws(TLSError) -> TLSProgress {
+        ERR_clear_error()
+        let status = SSL_shutdown(ssl)
+        if status >= 0 { return .done }
+        switch try obstacle(status) {
+        case .wantRead: return .wantRead
+        case .wantWrite: return .wantWrite
+        case .closed: return .done
+        }
+    }
+
+    /// Whether OpenSSL holds bytes from the socket that were not read yet, be it only a part of a record.
+    package var hasPending: Bool { SSL_has_pending(ssl) == 1 }
+
+    fileprivate enum Obstacle {
+        case wantRead, wantWrite, closed
+    }
+
+    /// Why the call that just returned `status` did not finish.
+    private func obstacle(_ status: Int32) throws(TLSError) -> Obstacle {
+        let systemError = Platform.lastError
+        switch SSL_get_error(ssl, status) {
+        case SSL_ERROR_WANT_READ: return .wantRead
+        case SSL_ERROR_WANT_WRITE: return .wantWrite
+        case SSL_ERROR_ZERO_RETURN: return .closed
+        case SSL_ERROR_SYSCALL where ERR_peek_error() == 0:
+            throw systemError == 0 ? .cut : .system(systemError)
+        default: throw .taken(verification: SSL_get_verify_result(ssl))
+        }
+    }
+}
+
+extension TLSTransfer {
+    fileprivate init(_ obstacle: TLSSession.Obstacle) {
+        switch obstacle {
+        case .wantRead: self = .wantRead
+        case .wantWrite: self = .wantWrite
+        case .closed: self = .closed
+        }
+    }
+}
