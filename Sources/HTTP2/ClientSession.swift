@@ -1,0 +1,128 @@
+import CNghttp2
+
+/// The client's side of an HTTP/2 connection, without the connection: bytes in, bytes and events out.
+///
+/// After each ``receive(_:)`` and ``fill(_:)`` drain ``nextEvent()``. Every submitted request ends in exactly one
+/// `.answered` or `.closed`.
+package final class ClientSession {
+    private var engine: Engine
+    private let state: UnsafeMutablePointer<ClientState>
+    private var isAbandoned = false
+
+    package init(settings: SessionSettings = SessionSettings()) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: ClientState())
+        engine = Engine(Self.makeSession(state))
+        engine.submit(settings: settings.entries(pushDisabled: true))
+        engine.widenConnectionWindow(to: settings.connectionWindowSize)
+    }
+
+    deinit {
+        // The engine goes after this body: from here on libnghttp2 calls nothing back.
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    // MARK: Bytes
+
+    /// Takes bytes from the peer, all of them.
+    package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+        try engine.receive(bytes)
+    }
+
+    /// Writes what is to be sent into `buffer`, as much as fits; answers how many bytes. 0: nothing waits.
+    package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
+        if isAbandoned { return 0 }
+        return try engine.fill(buffer)
+    }
+
+    package var wantsWrite: Bool { !isAbandoned && engine.wantsWrite }
+
+    /// Nothing more will be read or written: close the connection.
+    package var isFinished: Bool { isAbandoned || engine.isFinished }
+
+    /// The next thing that happened; nil, and the bytes of earlier answers are gone, when there is no more.
+    package func nextEvent() -> ClientEvent? {
+        state.pointee.nextEvent()
+    }
+
+    // MARK: Requests
+
+    package enum Submission: Equatable {
+        case opened(stream: Int32)
+        /// The peer's limit of open streams is reached.
+        case full
+        /// The session takes no new requests: GOAWAY was sent or received, or stream numbers are used up.
+        case closing
+    }
+
+    /// Queues a request. `body` is copied (once for equal bodies in a row), so it may go right after.
+    /// - Parameter tag: comes back with the stream's last event.
+    package func submit(_ headers: HeaderBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
+        if isAbandoned || state.pointee.isGoingAway { return .closing }
+        if openStreams >= remoteMaxConcurrentStreams { return .full }
+        let slot = state.pointee.streams.take()
+        slot.pointee.tag = tag
+        slot.pointee.upload = state.pointee.bodies.keep(body)
+        let fields = headers.present
+        var source = nghttp2_data_provider(
+            source: nghttp2_data_source(ptr: slot), read_callback: Self.readBody)
+        let stream = withUnsafePointer(to: &source) { source in
+            nghttp2_submit_request(
+                engine.session, nil, fields.baseAddress, fields.count, body.isEmpty ? nil : source, slot)
+        }
+        guard stream > 0 else {
+            state.pointee.bodies.release(&slot.pointee.upload)
+            state.pointee.streams.giveBack(slot)
+            precondition(stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue, "malformed header block")
+            return .closing
+        }
+        slot.pointee.id = stream
+        engine.retain(headers)
+        return .opened(stream: stream)
+    }
+
+    /// Resets a stream. Its `.closed` follows once the reset has been written; nothing happens if it is closed.
+    package func reset(_ stream: Int32, code: UInt32 = ErrorCode.cancel) {
+        engine.reset(stream, code: code)
+    }
+
+    /// Streams that were submitted and have not ended.
+    package var openStreams: Int { state.pointee.streams.used }
+
+    /// How many streams the peer allows at a time; 0 before its first settings.
+    package var remoteMaxConcurrentStreams: Int {
+        Int(state.pointee.peer?.maxConcurrentStreams ?? 0)
+    }
+
+    /// Nil before the peer's first settings.
+    package var peerSettings: PeerSettings? { state.pointee.peer }
+
+    /// GOAWAY was sent or received: no new requests.
+    package var isGoingAway: Bool { state.pointee.isGoingAway }
+
+    /// Whether `apns-id` and `apns-unique-id` of answers are kept for ``Answer``.
+    package var keepsIdentifiers: Bool {
+        get { state.pointee.keepsIdentifiers }
+        set { state.pointee.keepsIdentifiers = newValue }
+    }
+
+    // MARK: Connection
+
+    package func ping(_ number: UInt64) {
+        engine.ping(number)
+    }
+
+    /// Says that we open no more streams. Open ones go on.
+    package func goAway(code: UInt32 = ErrorCode.none) {
+        state.pointee.goAwaysQueued += 1
+        engine.goAway(lastStream: 0, code: code, debug: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    /// Ends every open stream with `.closed` because the connection is lost; the session is of no more use.
+    package func abandon() {
+        guard !isAbandoned else { return }
+        isAbandoned = true
+        state.pointee.abandon(in: engine.session)
+    }
+}

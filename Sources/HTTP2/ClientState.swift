@@ -1,0 +1,179 @@
+import CNghttp2
+
+/// One request, from its submission to the end of its stream.
+struct ClientStream: BitwiseCopyable {
+    var tag: UInt32 = 0
+    /// 0 in a slot that is not in use.
+    var id: Int32 = 0
+    var status: UInt16 = 0
+    var isAnswered = false
+    var fields: UInt16 = 0
+    var retryAfter: UInt32?
+    var upload = BodyStore.Rest()
+    var page: AnswerPage?
+}
+
+/// What libnghttp2's callbacks read and record. It lives at an address of its own, which is their user data:
+/// a record of an event then costs neither reference counting nor an exclusivity check.
+struct ClientState: ~Copyable {
+    /// More header fields than this, and the stream is reset.
+    private static let fieldLimit: UInt16 = 64
+
+    var streams = SlotPool(blank: ClientStream())
+    var bodies = BodyStore()
+    var events = EventQueue<ClientEvent>()
+    var keepsIdentifiers = false
+    /// GOAWAY frames that the caller asked for and that have not gone out yet.
+    var goAwaysQueued = 0
+    private(set) var peer: PeerSettings?
+    private(set) var isGoingAway = false
+    private var pagesFree: [AnswerPage] = []
+    /// Pages of events that were handed out or wait to be.
+    private var pagesOut: [AnswerPage] = []
+    private var latest: (id: Int32, slot: UnsafeMutablePointer<ClientStream>)?
+
+    deinit {
+        for page in pagesFree { page.deallocate() }
+        for page in pagesOut { page.deallocate() }
+        for slot in streams.all(where: { $0.page != nil }) { slot.pointee.page?.deallocate() }
+    }
+
+    mutating func nextEvent() -> ClientEvent? {
+        if let event = events.popFirst() { return event }
+        for page in pagesOut {
+            page.clear()
+            pagesFree.append(page)
+        }
+        pagesOut.removeAll(keepingCapacity: true)
+        return nil
+    }
+
+    // MARK: What callbacks tell
+
+    mutating func header(
+        of id: Int32, in session: OpaquePointer, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+    ) -> Int32 {
+        guard let stream = stream(id, in: session) else { return 0 }
+        stream.pointee.fields += 1
+        if stream.pointee.fields > Self.fieldLimit { return Frame.refuseThisStream }
+        switch AnswerField(name) {
+        case .status: stream.pointee.status = decimal(value).map { UInt16(truncatingIfNeeded: $0) } ?? 0
+        case .retryAfter: stream.pointee.retryAfter = decimal(value)
+        case .messageID: if keepsIdentifiers { page(of: stream).setMessageID(value) }
+        case .uniqueID: if keepsIdentifiers { page(of: stream).setUniqueID(value) }
+        case nil: break
+        }
+        return 0
+    }
+
+    mutating func body(of id: Int32, in session: OpaquePointer, _ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 0, let stream = stream(id, in: session) else { return }
+        page(of: stream).appendBody(bytes)
+    }
+
+    mutating func received(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
+        let head = frame.pointee.hd
+        switch head.type {
+        case Frame.headers, Frame.data:
+            if head.flags & Frame.endStream != 0 { answered(head.stream_id, in: session) }
+        case Frame.settings where head.flags & Frame.acknowledged == 0:
+            let settings = PeerSettings(of: session)
+            peer = settings
+            events.append(.settings(settings))
+        case Frame.ping where head.flags & Frame.acknowledged != 0:
+            events.append(.pong(frame.pingNumber))
+        case Frame.goAway:
+            isGoingAway = true
+            events.append(
+                .goAway(
+                    lastStream: frame.pointee.goaway.last_stream_id, code: frame.pointee.goaway.error_code,
+                    debug: Array(frame.goAwayDebug.prefix(AnswerPage.bodyLimit))))
+        default: break
+        }
+    }
+
+    mutating func sent(_ frame: UnsafePointer<nghttp2_frame>) {
+        guard frame.pointee.hd.type == Frame.goAway else { return }
+        isGoingAway = true
+        if goAwaysQueued > 0 {
+            goAwaysQueued -= 1
+        } else {
+            let text = String(decoding: frame.goAwayDebug, as: UTF8.self)
+            events.append(.failed(.violation(code: frame.pointee.goaway.error_code, text: text)))
+        }
+    }
+
+    /// A request that never left: cancelled, or the peer has gone away in the meantime.
+    mutating func notSent(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
+        let head = frame.pointee.hd
+        guard head.type == Frame.headers, nghttp2_session_find_stream(session, head.stream_id) == nil else {
+            return  // A stream that exists is reported when it closes, which follows.
+        }
+        for slot in streams.all(where: { $0.id == head.stream_id }) {
+            end(slot, code: ErrorCode.refusedStream, unprocessed: true)
+        }
+    }
+
+    mutating func closed(_ id: Int32, code: UInt32, in session: OpaquePointer) {
+        guard let stream = stream(id, in: session) else { return }
+        end(stream, code: code, unprocessed: code == ErrorCode.refusedStream)
+    }
+
+    /// Ends every open stream, because the connection is gone.
+    mutating func abandon(in session: OpaquePointer) {
+        for slot in streams.all(where: { $0.id != 0 }) {
+            let wasSent = nghttp2_session_find_stream(session, slot.pointee.id) != nil
+            end(slot, code: ErrorCode.cancel, unprocessed: !wasSent)
+        }
+    }
+
+    // MARK: Streams
+
+    private mutating func stream(_ id: Int32, in session: OpaquePointer) -> UnsafeMutablePointer<
+        ClientStream
+    >? {
+        if let latest, latest.id == id { return latest.slot }
+        guard let data = nghttp2_session_get_stream_user_data(session, id) else { return nil }
+        let slot = data.assumingMemoryBound(to: ClientStream.self)
+        guard slot.pointee.id == id else { return nil }  // Abandoned before.
+        latest = (id, slot)
+        return slot
+    }
+
+    private mutating func answered(_ id: Int32, in session: OpaquePointer) {
+        guard let stream = stream(id, in: session), !stream.pointee.isAnswered else { return }
+        stream.pointee.isAnswered = true
+        if let page = stream.pointee.page { pagesOut.append(page) }
+        events.append(
+            .answered(
+                Answer(
+                    tag: stream.pointee.tag, stream: id, status: stream.pointee.status,
+                    retryAfter: stream.pointee.retryAfter, page: stream.pointee.page)))
+        stream.pointee.page = nil
+        if stream.pointee.upload.count > 0 {
+            // Answered before it was read to its end: the rest of the body is of no use to the peer.
+            nghttp2_submit_rst_stream(session, 0, id, ErrorCode.cancel)
+        }
+    }
+
+    private mutating func end(_ slot: UnsafeMutablePointer<ClientStream>, code: UInt32, unprocessed: Bool) {
+        if !slot.pointee.isAnswered {
+            events.append(
+                .closed(tag: slot.pointee.tag, stream: slot.pointee.id, code: code, unprocessed: unprocessed))
+        }
+        if let page = slot.pointee.page {
+            page.clear()
+            pagesFree.append(page)
+        }
+        latest = nil
+        bodies.release(&slot.pointee.upload)
+        streams.giveBack(slot)
+    }
+
+    private mutating func page(of stream: UnsafeMutablePointer<ClientStream>) -> AnswerPage {
+        if let page = stream.pointee.page { return page }
+        let page = pagesFree.popLast() ?? AnswerPage.allocate()
+        stream.pointee.page = page
+        return page
+    }
+}

@@ -1,0 +1,107 @@
+import CNghttp2
+
+/// Owns one `nghttp2_session`: made here, freed once here. What client and server sessions have in common.
+struct Engine: ~Copyable {
+    let session: OpaquePointer
+    /// The rest of the chunk that libnghttp2 serialised last; it stays valid until the next one is asked for.
+    private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Header blocks that queued messages may still point into.
+    private var blocksInUse: [HeaderBlock] = []
+    private var ended: HTTP2Error?
+
+    /// Takes ownership of `session`.
+    init(_ session: OpaquePointer) {
+        self.session = session
+    }
+
+    deinit { nghttp2_session_del(session) }
+
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+        if let ended { throw ended }
+        guard bytes.count > 0 else { return }
+        let taken = nghttp2_session_mem_recv(
+            session, bytes.baseAddress!.assumingMemoryBound(to: UInt8.self), bytes.count)
+        if taken < 0 { throw end(Int32(taken)) }
+    }
+
+    /// Writes serialised frames into `buffer` until it is full or nothing waits; answers how many bytes.
+    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
+        var written = 0
+        while written < buffer.count {
+            if chunk.isEmpty {
+                var start: UnsafePointer<UInt8>?
+                let count = nghttp2_session_mem_send(session, &start)
+                if count < 0 { throw end(Int32(count)) }
+                if count == 0 { break }
+                chunk = UnsafeRawBufferPointer(start: start, count: count)
+            }
+            let moved = min(chunk.count, buffer.count - written)
+            (buffer.baseAddress! + written).copyMemory(from: chunk.baseAddress!, byteCount: moved)
+            chunk = UnsafeRawBufferPointer(rebasing: chunk[moved...])
+            written += moved
+        }
+        if !blocksInUse.isEmpty, nghttp2_session_get_outbound_queue_size(session) == 0 {
+            blocksInUse.removeAll(keepingCapacity: true)
+        }
+        return written
+    }
+
+    var wantsWrite: Bool {
+        !chunk.isEmpty || nghttp2_session_want_write(session) != 0
+    }
+
+    /// The session has nothing more to read or to write: GOAWAY is through and no stream is left.
+    var isFinished: Bool {
+        !wantsWrite && (ended != nil || nghttp2_session_want_read(session) == 0)
+    }
+
+    /// Keeps `block` alive until everything that is queued now has been serialised.
+    mutating func retain(_ block: HeaderBlock) {
+        if let last = blocksInUse.last, last === block { return }
+        blocksInUse.append(block)
+    }
+
+    func submit(settings: [nghttp2_settings_entry]) {
+        Engine.mustHaveMemory(nghttp2_submit_settings(session, 0, settings, settings.count))
+    }
+
+    func widenConnectionWindow(to size: Int32) {
+        guard size > 65_535 else { return }
+        Engine.mustHaveMemory(nghttp2_session_set_local_window_size(session, 0, 0, size))
+    }
+
+    func reset(_ stream: Int32, code: UInt32) {
+        Engine.mustHaveMemory(nghttp2_submit_rst_stream(session, 0, stream, code))
+    }
+
+    func ping(_ opaque: UInt64) {
+        withUnsafeBytes(of: opaque.bigEndian) { bytes in
+            Engine.mustHaveMemory(
+                nghttp2_submit_ping(session, 0, bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)))
+        }
+    }
+
+    func goAway(lastStream: Int32, code: UInt32, debug: UnsafeRawBufferPointer) {
+        Engine.mustHaveMemory(
+            nghttp2_submit_goaway(
+                session, 0, lastStream, code, debug.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                debug.count))
+    }
+
+    /// Queueing a control frame fails only without memory, or with arguments that our callers cannot pass.
+    static func mustHaveMemory(_ result: Int32) {
+        precondition(result == 0, "libnghttp2 did not queue a frame")
+    }
+
+    private mutating func end(_ result: Int32) -> HTTP2Error {
+        let error: HTTP2Error =
+            switch result {
+            case NGHTTP2_ERR_BAD_CLIENT_MAGIC.rawValue: .notHTTP2
+            case NGHTTP2_ERR_FLOODED.rawValue: .flooded
+            case NGHTTP2_ERR_NOMEM.rawValue: .outOfMemory
+            default: .library(result)
+            }
+        ended = error
+        return error
+    }
+}

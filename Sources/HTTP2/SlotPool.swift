@@ -1,0 +1,43 @@
+/// Hands out pointers to per-stream state that stay put, and takes them back for reuse.
+struct SlotPool<Slot: BitwiseCopyable>: ~Copyable {
+    private var slabs: [UnsafeMutableBufferPointer<Slot>] = []
+    private var free: [UnsafeMutablePointer<Slot>] = []
+    private(set) var used = 0
+    private let blank: Slot
+
+    init(blank: Slot) {
+        self.blank = blank
+    }
+
+    deinit {
+        for slab in slabs { slab.deallocate() }
+    }
+
+    mutating func take() -> UnsafeMutablePointer<Slot> {
+        if free.isEmpty { grow() }
+        used += 1
+        let slot = free.removeLast()
+        slot.pointee = blank
+        return slot
+    }
+
+    mutating func giveBack(_ slot: UnsafeMutablePointer<Slot>) {
+        slot.pointee = blank
+        used -= 1
+        free.append(slot)
+    }
+
+    /// The slots whose content matches; for rare events only, it looks at every one.
+    func all(where matches: (Slot) -> Bool) -> [UnsafeMutablePointer<Slot>] {
+        slabs.flatMap { slab in
+            slab.indices.filter { matches(slab[$0]) }.map { slab.baseAddress! + $0 }
+        }
+    }
+
+    private mutating func grow() {
+        let slab = UnsafeMutableBufferPointer<Slot>.allocate(capacity: slabs.isEmpty ? 64 : 256)
+        slab.initialize(repeating: blank)
+        slabs.append(slab)
+        for index in slab.indices.reversed() { free.append(slab.baseAddress! + index) }
+    }
+}
