@@ -1,6 +1,9 @@
 import CLibuv
 
-/// Watches one nonblocking file descriptor, which stays its owner's. Releasing the watcher ends the watch.
+/// Watches one nonblocking file descriptor, which stays its owner's.
+///
+/// The owner calls ``cancel()`` before it closes the descriptor: libuv's books are kept by number, and the
+/// number may be somebody else's a moment later.
 @Loop package final class Poll {
     /// What to wait for, and what has come.
     package struct Interest: OptionSet, Sendable {
@@ -13,6 +16,7 @@ import CLibuv
     private let handle: UnsafeMutablePointer<uv_poll_t>
     private let action: @Loop (Interest) -> Void
     private var interest: Interest = []
+    private var isCancelled = false
 
     /// - Parameter action: is given what is possible now; after an error of the descriptor that is both, so
     ///   that the next read or write shows the error.
@@ -25,11 +29,18 @@ import CLibuv
     }
 
     isolated deinit {
+        cancel()
+    }
+
+    /// Ends the watch at once; no callback comes after it.
+    package func cancel() {
+        guard !isCancelled else { return }
+        isCancelled = true
         Handle.close(handle)
     }
 
     package func watch(_ interest: Interest) {
-        guard interest != self.interest else { return }
+        guard !isCancelled, interest != self.interest else { return }
         self.interest = interest
         guard !interest.isEmpty else {
             uv_poll_stop(handle)

@@ -18,7 +18,7 @@ import CLibuv
     }
 
     /// One `uv_getaddrinfo` under way; it keeps itself alive until libuv calls back.
-    private final class Lookup {
+    @Loop private final class Lookup {
         private let continuation: CheckedContinuation<Result<[SocketAddress], LoopError>, Never>
         private let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
 
@@ -26,7 +26,7 @@ import CLibuv
             self.continuation = continuation
         }
 
-        deinit { request.deallocate() }
+        isolated deinit { request.deallocate() }
 
         func start(host: String, port: UInt16) {
             var hints = addrinfo()

@@ -1,0 +1,182 @@
+package import EventLoop
+package import TLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A connected socket, plain or TLS: bytes come in as they come, and go out in one write a turn of the loop.
+///
+/// What is to be sent is either appended with ``write(_:)``, or pulled from ``source`` whenever the socket has
+/// room, so that a slow peer holds up its source and not our memory.
+@Loop package final class ByteStream: TurnListener {
+    /// Gets what was read; the bytes are valid during the call.
+    package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in }
+    /// Is called once, unless ``close()`` came first.
+    package var onEnd: @Loop (StreamEnd) -> Void = { _ in }
+    /// Appends more output, or nothing when there is none; asked after ``setNeedsFlush()``.
+    package var source: (@Loop (inout OutputBuffer) -> Void)?
+    /// The peer's address, for logs.
+    package let peer: String
+
+    private let descriptor: Int32
+    private var channel: Channel
+    private var poll: Poll?
+    private var output = OutputBuffer()
+    private var waitsForRoom = false
+    private var flushIsDue = false
+    private var readIsDue = false
+    private var isOpen = true
+
+    /// Takes over a connected descriptor, and its TLS session after the handshake.
+    init(_ descriptor: Int32, _ channel: consuming Channel, peer: String) {
+        self.descriptor = descriptor
+        self.channel = channel
+        self.peer = peer
+        poll = Poll(descriptor) { [unowned self] ready in handle(ready) }
+        poll?.watch(.readable)
+        readIsDue = self.channel.hasPending
+        if readIsDue { Loop.atEndOfTurn(self) }
+    }
+
+    isolated deinit { close() }
+
+    /// The protocol agreed on by ALPN, if TLS and any.
+    package var applicationProtocol: String? { channel.applicationProtocol }
+
+    /// Runs `body` with the TLS session, `nil` on a plain stream.
+    package func withSession<Value>(_ body: (borrowing TLSSession) -> Value) -> Value? {
+        channel.withSession(body)
+    }
+
+    /// Bytes appended and not yet taken by the socket.
+    package var queuedBytes: Int { output.count }
+
+    /// Appends output; it leaves at the end of the turn.
+    package func write(_ bytes: UnsafeRawBufferPointer) {
+        guard isOpen else { return }
+        output.append(bytes)
+        setNeedsFlush()
+    }
+
+    /// Appends output that `fill` writes in place.
+    package func write(upTo capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        guard isOpen else { return }
+        output.append(upTo: capacity, fill)
+        setNeedsFlush()
+    }
+
+    /// Asks ``source`` for output at the end of this turn.
+    package func setNeedsFlush() {
+        guard isOpen, !flushIsDue, !waitsForRoom else { return }
+        flushIsDue = true
+        Loop.atEndOfTurn(self)
+    }
+
+    /// Stops or goes on reading: while stopped, the peer is held up by TCP.
+    package var isReading = true {
+        didSet { watch() }
+    }
+
+    /// Sends what is waiting as far as the socket takes it now, says goodbye and closes. No callback comes after it.
+    package func close() {
+        guard isOpen else { return }
+        flush()
+        guard isOpen else { return }
+        channel.sayGoodbye()
+        shut()
+    }
+
+    /// Breaks the connection with a TCP reset, leaving unsent what is waiting.
+    package func reset() {
+        guard isOpen else { return }
+        Socket.resetOnClose(descriptor)
+        shut()
+    }
+
+    package func loopTurnEnded() {
+        if readIsDue {
+            readIsDue = false
+            read()
+        }
+        if flushIsDue {
+            flushIsDue = false
+            flush()
+        }
+    }
+
+    private func handle(_ ready: Poll.Interest) {
+        if ready.contains(.writable), waitsForRoom {
+            waitsForRoom = false
+            watch()
+            setNeedsFlush()
+        }
+        if ready.contains(.readable), isReading { read() }
+    }
+
+    /// Reads until the socket is empty, but not for ever: other streams have their turn too.
+    private func read() {
+        for _ in 0..<16 {
+            guard isOpen, isReading else { return }
+            switch channel.read(descriptor, into: ReadBuffer.shared) {
+            case .bytes(let count):
+                onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
+            case .wait(let interest):
+                if interest == .writable { waitForRoom() }
+                return
+            case .end(let end): return finish(end)
+            }
+        }
+        guard isOpen, channel.hasPending, !readIsDue else { return }
+        readIsDue = true
+        Loop.atEndOfTurn(self)
+    }
+
+    private func flush() {
+        while isOpen, !waitsForRoom {
+            if output.isEmpty { source?(&output) }
+            guard isOpen, !output.isEmpty else { break }
+            switch channel.write(descriptor, output.front) {
+            case .bytes(let count): output.consume(count)
+            case .wait: waitForRoom()
+            case .end(let end): return finish(end)
+            }
+        }
+        output.trim()
+    }
+
+    private func waitForRoom() {
+        waitsForRoom = true
+        watch()
+    }
+
+    private func watch() {
+        var interest: Poll.Interest = isReading ? .readable : []
+        if waitsForRoom { interest.insert(.writable) }
+        poll?.watch(interest)
+    }
+
+    private func finish(_ end: StreamEnd) {
+        guard isOpen else { return }
+        shut()
+        onEnd(end)
+    }
+
+    private func shut() {
+        isOpen = false
+        poll?.cancel()
+        poll = nil
+        channel.drop()
+        _ = Self.closeDescriptor(descriptor)
+    }
+
+    private static func closeDescriptor(_ descriptor: Int32) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.close(descriptor)
+        #else
+            Darwin.close(descriptor)
+        #endif
+    }
+}

@@ -1,0 +1,104 @@
+import EventLoop
+import TLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// How bytes get into and out of a connected descriptor: as they are, or through TLS.
+enum Channel: ~Copyable {
+    case plain
+    case tls(TLSSession)
+
+    /// What a read or a write came to.
+    enum Step {
+        case bytes(Int)
+        case wait(Poll.Interest)
+        case end(StreamEnd)
+    }
+
+    var hasPending: Bool {
+        switch self {
+        case .plain: false
+        case .tls(let session): session.hasPending
+        }
+    }
+
+    var applicationProtocol: String? {
+        switch self {
+        case .plain: nil
+        case .tls(let session): session.applicationProtocol
+        }
+    }
+
+    func withSession<Value>(_ body: (borrowing TLSSession) -> Value) -> Value? {
+        switch self {
+        case .plain: nil
+        case .tls(let session): body(session)
+        }
+    }
+
+    func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Step {
+        switch self {
+        case .plain:
+            #if canImport(Glibc)
+                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            #else
+                let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+            #endif
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end(.closed) }
+            return Self.step(after: "read", waitingFor: .readable)
+        case .tls(let session):
+            do { return Step(try session.read(into: buffer)) } catch { return .end(.failed(.tls(error))) }
+        }
+    }
+
+    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Step {
+        switch self {
+        case .plain:
+            #if canImport(Glibc)
+                let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            #else
+                let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+            #endif
+            if count >= 0 { return .bytes(count) }
+            return Self.step(after: "write", waitingFor: .writable)
+        case .tls(let session):
+            do { return Step(try session.write(bytes)) } catch { return .end(.failed(.tls(error))) }
+        }
+    }
+
+    func sayGoodbye() {
+        switch self {
+        case .plain: break
+        case .tls(let session):
+            // The peer may be gone already; there is nobody to tell.
+            do { _ = try session.shutdown() } catch {}
+        }
+    }
+
+    /// Frees the session before its descriptor is closed.
+    mutating func drop() { self = .plain }
+
+    private static func step(after call: String, waitingFor interest: Poll.Interest) -> Step {
+        switch errno {
+        case EAGAIN, EINTR: .wait(interest)
+        default: .end(.failed(.system(call: call, number: errno)))
+        }
+    }
+}
+
+extension Channel.Step {
+    fileprivate init(_ transfer: TLSTransfer) {
+        self =
+            switch transfer {
+            case .bytes(let count): .bytes(count)
+            case .wantRead: .wait(.readable)
+            case .wantWrite: .wait(.writable)
+            case .closed: .end(.closed)
+            }
+    }
+}

@@ -1,0 +1,34 @@
+package import EventLoop
+
+/// Bounds the wait for something that cannot itself be given a deadline.
+@Loop package enum Deadline {
+    /// - Returns: what `body` returned, or `nil` when the deadline came first; `body` then goes on unheard.
+    package static func race<Value: Sendable>(
+        until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
+    ) async -> Value? {
+        let race = Race<Value>()
+        return await race.run(until: deadline, body)
+    }
+
+    @Loop private final class Race<Value: Sendable> {
+        private var continuation: CheckedContinuation<Value?, Never>?
+        private var timer: Timer?
+
+        func run(
+            until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
+        ) async -> Value? {
+            await withCheckedContinuation { continuation in
+                self.continuation = continuation
+                timer = Timer { [weak self] in self?.finish(nil) }
+                timer?.start(after: deadline - .now)
+                Task { @Loop in finish(await body()) }
+            }
+        }
+
+        private func finish(_ value: sending Value?) {
+            continuation?.resume(returning: value)
+            continuation = nil
+            timer?.stop()
+        }
+    }
+}

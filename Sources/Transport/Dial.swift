@@ -1,0 +1,126 @@
+package import EventLoop
+package import TLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// How to reach a peer: where, through what, by when.
+@Loop package struct Dial {
+    package var endpoint: Endpoint
+    /// `nil` for a plain stream.
+    package var tls: TLSContext?
+    /// The name that the peer's certificate must be for; the endpoint's host if `nil`.
+    package var serverName: String?
+    /// An HTTP proxy that is asked with CONNECT.
+    package var proxy: Endpoint?
+    /// Which of the resolved addresses to try first, modulo their number: spreads workers over them.
+    package var firstAddress: Int
+    /// For everything together: resolving, connecting, the proxy, the handshake.
+    package var timeout: Duration
+
+    package init(
+        _ endpoint: Endpoint, tls: TLSContext? = nil, serverName: String? = nil, proxy: Endpoint? = nil,
+        firstAddress: Int = 0, timeout: Duration
+    ) {
+        self.endpoint = endpoint
+        self.tls = tls
+        self.serverName = serverName
+        self.proxy = proxy
+        self.firstAddress = firstAddress
+        self.timeout = timeout
+    }
+
+    /// Tries every address in turn, each with its share of the time that is left.
+    package func connect() async throws(TransportError) -> ByteStream {
+        let deadline = ContinuousClock.now + timeout
+        let addresses = try await resolve(proxy ?? endpoint, deadline: deadline)
+        var reasons: [String] = []
+        for index in addresses.indices {
+            let address = addresses[(index + firstAddress) % addresses.count]
+            let left = deadline - .now
+            guard left > .zero else { break }
+            let share = ContinuousClock.now + left / (addresses.count - index)
+            do {
+                return try await connect(to: address, tcpDeadline: share, deadline: deadline)
+            } catch .unreachable(let reason) {
+                reasons.append("\(address): \(reason)")
+            }
+        }
+        throw .unreachable(reasons.isEmpty ? "no time left" : reasons.joined(separator: "; "))
+    }
+
+    private func resolve(
+        _ target: Endpoint, deadline: ContinuousClock.Instant
+    ) async throws(TransportError) -> [SocketAddress] {
+        switch target {
+        case .unix(let path):
+            guard let address = SocketAddress(path: path) else { throw .pathTooLong(path) }
+            return [address]
+        case .tcp(let host, let port):
+            let lookup = await Deadline.race(until: deadline) { () async -> Result<[SocketAddress], LoopError> in
+                do throws(LoopError) {
+                    return .success(try await Resolver.resolve(host: host, port: port))
+                } catch { return .failure(error) }
+            }
+            switch lookup {
+            case nil: throw .timedOut(stage: "resolving \(host)")
+            case .failure(let error): throw .unresolved(host: host, reason: "\(error)")
+            case .success(let addresses): return addresses
+            }
+        }
+    }
+
+    private func connect(
+        to address: SocketAddress, tcpDeadline: ContinuousClock.Instant, deadline: ContinuousClock.Instant
+    ) async throws(TransportError) -> ByteStream {
+        let descriptor = try Socket.open(address.family)
+        do {
+            try await Self.finishConnect(descriptor, to: address, deadline: tcpDeadline)
+            let waiter = SocketWaiter(descriptor, deadline: deadline)
+            defer { waiter.release() }
+            if proxy != nil { try await ProxyTunnel.open(descriptor, to: endpoint, waiter: waiter) }
+            guard let tls else { return ByteStream.adopt(descriptor, .plain, peer: address, waiter) }
+            let session = try Self.session(tls, descriptor, name: serverName ?? endpoint.host)
+            return try await Handshake.finish(session, descriptor, peer: address, waiter: waiter)
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+    }
+
+    private static func finishConnect(
+        _ descriptor: Int32, to address: SocketAddress, deadline: ContinuousClock.Instant
+    ) async throws(TransportError) {
+        var number: Int32 = address.connect(descriptor) == 0 ? 0 : errno
+        if number == EINPROGRESS || number == EAGAIN {
+            let waiter = SocketWaiter(descriptor, deadline: deadline)
+            defer { waiter.release() }
+            do throws(TransportError) { try await waiter.wait(for: .writable, stage: "connect") } catch {
+                throw .unreachable("timed out")
+            }
+            number = Socket.pendingError(descriptor)
+        }
+        guard number == 0 else { throw .unreachable(TransportError.reason(number)) }
+    }
+
+    private static func session(
+        _ context: TLSContext, _ descriptor: Int32, name: String
+    ) throws(TransportError) -> TLSSession {
+        do { return try TLSSession(client: context, socket: descriptor, serverName: name) } catch {
+            throw .tls(error)
+        }
+    }
+}
+
+extension Endpoint {
+    /// The host's name, or "localhost" for a path.
+    package var host: String {
+        switch self {
+        case .tcp(let host, _): host
+        case .unix: "localhost"
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import EventLoop
+import TLS
+
+/// Brings a TLS session to the point where it carries bytes.
+@Loop enum Handshake {
+    /// - Throws: the session's refusal, or ``TransportError/timedOut(stage:)``; the descriptor stays open.
+    static func finish(
+        _ session: consuming TLSSession, _ descriptor: Int32, peer: SocketAddress, waiter: SocketWaiter
+    ) async throws(TransportError) -> ByteStream {
+        while true {
+            let progress: TLSProgress
+            do throws(TLSError) { progress = try session.handshake() } catch { throw .tls(error) }
+            switch progress {
+            case .done: return ByteStream.adopt(descriptor, .tls(session), peer: peer, waiter)
+            case .wantRead: try await waiter.wait(for: .readable, stage: "TLS handshake")
+            case .wantWrite: try await waiter.wait(for: .writable, stage: "TLS handshake")
+            }
+        }
+    }
+}
+
+extension ByteStream {
+    /// Hands a descriptor from the one who waited for it to the stream that will use it.
+    static func adopt(
+        _ descriptor: Int32, _ channel: consuming Channel, peer: SocketAddress, _ waiter: SocketWaiter
+    ) -> ByteStream {
+        waiter.release()
+        return ByteStream(descriptor, channel, peer: peer.description)
+    }
+}

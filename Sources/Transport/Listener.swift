@@ -1,0 +1,109 @@
+package import EventLoop
+package import TLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Accepts streams. A stream is handed over when its TLS handshake is done; one that does not finish it in
+/// time, or fails, is dropped and counted.
+@Loop package final class Listener {
+    /// Where it listens; with port 0 asked for, the port that the system chose.
+    package let address: SocketAddress
+    /// Handshakes that failed or timed out.
+    package private(set) var failedHandshakes = 0
+
+    private let descriptor: Int32
+    private let tls: TLSContext?
+    private let handshakeTimeout: Duration
+    private let onStream: @Loop (ByteStream) -> Void
+    private var poll: Poll?
+    private var retry: Timer?
+
+    /// - Parameter onStream: gets each new stream.
+    /// - Throws: ``TransportError`` when the address cannot be bound.
+    package init(
+        _ endpoint: Endpoint, tls: TLSContext?, handshakeTimeout: Duration = .seconds(10),
+        onStream: @escaping @Loop (ByteStream) -> Void
+    ) async throws(TransportError) {
+        let target = try await Self.address(of: endpoint)
+        descriptor = try Socket.open(target.family)
+        self.tls = tls
+        self.handshakeTimeout = handshakeTimeout
+        self.onStream = onStream
+        var on: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        guard target.bind(descriptor) == 0, listen(descriptor, 1024) == 0 else {
+            let number = errno
+            _ = Self.closeDescriptor(descriptor)
+            throw .unreachable("cannot listen on \(endpoint): \(TransportError.reason(number))")
+        }
+        address = SocketAddress(boundTo: descriptor) ?? target
+        poll = Poll(descriptor) { [unowned self] _ in accept() }
+        poll?.watch(.readable)
+    }
+
+    isolated deinit { close() }
+
+    /// Stops listening; streams that were handed over live on.
+    package func close() {
+        guard let poll else { return }
+        poll.cancel()
+        self.poll = nil
+        _ = Self.closeDescriptor(descriptor)
+    }
+
+    private func accept() {
+        for _ in 0..<64 {
+            do {
+                guard let accepted = try Socket.accept(descriptor, address.family) else { return }
+                Task { @Loop in await greet(accepted) }
+            } catch {
+                return pause()
+            }
+        }
+    }
+
+    /// Out of descriptors, most likely: waits a little instead of spinning, since the backlog stays readable.
+    private func pause() {
+        poll?.watch([])
+        retry = Timer { [unowned self] in poll?.watch(.readable) }
+        retry?.start(after: .milliseconds(100))
+    }
+
+    private func greet(_ accepted: Int32) async {
+        let peer = address
+        guard let tls else { return onStream(ByteStream(accepted, .plain, peer: peer.description)) }
+        let waiter = SocketWaiter(accepted, deadline: .now + handshakeTimeout)
+        do {
+            let session = try TLSSession(server: tls, socket: accepted)
+            onStream(try await Handshake.finish(session, accepted, peer: peer, waiter: waiter))
+        } catch {
+            waiter.release()
+            _ = Self.closeDescriptor(accepted)
+            failedHandshakes += 1
+        }
+    }
+
+    private static func address(of endpoint: Endpoint) async throws(TransportError) -> SocketAddress {
+        switch endpoint {
+        case .unix(let path):
+            guard let address = SocketAddress(path: path) else { throw .pathTooLong(path) }
+            return address
+        case .tcp(let host, let port):
+            do { return try await Resolver.resolve(host: host, port: port)[0] } catch {
+                throw .unresolved(host: host, reason: "\(error)")
+            }
+        }
+    }
+
+    private static func closeDescriptor(_ descriptor: Int32) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.close(descriptor)
+        #else
+            Darwin.close(descriptor)
+        #endif
+    }
+}

@@ -1,0 +1,70 @@
+import EventLoop
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The few socket calls that streams and listeners need, nonblocking and closed on exec.
+enum Socket {
+    static func open(_ family: Int32) throws(TransportError) -> Int32 {
+        #if canImport(Glibc)
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            let descriptor = socket(family, kind, 0)
+        #else
+            let descriptor = socket(family, SOCK_STREAM, 0)
+            setFlags(descriptor)
+        #endif
+        guard descriptor >= 0 else { throw .system(call: "socket", number: errno) }
+        prepare(descriptor, family)
+        return descriptor
+    }
+
+    /// - Returns: the accepted descriptor, or `nil` when nobody is waiting any more.
+    static func accept(_ listening: Int32, _ family: Int32) throws(TransportError) -> Int32? {
+        while true {
+            #if canImport(Glibc)
+                let descriptor = Glibc.accept(listening, nil, nil)
+            #else
+                let descriptor = Darwin.accept(listening, nil, nil)
+            #endif
+            if descriptor >= 0 {
+                setFlags(descriptor)
+                prepare(descriptor, family)
+                return descriptor
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EAGAIN: return nil
+            default: throw .system(call: "accept", number: errno)
+            }
+        }
+    }
+
+    /// What a connect that had to be waited for came to: 0 or an `errno`.
+    static func pendingError(_ descriptor: Int32) -> Int32 {
+        var error: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno
+    }
+
+    /// Makes the close a reset, so that the peer sees a connection that broke.
+    static func resetOnClose(_ descriptor: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    private static func setFlags(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    private static func prepare(_ descriptor: Int32, _ family: Int32) {
+        guard family != AF_UNIX else { return }
+        var on: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, size)
+    }
+}

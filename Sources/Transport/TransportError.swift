@@ -1,0 +1,51 @@
+package import TLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Why there is no stream, or no stream any more.
+package enum TransportError: Error, CustomStringConvertible {
+    case unresolved(host: String, reason: String)
+    /// Every address was tried; the text names each with its reason.
+    case unreachable(String)
+    /// `stage` is what was waited for: "connect", "proxy", "TLS handshake".
+    case timedOut(stage: String)
+    case proxyRefused(String)
+    case tls(TLSError)
+    case system(call: String, number: Int32)
+    case pathTooLong(String)
+
+    package var description: String {
+        switch self {
+        case .unresolved(let host, let reason): "cannot resolve \(host): \(reason)"
+        case .unreachable(let reasons): "cannot connect: \(reasons)"
+        case .timedOut(let stage): "timed out: \(stage)"
+        case .proxyRefused(let answer): "the proxy refused: \(answer)"
+        case .tls(let error): "TLS: \(error)"
+        case .system(let call, let number): "\(call): \(Self.reason(number))"
+        case .pathTooLong(let path): "the socket path is too long: \(path)"
+        }
+    }
+
+    /// The system's words for an `errno`.
+    static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+}
+
+/// How a stream came to its end.
+package enum StreamEnd {
+    /// The peer ended it in order.
+    case closed
+    case failed(TransportError)
+}
+
+extension StreamEnd: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .closed: "closed by the peer"
+        case .failed(let error): "\(error)"
+        }
+    }
+}
