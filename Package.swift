@@ -94,5 +94,6 @@ let package = Package(
         .testTarget(name: "APNsTests", dependencies: ["APNs", "PushModel"], swiftSettings: strict),
         .testTarget(name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
         .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
+        .testTarget(name: "PushModelTests", dependencies: ["PushModel"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,71 @@
+/// The `apns-id` of a push: the same job and token always give the same id, so that logs can tell.
+///
+/// A UUID of version 8 (RFC 9562, 5.8): XXH64 with seed 1, then with seed 2, big-endian, of the job's id in UTF-8,
+/// a zero byte and the token's raw bytes.
+package struct PushID: Hashable, Sendable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
+
+    /// What an id is made of that the pushes of one job share; made once a segment.
+    package struct Job: Sendable {
+        private var first = XXH64(seed: 1)
+        private var second = XXH64(seed: 2)
+
+        package init(id: UnsafeRawBufferPointer) {
+            first.update(id)
+            first.update(0)
+            second.update(id)
+            second.update(0)
+        }
+
+        package init(id: String) {
+            var id = id
+            self = id.withUTF8 { Self(id: UnsafeRawBufferPointer($0)) }
+        }
+
+        package func pushID(token: UnsafeRawBufferPointer) -> PushID {
+            var first = first
+            var second = second
+            first.update(token)
+            second.update(token)
+            return PushID(high: first.digest, low: second.digest)
+        }
+    }
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000
+        self.low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    }
+
+    /// Length of the text form.
+    package static let textLength = 36
+
+    /// Writes the canonical lower-case text, 36 bytes, at the start of `buffer`.
+    package func write(to buffer: UnsafeMutableRawBufferPointer) {
+        precondition(buffer.count >= Self.textLength, "a push id needs 36 bytes")
+        var offset = 0
+        for index in 0..<16 {
+            if index == 4 || index == 6 || index == 8 || index == 10 {
+                buffer[offset] = UInt8(ascii: "-")
+                offset += 1
+            }
+            let half = index < 8 ? high : low
+            let byte = UInt8(truncatingIfNeeded: half &>> UInt64(56 - 8 * (index & 7)))
+            buffer[offset] = Self.digit(byte &>> 4)
+            buffer[offset + 1] = Self.digit(byte & 15)
+            offset += 2
+        }
+    }
+
+    package var description: String {
+        String(unsafeUninitializedCapacity: Self.textLength) {
+            write(to: UnsafeMutableRawBufferPointer($0))
+            return Self.textLength
+        }
+    }
+
+    @inline(__always)
+    private static func digit(_ nibble: UInt8) -> UInt8 {
+        nibble < 10 ? nibble &+ UInt8(ascii: "0") : nibble &+ (UInt8(ascii: "a") &- 10)
+    }
+}
