@@ -1,0 +1,89 @@
+/// A batch as a worker or the gatherer reads it: decoded once into flat arrays of ranges over its own bytes.
+///
+/// Positions count from 0 here, from 1 in Redis.
+package struct Batch: Sendable {
+    package let bytes: [UInt8]
+    package let segments: [Segment]
+    /// One element a position.
+    package let pushes: [Push]
+
+    /// Pushes of one job with the same options and history.
+    package struct Segment: Sendable {
+        /// The job's id in UTF-8.
+        package let jobID: Range<Int>
+        package let options: PushOptions
+        /// Tries made so far.
+        package let attempt: UInt8
+        /// Why the last try failed, in UTF-8; empty before the first.
+        package let cause: Range<Int>
+        package let hasPayloadPerPush: Bool
+        /// The payload that its pushes share; empty if each has its own.
+        package let payload: Range<Int>
+        /// Its elements in the array of pushes.
+        package let pushes: Range<Int>
+        /// The segment as it is encoded.
+        package let encoded: Range<Int>
+    }
+
+    /// Where the token and the payload of one push lie.
+    package struct Push: Hashable, Sendable {
+        let tokenOffset: UInt32
+        let payloadOffset: UInt32
+        let payloadLength: UInt32
+        /// Which element of the array of segments it belongs to.
+        package let segment: UInt16
+        let tokenLength: UInt8
+
+        package var token: Range<Int> { Int(tokenOffset)..<Int(tokenOffset) + Int(tokenLength) }
+        package var payload: Range<Int> { Int(payloadOffset)..<Int(payloadOffset) + Int(payloadLength) }
+    }
+
+    package init(decoding bytes: [UInt8]) throws(CodecError) {
+        self.bytes = bytes
+        (segments, pushes) = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
+            try Self.decode(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    package func jobID(of segment: Int) -> String { text(segments[segment].jobID) }
+
+    package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    private static func decode(_ bytes: UnsafeRawBufferPointer) throws(CodecError) -> ([Segment], [Push]) {
+        guard bytes.count <= Int(UInt32.max) else {
+            throw CodecError(fault: .trailing, offset: Int(UInt32.max))
+        }
+        var reader = ByteReader(bytes)
+        let version = try reader.uint8()
+        guard version == BatchLayout.version else { throw CodecError(fault: .version(version), offset: 0) }
+        let count = try Int(reader.uint16())
+        guard count > 0 else { throw reader.error(.segments) }
+        var table = reader
+        for _ in 0..<count { _ = try tableRow(&reader) }
+        var segments: [Segment] = []
+        var pushes: [Push] = []
+        segments.reserveCapacity(count)
+        for index in 0..<count {
+            let row = try tableRow(&table)
+            let segment = try Segment(
+                from: &reader, tokens: row.tokens, jobID: row.jobID, index: UInt16(index), pushes: &pushes)
+            guard (segment.options.delivery == .atMostOnce) == row.isAtMostOnce else {
+                throw reader.error(.flags)
+            }
+            segments.append(segment)
+        }
+        try reader.end()
+        return (segments, pushes)
+    }
+
+    private static func tableRow(
+        _ reader: inout ByteReader
+    ) throws(CodecError) -> (tokens: Int, isAtMostOnce: Bool, jobID: Range<Int>) {
+        let tokens = try Int(reader.uint16())
+        guard tokens > 0 else { throw reader.error(.tokens) }
+        let flags = try reader.uint8()
+        guard flags & ~BatchLayout.tableAtMostOnce == 0 else { throw reader.error(.flags) }
+        let jobID = try reader.shortText(.jobID)
+        return (tokens, flags & BatchLayout.tableAtMostOnce != 0, jobID)
+    }
+}

@@ -1,0 +1,112 @@
+/// Puts pushes of one or several jobs together into the body of a batch; used again and again.
+///
+/// A segment with no push leaves no trace. A push costs no allocation once the buffers have grown.
+package struct BatchBuilder: Sendable {
+    private var table: [UInt8] = []
+    private var segments: [UInt8] = []
+    private var segmentCount: UInt16 = 0
+    private var open: Open?
+    /// Pushes so far, in all segments.
+    package private(set) var count = 0
+
+    /// The segment that pushes go to now.
+    private struct Open {
+        let tableStart: Int
+        let segmentStart: Int
+        let hasPayloadPerPush: Bool
+        var tokens: UInt16 = 0
+    }
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// Size of the body if it were finished now, in bytes.
+    package var byteCount: Int { 3 + table.count + segments.count }
+
+    /// Starts a segment whose pushes share `payload`, or (an empty one) bring one each if `head` says so.
+    package mutating func begin(_ head: SegmentHead, payload: UnsafeRawBufferPointer) {
+        close()
+        open = Open(
+            tableStart: table.count, segmentStart: segments.count, hasPayloadPerPush: head.hasPayloadPerPush)
+        writeTable(jobID: head.jobID, isAtMostOnce: head.isAtMostOnce)
+        head.write(payload: payload, to: &segments)
+    }
+
+    /// Adds a push with the payload of its segment.
+    package mutating func append(token: UnsafeRawBufferPointer) {
+        countPush(withPayload: false)
+        SegmentHead.write(token: token, to: &segments)
+    }
+
+    /// Adds a push with its own payload.
+    package mutating func append(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
+        countPush(withPayload: true)
+        SegmentHead.write(token: token, payload: payload, to: &segments)
+    }
+
+    /// Adds a whole segment as another body or a results entry holds it.
+    package mutating func append(
+        segment: UnsafeRawBufferPointer, tokens: Int, jobID: [UInt8], isAtMostOnce: Bool
+    ) {
+        close()
+        precondition((1...Int(UInt16.max)).contains(tokens), "a segment holds 1 to 65,535 pushes")
+        open = Open(
+            tableStart: table.count, segmentStart: segments.count, hasPayloadPerPush: false,
+            tokens: UInt16(tokens))
+        writeTable(jobID: jobID, isAtMostOnce: isAtMostOnce)
+        segments.append(contentsOf: segment)
+        count += tokens
+        close()
+    }
+
+    /// The body of all pushes so far; the builder is empty again. Nil if there are none.
+    package mutating func finish() -> [UInt8]? {
+        close()
+        guard count > 0 else { return nil }
+        var body: [UInt8] = []
+        body.reserveCapacity(byteCount)
+        body.append(BatchLayout.version)
+        body.appendBigEndian(segmentCount)
+        body.append(contentsOf: table)
+        body.append(contentsOf: segments)
+        removeAll()
+        return body
+    }
+
+    /// Forgets everything but the buffers.
+    package mutating func removeAll() {
+        table.removeAll(keepingCapacity: true)
+        segments.removeAll(keepingCapacity: true)
+        segmentCount = 0
+        count = 0
+        open = nil
+    }
+
+    private mutating func writeTable(jobID: [UInt8], isAtMostOnce: Bool) {
+        table.appendBigEndian(UInt16(0))
+        table.append(isAtMostOnce ? BatchLayout.tableAtMostOnce : 0)
+        jobID.withUnsafeBytes { table.appendShort($0) }
+    }
+
+    private mutating func countPush(withPayload: Bool) {
+        guard let tokens = open?.tokens, tokens < .max, open?.hasPayloadPerPush == withPayload else {
+            preconditionFailure("no segment is open for this push, or it is full, or of the other kind")
+        }
+        open?.tokens = tokens + 1
+        count += 1
+    }
+
+    private mutating func close() {
+        guard let open else { return }
+        self.open = nil
+        guard open.tokens > 0 else {
+            table.removeSubrange(open.tableStart...)
+            segments.removeSubrange(open.segmentStart...)
+            return
+        }
+        precondition(segmentCount < .max, "a batch holds at most 65,535 segments")
+        segmentCount += 1
+        table.putBigEndian(open.tokens, at: open.tableStart)
+    }
+}

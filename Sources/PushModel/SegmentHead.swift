@@ -1,0 +1,80 @@
+/// Job, options and history of a segment, encoded once and written into as many batches as the job needs.
+package struct SegmentHead: Sendable {
+    let jobID: [UInt8]
+    let options: [UInt8]
+    let isAtMostOnce: Bool
+    package let hasPayloadPerPush: Bool
+
+    /// - Parameters:
+    ///   - attempt: tries made so far.
+    ///   - cause: why the last try failed; empty before the first. Cut at 255 bytes.
+    package init(
+        jobID: String, options: PushOptions, attempt: UInt8 = 0, cause: String = "",
+        payloadPerPush: Bool = false
+    ) {
+        self.jobID = Array(jobID.utf8)
+        precondition(self.jobID.count <= 255, "a job id has at most 255 bytes")
+        isAtMostOnce = options.delivery == .atMostOnce
+        hasPayloadPerPush = payloadPerPush
+        var cause = cause
+        self.options = cause.withUTF8 {
+            Self.encode(options, attempt, UnsafeRawBufferPointer($0), payloadPerPush)
+        }
+    }
+
+    /// The head of a segment that repeats pushes of `segment`: its job and options, a new history.
+    package init(repeating segment: Batch.Segment, jobID: String, attempt: UInt8, cause: String) {
+        self.init(
+            jobID: jobID, options: segment.options, attempt: attempt, cause: cause,
+            payloadPerPush: segment.hasPayloadPerPush)
+    }
+
+    private static func encode(
+        _ options: PushOptions, _ attempt: UInt8, _ cause: UnsafeRawBufferPointer, _ payloadPerPush: Bool
+    ) -> [UInt8] {
+        var flags: UInt8 = payloadPerPush ? BatchLayout.payloadPerPush : 0
+        if options.expiration != nil { flags |= BatchLayout.hasExpiration }
+        if options.deadline != nil { flags |= BatchLayout.hasDeadline }
+        if options.registeredAt != nil { flags |= BatchLayout.hasRegisteredAt }
+        if options.delivery == .atMostOnce { flags |= BatchLayout.atMostOnce }
+        var bytes: [UInt8] = [
+            attempt, options.maxAttempts, options.priority, options.pushType.rawValue,
+            options.receipts.rawValue,
+            flags,
+        ]
+        bytes.reserveCapacity(64)
+        bytes.appendBigEndian(options.expiration ?? 0)
+        bytes.appendBigEndian(options.deadline ?? 0)
+        bytes.appendBigEndian(options.registeredAt ?? 0)
+        bytes.appendShort(UTF8Text.prefix(cause, limit: 255))
+        bytes.appendShort(options.collapseID ?? "")
+        bytes.appendShort(options.topic ?? "")
+        return bytes
+    }
+
+    /// Writes what stands before the pushes of a segment.
+    func write(payload: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        precondition(!hasPayloadPerPush || payload.isEmpty, "a segment has one payload, or one a push")
+        bytes.appendBigEndian(UInt16(options.count))
+        bytes.append(contentsOf: options)
+        bytes.appendBigEndian(UInt32(payload.count))
+        bytes.append(contentsOf: payload)
+    }
+
+    /// Writes one push.
+    @inline(__always)
+    static func write(token: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        precondition(!token.isEmpty, "a push needs a token")
+        bytes.appendShort(token)
+    }
+
+    /// Writes one push with its own payload.
+    @inline(__always)
+    static func write(
+        token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer, to bytes: inout [UInt8]
+    ) {
+        write(token: token, to: &bytes)
+        bytes.appendBigEndian(UInt32(payload.count))
+        bytes.append(contentsOf: payload)
+    }
+}
