@@ -1,0 +1,145 @@
+/// Puts the outcomes of one report together into a results entry; used again and again.
+///
+/// Start an item for each group of pushes of one job that went the same way, then add its pushes. An item without
+/// pushes leaves no trace. A push costs no allocation once the buffer has grown.
+package struct ResultsBuilder: Sendable {
+    private var bytes: [UInt8] = [1]
+    private var open: Open?
+    /// Pushes so far, in all items.
+    package private(set) var count = 0
+
+    /// The item that pushes go to now.
+    private struct Open {
+        let kind: ResultsKind
+        let start: Int
+        let countOffset: Int
+        /// Of retries: where the segment's length stands.
+        var lengthOffset = 0
+        /// Whether tokens are written, and whether each brings its payload.
+        var namesTokens = true
+        var hasPayloads = false
+        var tokens: UInt16 = 0
+    }
+
+    package init() {}
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// Size of the entry if it were finished now, in bytes.
+    package var byteCount: Int { bytes.count }
+
+    /// Starts an item of pushes that the gateway accepted.
+    package mutating func beginDelivered(jobID: UnsafeRawBufferPointer, receipts: Receipts) {
+        begin(.delivered, jobID)
+        open?.namesTokens = receipts == .all
+        bytes.append(receipts == .all ? 1 : 0)
+    }
+
+    /// Starts an item of pushes that failed for good; `reason` and `cause` are cut at 255 bytes.
+    package mutating func beginFailed(
+        jobID: UnsafeRawBufferPointer, reason: String, cause: String = "", status: UInt16 = 0,
+        isDead: Bool = false,
+        isUnknown: Bool = false, receipts: Receipts
+    ) {
+        begin(.failed, jobID)
+        appendCut(reason)
+        appendCut(cause)
+        bytes.appendBigEndian(status)
+        bytes.append(isDead ? 1 : 0)
+        bytes.append(isUnknown ? 1 : 0)
+        bytes.append(receipts.rawValue)
+    }
+
+    /// Starts an item of pushes whose deadline has passed; `cause` is cut at 255 bytes.
+    package mutating func beginExpired(jobID: UnsafeRawBufferPointer, cause: String = "", receipts: Receipts)
+    {
+        begin(.expired, jobID)
+        appendCut(cause)
+        bytes.append(receipts.rawValue)
+    }
+
+    /// Starts an item of pushes to be tried again, with what `head` says about the tries so far.
+    package mutating func beginRetry(
+        _ head: SegmentHead, payload: UnsafeRawBufferPointer, why: RetryCause, status: UInt16 = 0,
+        reason: String = "", retryAfterMilliseconds: UInt32 = 0
+    ) {
+        head.jobID.withUnsafeBytes { begin(.retry, $0) }
+        open?.hasPayloads = head.hasPayloadPerPush
+        bytes.append(why.rawValue)
+        bytes.appendBigEndian(status)
+        appendCut(reason)
+        bytes.appendBigEndian(retryAfterMilliseconds)
+        open?.lengthOffset = bytes.count
+        bytes.appendBigEndian(UInt32(0))
+        head.write(payload: payload, to: &bytes)
+    }
+
+    /// Adds a push to the open item; its token is written only where the item names tokens.
+    ///
+    /// - Parameter timestamp: Unix milliseconds when the gateway last found the token dead; of failures only.
+    package mutating func append(token: UnsafeRawBufferPointer, timestamp: Int64 = 0) {
+        let item = countPush(withPayload: false)
+        guard item.namesTokens else { return }
+        SegmentHead.write(token: token, to: &bytes)
+        if item.kind == .failed { bytes.appendBigEndian(timestamp) }
+    }
+
+    /// Adds a push with its own payload to an open item of retries.
+    package mutating func append(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
+        _ = countPush(withPayload: true)
+        SegmentHead.write(token: token, payload: payload, to: &bytes)
+    }
+
+    /// The entry of all pushes so far; the builder is empty again. Nil if there are none.
+    package mutating func finish() -> [UInt8]? {
+        close()
+        guard count > 0 else { return nil }
+        let entry = bytes.withUnsafeBufferPointer { Array($0) }
+        removeAll()
+        return entry
+    }
+
+    /// Forgets everything but the buffer.
+    package mutating func removeAll() {
+        bytes.removeSubrange(1...)
+        count = 0
+        open = nil
+    }
+
+    private mutating func begin(_ kind: ResultsKind, _ jobID: UnsafeRawBufferPointer) {
+        close()
+        let start = bytes.count
+        bytes.append(kind.rawValue)
+        bytes.appendShort(jobID)
+        open = Open(kind: kind, start: start, countOffset: bytes.count)
+        bytes.appendBigEndian(UInt16(0))
+    }
+
+    private mutating func appendCut(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes.appendShort(UTF8Text.prefix(UnsafeRawBufferPointer($0), limit: 255)) }
+    }
+
+    private mutating func countPush(withPayload: Bool) -> Open {
+        guard let item = open, item.tokens < .max, item.hasPayloads == withPayload else {
+            preconditionFailure("no item is open for this push, or it is full, or of the other kind")
+        }
+        open?.tokens = item.tokens + 1
+        count += 1
+        return item
+    }
+
+    private mutating func close() {
+        guard let item = open else { return }
+        open = nil
+        guard item.tokens > 0 else {
+            bytes.removeSubrange(item.start...)
+            return
+        }
+        bytes.putBigEndian(item.tokens, at: item.countOffset)
+        if item.kind == .retry {
+            let length = bytes.count - item.lengthOffset - 4
+            bytes.putBigEndian(UInt32(length), at: item.lengthOffset)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// Reads a results entry item by item.
+struct ResultsDecoder {
+    /// What is decoded so far.
+    struct Parts {
+        var items: [ResultsEntry.Item] = []
+        var tokens: [ResultsEntry.Token] = []
+        var pushes: [Batch.Push] = []
+    }
+
+    private static let version: UInt8 = 1
+
+    private var reader: ByteReader
+    private var done = Parts()
+
+    init(_ bytes: UnsafeRawBufferPointer) { reader = ByteReader(bytes) }
+
+    mutating func parts() throws(CodecError) -> Parts {
+        guard reader.bytes.count <= Int(UInt32.max) else {
+            throw CodecError(fault: .trailing, offset: Int(UInt32.max))
+        }
+        let version = try reader.uint8()
+        guard version == Self.version else { throw CodecError(fault: .version(version), offset: 0) }
+        while !reader.isAtEnd { try done.items.append(item()) }
+        return done
+    }
+
+    private mutating func item() throws(CodecError) -> ResultsEntry.Item {
+        guard let kind = ResultsKind(rawValue: try reader.uint8()) else { throw reader.error(.kind) }
+        let jobID = try reader.shortText(.jobID)
+        let count = try Int(reader.uint16())
+        guard count > 0 else { throw reader.error(.count) }
+        let result: ResultsEntry.Result =
+            switch kind {
+            case .delivered: try .delivered(tokens: reader.flag(.receipts) ? tokens(count) : 0..<0)
+            case .failed: try .failed(failure(count))
+            case .expired: try .expired(expiry(count))
+            case .retry: try .retry(retry(count, jobID: jobID))
+            }
+        return ResultsEntry.Item(jobID: jobID, count: count, result: result)
+    }
+
+    private mutating func failure(_ count: Int) throws(CodecError) -> ResultsEntry.Failure {
+        let reason = try reader.shortRange()
+        let cause = try reader.shortRange()
+        let status = try reader.uint16()
+        let isDead = try reader.flag(.switches)
+        let isUnknown = try reader.flag(.switches)
+        let receipts = try receipts()
+        return try ResultsEntry.Failure(
+            reason: reason, cause: cause, status: status, isDead: isDead, isUnknown: isUnknown,
+            receipts: receipts, tokens: tokens(count, withTimestamp: true))
+    }
+
+    private mutating func expiry(_ count: Int) throws(CodecError) -> ResultsEntry.Expiry {
+        let cause = try reader.shortRange()
+        let receipts = try receipts()
+        return try ResultsEntry.Expiry(cause: cause, receipts: receipts, tokens: tokens(count))
+    }
+
+    private mutating func retry(_ count: Int, jobID: Range<Int>) throws(CodecError) -> ResultsEntry.Retry {
+        guard let why = RetryCause(rawValue: try reader.uint8()) else { throw reader.error(.why) }
+        let status = try reader.uint16()
+        let reason = try reader.shortRange()
+        let wait = try reader.uint32()
+        let length = try Int(reader.uint32())
+        let start = reader.offset
+        let segment = try Batch.Segment(
+            from: &reader, tokens: count, jobID: jobID, index: 0, pushes: &done.pushes)
+        guard reader.offset - start == length else { throw reader.error(.segment) }
+        return ResultsEntry.Retry(
+            why: why, status: status, reason: reason, retryAfterMilliseconds: wait, segment: segment)
+    }
+
+    private mutating func receipts() throws(CodecError) -> Receipts {
+        guard let receipts = Receipts(rawValue: try reader.uint8()) else { throw reader.error(.receipts) }
+        return receipts
+    }
+
+    private mutating func tokens(_ count: Int, withTimestamp: Bool = false) throws(CodecError) -> Range<Int> {
+        let first = done.tokens.count
+        done.tokens.reserveCapacity(first + min(count, reader.bytes.count - reader.offset))
+        for _ in 0..<count {
+            let range = try reader.token()
+            let timestamp = withTimestamp ? try reader.int64() : 0
+            done.tokens.append(
+                ResultsEntry.Token(
+                    offset: UInt32(truncatingIfNeeded: range.lowerBound),
+                    length: UInt8(truncatingIfNeeded: range.count), timestamp: timestamp))
+        }
+        return first..<done.tokens.count
+    }
+}

@@ -1,0 +1,92 @@
+/// What a worker says about its pushes in one report, as the gatherer reads it: ranges over its own bytes.
+///
+/// Format, version 1, big-endian; `item` repeats, grouped by job and equal outcome:
+///
+///     entry := version u8 | item*
+///     item  := kind u8 | idLength u8 | job id | count u16 | then by kind
+///     'D'   := receiptsAll u8 | if it is 1: count × (tokenLength u8 | token)
+///     'F'   := reasonLength u8 | reason | causeLength u8 | cause | status u16 | dead u8 | unknown u8 | receipts u8
+///              | count × (tokenLength u8 | token | timestamp i64)
+///     'E'   := causeLength u8 | cause | receipts u8 | count × (tokenLength u8 | token)
+///     'R'   := why u8 | status u16 | reasonLength u8 | reason | retryAfterMs u32 | segmentLength u32
+///              | a segment of `count` pushes as in a ``Batch``
+package struct ResultsEntry: Sendable {
+    package let bytes: [UInt8]
+    package let items: [Item]
+    /// The tokens of items that name them.
+    package let tokens: [Token]
+    /// The pushes of items to be tried again.
+    package let pushes: [Batch.Push]
+
+    /// Pushes of one job that ended, or are to be tried again, in the same way.
+    package struct Item: Sendable {
+        /// The job's id in UTF-8.
+        package let jobID: Range<Int>
+        package let count: Int
+        package let result: Result
+    }
+
+    package enum Result: Sendable {
+        /// `tokens` is empty unless the job wants to hear about all of them.
+        case delivered(tokens: Range<Int>)
+        case failed(Failure)
+        case expired(Expiry)
+        case retry(Retry)
+    }
+
+    package struct Failure: Sendable {
+        /// The gateway's word, or a ``FarmReason``; UTF-8.
+        package let reason: Range<Int>
+        /// What an exhausted or unknown push met last; UTF-8, may be empty.
+        package let cause: Range<Int>
+        /// The gateway's status; 0 if it gave none.
+        package let status: UInt16
+        /// The gateway declared these tokens dead.
+        package let isDead: Bool
+        /// The outcome is not known, and stays so.
+        package let isUnknown: Bool
+        package let receipts: Receipts
+        /// Elements of the array of tokens.
+        package let tokens: Range<Int>
+    }
+
+    package struct Expiry: Sendable {
+        /// What the last try met; UTF-8, empty if there was none.
+        package let cause: Range<Int>
+        package let receipts: Receipts
+        package let tokens: Range<Int>
+    }
+
+    package struct Retry: Sendable {
+        package let why: RetryCause
+        package let status: UInt16
+        /// The gateway's word; UTF-8, may be empty.
+        package let reason: Range<Int>
+        /// How long the gateway asked to wait; 0 if it did not.
+        package let retryAfterMilliseconds: UInt32
+        /// The tries made are already counted. Its `encoded` range goes into a body as it is.
+        package let segment: Batch.Segment
+    }
+
+    package struct Token: Hashable, Sendable {
+        let offset: UInt32
+        let length: UInt8
+        /// Unix milliseconds when the gateway last found the token dead; 0 if it named no time.
+        package let timestamp: Int64
+
+        package var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
+    }
+
+    package init(decoding bytes: [UInt8]) throws(CodecError) {
+        self.bytes = bytes
+        let parts = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
+            var decoder = ResultsDecoder(UnsafeRawBufferPointer(bytes))
+            return try decoder.parts()
+        }
+        (items, tokens, pushes) = (parts.items, parts.tokens, parts.pushes)
+    }
+
+    package func jobID(of item: Item) -> String { text(item.jobID) }
+
+    package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}

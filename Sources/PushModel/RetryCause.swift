@@ -1,0 +1,11 @@
+/// Why pushes are to be tried again; it decides how long they wait.
+package enum RetryCause: UInt8, CaseIterable, Hashable, Sendable {
+    /// The gateway wants fewer pushes to this device.
+    case throttled = 1
+    /// The gateway has trouble of its own.
+    case server = 2
+    /// The answer never came.
+    case unknownOutcome = 3
+    /// The gateway wants fewer provider tokens.
+    case authSlow = 4
+}
