@@ -95,5 +95,6 @@ let package = Package(
         .testTarget(name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
         .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
         .testTarget(name: "PushModelTests", dependencies: ["PushModel"], swiftSettings: strict),
+        .testTarget(name: "RESPTests", dependencies: ["RESP"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,61 @@
+import CHiredis
+
+/// Puts a reply together from its parts, which hiredis announces depth first.
+struct RESPBuilder {
+    private struct OpenArray {
+        var missing: Int
+        var values: [RESPValue]
+    }
+
+    private let maximumElements: Int
+    private var open: [OpenArray] = []
+    private var root: RESPValue?
+    /// The length of an array that was refused; 0 while none was.
+    private(set) var refusedElements = 0
+
+    init(maximumElements: Int) {
+        self.maximumElements = maximumElements
+    }
+
+    mutating func takeRoot() -> RESPValue? {
+        defer { root = nil }
+        return root
+    }
+
+    mutating func add(string bytes: UnsafeRawBufferPointer, type: Int32) {
+        switch type {
+        case REDIS_REPLY_STATUS: add(.simple(String(decoding: bytes, as: UTF8.self)))
+        case REDIS_REPLY_ERROR:
+            add(.error(RESPServerError(message: String(decoding: bytes, as: UTF8.self))))
+        default: add(.bulk([UInt8](bytes)))
+        }
+    }
+
+    /// Opens an array; false when it is longer than allowed.
+    mutating func open(count: Int) -> Bool {
+        guard count <= maximumElements else {
+            refusedElements = count
+            return false
+        }
+        guard count > 0 else {
+            add(.array([]))
+            return true
+        }
+        var values: [RESPValue] = []
+        // The count is the peer's claim: memory is taken as elements arrive.
+        values.reserveCapacity(min(count, 1024))
+        open.append(OpenArray(missing: count, values: values))
+        return true
+    }
+
+    mutating func add(_ value: RESPValue) {
+        var value = value
+        while let last = open.indices.last {
+            open[last].values.append(value)
+            open[last].missing -= 1
+            if open[last].missing > 0 { return }
+            value = .array(open.removeLast().values)
+        }
+        root = value
+    }
+}

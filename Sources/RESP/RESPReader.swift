@@ -1,0 +1,120 @@
+import CHiredis
+
+/// Turns bytes from Redis into replies, over hiredis's `redisReader`.
+///
+/// Replies are built as the reader meets their parts, so a bulk string is copied once, from the reader's buffer.
+/// After an error the stream is lost: make a new reader with the new connection.
+package final class RESPReader {
+    /// Bounds; a reply beyond them is refused before its memory is taken.
+    package struct Limits: Sendable {
+        /// Bytes fed and not yet turned into replies.
+        package var bufferedBytes: Int
+        /// Elements of one array.
+        package var elements: Int
+
+        package init(bufferedBytes: Int = 256 << 20, elements: Int = 1 << 20) {
+            self.bufferedBytes = bufferedBytes
+            self.elements = elements
+        }
+    }
+
+    private let reader: UnsafeMutablePointer<redisReader>
+    private let functions: UnsafeMutablePointer<redisReplyObjectFunctions>
+    private let limits: Limits
+    private var builder: RESPBuilder
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+        builder = RESPBuilder(maximumElements: limits.elements)
+        functions = .allocate(capacity: 1)
+        functions.initialize(to: RESPReader.callbacks())
+        guard let reader = redisReaderCreateWithFunctions(functions) else {
+            preconditionFailure("redisReaderCreateWithFunctions: out of memory")
+        }
+        self.reader = reader
+        // hiredis's own bound (16 KiB) would free and grow the buffer all the time, none would keep the
+        // largest reply's memory for ever.
+        reader.pointee.maxbuf = 1 << 20
+        reader.pointee.privdata = Unmanaged.passUnretained(self).toOpaque()
+    }
+
+    deinit {
+        redisReaderFree(reader)
+        functions.deinitialize(count: 1)
+        functions.deallocate()
+    }
+
+    /// Adds what arrived.
+    /// - Throws: ``RESPError/tooManyBytes(limit:)``
+    package func feed(_ bytes: UnsafeRawBufferPointer) throws(RESPError) {
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return }
+        let waiting = reader.pointee.len - reader.pointee.pos
+        guard waiting + bytes.count <= limits.bufferedBytes else {
+            throw .tooManyBytes(limit: limits.bufferedBytes)
+        }
+        let result = redisReaderFeed(reader, start.assumingMemoryBound(to: CChar.self), bytes.count)
+        guard result == REDIS_OK else { throw failure() }
+    }
+
+    package func feed(_ bytes: [UInt8]) throws(RESPError) {
+        var failure: RESPError?
+        bytes.withUnsafeBytes { raw in
+            do throws(RESPError) { try feed(raw) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The next whole reply, or nil when more bytes are needed.
+    package func next() throws(RESPError) -> RESPValue? {
+        var object: UnsafeMutableRawPointer?
+        guard redisReaderGetReply(reader, &object) == REDIS_OK else { throw failure() }
+        guard object != nil else { return nil }
+        return builder.takeRoot()
+    }
+
+    private func failure() -> RESPError {
+        if builder.refusedElements > 0 {
+            return .tooManyElements(builder.refusedElements, limit: limits.elements)
+        }
+        let text = withUnsafeBytes(of: reader.pointee.errstr) { raw in
+            String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return .protocolError(text)
+    }
+}
+
+extension RESPReader {
+    /// Anything but nil: replies live in the builder, hiredis only looks whether there is one.
+    private static var present: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
+
+    private static func callbacks() -> redisReplyObjectFunctions {
+        var functions = redisReplyObjectFunctions()
+        functions.createString = { task, text, length in
+            guard let task, let text else { return nil }
+            let bytes = UnsafeRawBufferPointer(start: text, count: length)
+            RESPReader.of(task).builder.add(string: bytes, type: task.pointee.type)
+            return RESPReader.present
+        }
+        // The count is an Int32 in hiredis 0.14 and an Int in 1.x: inferred, so that both compile.
+        functions.createArray = { task, count in
+            guard let task else { return nil }
+            return RESPReader.of(task).builder.open(count: Int(count)) ? RESPReader.present : nil
+        }
+        functions.createInteger = { task, value in
+            guard let task else { return nil }
+            RESPReader.of(task).builder.add(.integer(value))
+            return RESPReader.present
+        }
+        functions.createNil = { task in
+            guard let task else { return nil }
+            RESPReader.of(task).builder.add(.null)
+            return RESPReader.present
+        }
+        functions.freeObject = { _ in }
+        return functions
+    }
+
+    private static func of(_ task: UnsafePointer<redisReadTask>) -> RESPReader {
+        Unmanaged<RESPReader>.fromOpaque(task.pointee.privdata).takeUnretainedValue()
+    }
+}

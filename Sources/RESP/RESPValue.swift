@@ -1,0 +1,55 @@
+/// One reply of Redis (RESP2).
+package enum RESPValue: Equatable, Sendable {
+    /// A status such as `OK`.
+    case simple(String)
+    case error(RESPServerError)
+    case integer(Int64)
+    case bulk([UInt8])
+    case null
+    case array([RESPValue])
+}
+
+/// An error reply. `code` is its first word (`ERR`, `OOM`, `NOSCRIPT`, …), `message` the whole line.
+package struct RESPServerError: Error, Equatable, Sendable {
+    package let code: String
+    package let message: String
+
+    package init(message: String) {
+        self.message = message
+        code = message.split(separator: " ", maxSplits: 1).first.map(String.init) ?? ""
+    }
+}
+
+/// Accessors answer nil when the reply is of another kind: the caller names the expectation.
+extension RESPValue {
+    package var integer: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
+
+    package var bytes: [UInt8]? {
+        switch self {
+        case .bulk(let bytes): bytes
+        case .simple(let text): Array(text.utf8)
+        default: nil
+        }
+    }
+
+    /// A bulk or simple string as text; bytes that are not UTF-8 are repaired.
+    package var text: String? {
+        switch self {
+        case .bulk(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .simple(let text): text
+        default: nil
+        }
+    }
+
+    package var array: [RESPValue]? {
+        if case .array(let values) = self { values } else { nil }
+    }
+
+    package var error: RESPServerError? {
+        if case .error(let error) = self { error } else { nil }
+    }
+
+    package var isNull: Bool { self == .null }
+}
