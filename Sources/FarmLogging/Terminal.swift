@@ -1,0 +1,58 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What is known about the terminal behind a file descriptor.
+package enum Terminal {
+    package static let standardOutput: Int32 = 1
+    package static let standardError: Int32 = 2
+
+    /// Whether the descriptor is a terminal and not a pipe or a file.
+    package static func isTerminal(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1
+    }
+
+    /// Whether colours may be written: a terminal, not a dumb one, and `NO_COLOR` is not set (https://no-color.org).
+    package static func allowsColour(on descriptor: Int32) -> Bool {
+        guard isTerminal(descriptor) else { return false }
+        if let wish = getenv("NO_COLOR"), wish.pointee != 0 { return false }
+        guard let kind = getenv("TERM") else { return false }
+        return String(cString: kind) != "dumb"
+    }
+
+    /// Columns of the terminal, or nil when it is none.
+    package static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Writes all of `text`. Gives up, and loses the rest, when nobody can take it within 50 ms: a full pipe must
+    /// never hold up the loop for good.
+    package static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var start = 0
+            while start < bytes.count {
+                let count = systemWrite(descriptor, bytes.baseAddress! + start, bytes.count - start)
+                if count >= 0 {
+                    start += count
+                } else if errno == EAGAIN {
+                    var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    guard poll(&poller, 1, 50) > 0 else { return }
+                } else if errno != EINTR {
+                    return
+                }
+            }
+        }
+    }
+}
+
+/// `write` of the C library, where `Terminal.write` hides it.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}
