@@ -57,7 +57,7 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "Gateway",
+                "FarmStore", "Gateway", "FarmLogging",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -66,25 +66,34 @@ let package = Package(
             name: "Coordinator",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "FarmConfiguration",
+                "FarmStore", "FarmConfiguration", "FarmLogging",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(
             name: "Simulator",
             dependencies: [
-                "PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport",
+                "PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport", "FarmLogging",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(
+            name: "FarmLogging", dependencies: [.product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict),
+        .target(
             name: "FarmConfiguration",
-            dependencies: ["PushModel", .product(name: "Yams", package: "Yams")],
+            dependencies: [
+                "FarmLogging",
+                .product(name: "Yams", package: "Yams"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "pushfarm",
             dependencies: [
-                "Worker", "Coordinator", "Simulator", "FarmConfiguration",
+                "Worker", "Coordinator", "Simulator", "FarmConfiguration", "FarmLogging", "FarmStore",
+                "EventLoop",
+                "PushModel", "Transport", "TLS",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -92,9 +101,16 @@ let package = Package(
 
         // Tests.
         .testTarget(name: "APNsTests", dependencies: ["APNs", "PushModel"], swiftSettings: strict),
-        .testTarget(name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
+        .testTarget(
+            name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
         .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
         .testTarget(name: "PushModelTests", dependencies: ["PushModel"], swiftSettings: strict),
         .testTarget(name: "RESPTests", dependencies: ["RESP"], swiftSettings: strict),
+        .testTarget(
+            name: "FarmLoggingTests",
+            dependencies: ["FarmLogging", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
     ]
 )

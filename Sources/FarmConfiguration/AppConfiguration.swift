@@ -1,0 +1,55 @@
+/// One app: whom it pushes for, through which gateway, and with which credentials.
+package struct AppConfiguration: Sendable, Equatable {
+    package enum Environment: String, Sendable, CaseIterable {
+        case production, sandbox
+    }
+
+    package enum Credentials: Sendable, Equatable {
+        /// Provider tokens signed with a .p8 key; `file` is absolute.
+        case key(file: String, id: String, team: String)
+        /// A TLS client certificate: .p12 (`keyFile` nil), or .pem with its key beside it or in the same file.
+        case certificate(file: String, keyFile: String?, password: Secret?)
+    }
+
+    package let name: String
+    /// The default `apns-topic` of the app's jobs.
+    package var topic: String
+    package var environment: Environment = .production
+    package var gateway: HostPort
+    /// HTTP CONNECT proxy on the way to the gateway.
+    package var proxy: ProxyAddress?
+    /// Trust these instead of the system's roots.
+    package var caFile: String?
+    /// How long an answer to a request may take.
+    package var requestTimeout: Duration = .seconds(20)
+    package var maxJobBytes = 64 << 20
+    /// Gateway connections per worker.
+    package var connections = 1
+    package var credentials: Credentials
+
+    package init(name: String, topic: String, gateway: HostPort, credentials: Credentials) {
+        self.name = name
+        self.topic = topic
+        self.gateway = gateway
+        self.credentials = credentials
+    }
+
+    /// The files that hold this app's credentials and trust: what a reload has to look at again.
+    package var files: [String] {
+        let trust = caFile.map { [$0] } ?? []
+        return switch credentials {
+        case .key(let file, _, _): [file] + trust
+        case .certificate(let file, let keyFile, _): [file] + (keyFile.map { [$0] } ?? []) + trust
+        }
+    }
+}
+
+extension AppConfiguration.Environment {
+    /// Apple's provider host. Source: facts 1.1.
+    package var gateway: HostPort {
+        switch self {
+        case .production: HostPort(host: "api.push.apple.com", port: 443)
+        case .sandbox: HostPort(host: "api.sandbox.push.apple.com", port: 443)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// Reads one app out of the settings.
+struct AppReader {
+    let reader: SettingReader
+    let app: SettingPath
+    let name: String
+    let purpose: FarmConfiguration.Purpose
+    let environment: [String: String]
+
+    func read() throws(ConfigurationError) -> AppConfiguration {
+        try checkName()
+        guard let topic = try reader.text(app.appending("topic")) else {
+            throw reader.missing(
+                app.appending("topic"), "is missing: the app's bundle id, as in com.example.\(name)")
+        }
+        let kind = try reader.choice(app.appending("environment"), as: AppConfiguration.Environment.self)
+        let credentials = try credentials()
+        var result = AppConfiguration(
+            name: name, topic: topic, gateway: (kind ?? .production).gateway, credentials: credentials)
+        result.environment = kind ?? .production
+        if let gateway = try gateway() { result.gateway = gateway }
+        try refuseBinaryKeys()
+        result.proxy = try reader.value(app.appending("proxy")) { text, _ throws(InvalidValue) in
+            try ProxyAddress(text)
+        }
+        result.caFile = try file(app.appending("ca_file"))
+        if let timeout = try reader.duration(app.appending("request_timeout"), upTo: 3600) {
+            result.requestTimeout = timeout
+        }
+        // An inbox entry is one Redis string: 512 MiB is all that Redis takes.
+        if let bytes = try reader.number(app.appending("max_job_bytes"), in: 1024...512 << 20) {
+            result.maxJobBytes = bytes
+        }
+        if let connections = try reader.number(app.appending("connections"), in: 1...64) {
+            result.connections = connections
+        }
+        return result
+    }
+
+    private func checkName() throws(ConfigurationError) {
+        let isProper = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isProper, (1...64).contains(name.utf8.count) else {
+            throw reader.invalid(app, "an app's name is 1 to 64 of A-Z a-z 0-9 _ . -")
+        }
+    }
+
+    private func gateway() throws(ConfigurationError) -> HostPort? {
+        try reader.value(app.appending("gateway")) { text, _ throws(InvalidValue) in
+            guard let parts = LocatorText(text) else { throw InvalidValue("expected https://host:port") }
+            switch parts.scheme {
+            case "https": break
+            case "tls": throw InvalidValue("the binary protocol (tls://) is not available yet; use https://")
+            case "http":
+                throw InvalidValue("plain http is refused: a gateway is reached over TLS; use https://")
+            default: throw InvalidValue("expected https://host:port, found \(parts.scheme)://")
+            }
+            guard parts.user == nil, parts.password == nil, parts.query == nil,
+                parts.path.isEmpty || parts.path == "/",
+                let place = HostPort(parts.authority, defaultPort: 443)
+            else { throw InvalidValue("expected https://host:port, without user, path or options") }
+            return place
+        }
+    }
+
+    private func refuseBinaryKeys() throws(ConfigurationError) {
+        for key in ["feedback", "feedback_interval"] where try reader.text(app.appending(key)) != nil {
+            throw reader.invalid(
+                app.appending(key), "belongs to the binary protocol, which is not available yet; remove it")
+        }
+    }
+
+    private func credentials() throws(ConfigurationError) -> AppConfiguration.Credentials {
+        let (key, certificate) = (app.appending("key"), app.appending("certificate"))
+        let groups = reader.settings.groups
+        switch (groups[key] != nil, groups[certificate] != nil) {
+        case (true, true):
+            throw reader.invalid(certificate, "there is a key too; exactly one of them is wanted")
+        case (false, false):
+            throw reader.missing(
+                app, "has no credentials: give key: {file, id, team} or certificate: {file, password_env}")
+        case (true, false):
+            return .key(
+                file: try requiredFile(key.appending("file")), id: try identifier(key.appending("id")),
+                team: try identifier(key.appending("team")))
+        case (false, true):
+            return .certificate(
+                file: try requiredFile(certificate.appending("file")),
+                keyFile: try file(certificate.appending("key_file")), password: try password(certificate))
+        }
+    }
+
+    /// Apple's key and team ids: ten capital letters or digits.
+    private func identifier(_ path: SettingPath) throws(ConfigurationError) -> String {
+        guard let text = try reader.text(path) else { throw reader.missing(path, "is missing") }
+        let isProper = text.utf8.allSatisfy {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || (0x30...0x39).contains($0)
+        }
+        guard isProper, text.utf8.count == 10 else {
+            throw reader.invalid(path, "expected 10 capital letters or digits, found \"\(text.prefix(40))\"")
+        }
+        return text
+    }
+
+    private func requiredFile(_ path: SettingPath) throws(ConfigurationError) -> String {
+        guard let file = try file(path) else { throw reader.missing(path, "is missing") }
+        return file
+    }
+
+    private func file(_ path: SettingPath) throws(ConfigurationError) -> String? {
+        guard let file = try reader.file(path) else { return nil }
+        if purpose == .coordinator, let reason = FileText.whyUnreadable(file) {
+            throw reader.invalid(path, reason)
+        }
+        return file
+    }
+
+    private func password(_ certificate: SettingPath) throws(ConfigurationError) -> Secret? {
+        let (inEnvironment, inFile) = (
+            certificate.appending("password_env"), certificate.appending("password_file")
+        )
+        let variable = try reader.text(inEnvironment)
+        let file = try reader.file(inFile)
+        if variable != nil, file != nil {
+            throw reader.invalid(inFile, "there is a password_env too; one of them is enough")
+        }
+        guard purpose == .coordinator else { return nil }
+        if let variable {
+            guard let value = environment[variable] else {
+                throw reader.invalid(inEnvironment, "the environment has no variable \(variable)")
+            }
+            return Secret(value)
+        }
+        return try file.map { file throws(ConfigurationError) in
+            try reader.secret(inFile, file: file)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// What a reload changes.
+package struct ConfigurationChanges: Sendable, Equatable {
+    /// Names of apps.
+    package var added: [String] = []
+    package var removed: [String] = []
+    package var changed: [String] = []
+    /// Keys whose change takes effect at the next start only.
+    package var needRestart: [String] = []
+
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty && needRestart.isEmpty }
+}
+
+extension FarmConfiguration {
+    /// What differs between this configuration and a newer one. A credential file whose bytes changed is not seen
+    /// here: the same path is the same value.
+    package func changes(to newer: FarmConfiguration) -> ConfigurationChanges {
+        var changes = ConfigurationChanges()
+        for app in newer.apps {
+            guard let old = self.app(named: app.name) else {
+                changes.added.append(app.name)
+                continue
+            }
+            if old != app { changes.changed.append(app.name) }
+        }
+        changes.removed = apps.map(\.name).filter { newer.app(named: $0) == nil }
+        let fixed: [(String, Bool)] = [
+            ("host", host == newer.host), ("redis", redis == newer.redis),
+            ("state_dir", stateDirectory == newer.stateDirectory), ("workers", workers == newer.workers),
+            ("shards", shards == newer.shards), ("events_kept", eventsKept == newer.eventsKept),
+            ("accounts_kept", accountsKept == newer.accountsKept),
+            ("account_hours", accountLife == newer.accountLife), ("log", log == newer.log),
+        ]
+        changes.needRestart = fixed.filter { !$0.1 }.map(\.0)
+        return changes
+    }
+}

@@ -1,0 +1,50 @@
+/// What is wrong with the configuration, and where. Its description is the line to print; secrets are not in it.
+package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Where a value was written.
+    package enum Place: Sendable, Hashable, CustomStringConvertible {
+        case file(String, line: Int)
+        case environment(String)
+        case flag(String)
+
+        package var description: String {
+            switch self {
+            case .file(let path, let line): "\(path):\(line)"
+            case .environment(let variable): "environment \(variable)"
+            case .flag(let name): name
+            }
+        }
+    }
+
+    package enum Problem: Sendable, Equatable {
+        /// The file cannot be read.
+        case unreadable(String)
+        /// The file is not YAML or JSON.
+        case syntax(String)
+        case unknownKey(nearest: String)
+        case wrongType(expected: String, found: String)
+        /// The value has the right type and cannot be used.
+        case invalid(String)
+        case missing(String)
+    }
+
+    package var place: Place?
+    /// Dotted, as in `apps.demo.key.id`.
+    package var key: String?
+    package var problem: Problem
+
+    package init(place: Place?, key: String?, problem: Problem) {
+        self.place = place
+        self.key = key
+        self.problem = problem
+    }
+
+    package var description: String {
+        let start = [place?.description, key].compactMap(\.self).map { $0 + ": " }.joined()
+        return switch problem {
+        case .unreadable(let reason), .syntax(let reason), .invalid(let reason), .missing(let reason):
+            start + reason
+        case .unknownKey(let nearest): start + "unknown key; did you mean \(nearest)?"
+        case .wrongType(let expected, let found): start + "expected \(expected), found \(found)"
+        }
+    }
+}

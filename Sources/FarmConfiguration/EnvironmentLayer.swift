@@ -1,0 +1,76 @@
+/// Reads `PUSHFARM_…` variables into settings.
+///
+/// The rule: the key's path in upper case, joined by `_` (`log.level` is `PUSHFARM_LOG_LEVEL`). In an app's name,
+/// `.` and `-` become `_` too: `apps.my-app.key.id` is `PUSHFARM_APPS_MY_APP_KEY_ID`. Such a variable belongs to the
+/// app of that spelling in the file, else it makes an app with the name in lower case.
+struct EnvironmentLayer {
+    static let prefix = "PUSHFARM_"
+    /// Names the configuration file itself.
+    static let fileVariable = "PUSHFARM_CONFIG"
+
+    /// Names of the apps that the file has.
+    let knownApps: [String]
+
+    func read(_ environment: [String: String]) throws(ConfigurationError) -> Settings {
+        var settings = Settings()
+        for (variable, text) in environment.sorted(by: { $0.key < $1.key })
+        where variable.hasPrefix(Self.prefix) && variable != Self.fileVariable {
+            let place = ConfigurationError.Place.environment(variable)
+            let path = try path(of: variable, at: place)
+            settings.set(path, to: Setting(text: text, place: place))
+        }
+        return settings
+    }
+
+    private func path(
+        of variable: String, at place: ConfigurationError.Place
+    ) throws(ConfigurationError) -> SettingPath {
+        let name = String(variable.dropFirst(Self.prefix.count))
+        let plain = Schema.values(of: Schema.root)
+        if let path = plain.first(where: { Self.spelling(of: $0) == name }) { return path }
+        if name.hasPrefix("APPS_"), let path = try appPath(of: name.dropFirst(5), at: place) { return path }
+        let known = name.hasPrefix("APPS_") ? [] : plain.map { Self.prefix + Self.spelling(of: $0) }
+        throw ConfigurationError(
+            place: place, key: nil,
+            problem: .unknownKey(
+                nearest: known.isEmpty ? nearestAppVariable(name) : NearestKey.find(variable, among: known)))
+    }
+
+    /// An app of the file comes first, then the longest known key that the variable ends in.
+    private func appPath(
+        of name: Substring, at place: ConfigurationError.Place
+    ) throws(ConfigurationError) -> SettingPath? {
+        let keys = Schema.values(of: Schema.app).map { (path: $0, spelling: "_" + Self.spelling(of: $0)) }
+            .filter { name.hasSuffix($0.spelling) && name.count > $0.spelling.count }
+            .sorted { $0.spelling.count > $1.spelling.count }
+        for key in keys {
+            let written = name.dropLast(key.spelling.count)
+            let apps = knownApps.filter { Self.spelling(of: $0) == written }
+            if apps.count > 1 {
+                throw ConfigurationError(
+                    place: place, key: nil,
+                    problem: .invalid("could mean each of the apps \(apps.sorted().joined(separator: ", "))"))
+            }
+            if let app = apps.first { return SettingPath(parts: ["apps", app] + key.path.parts) }
+        }
+        guard let key = keys.first else { return nil }
+        let app = name.dropLast(key.spelling.count).lowercased()
+        return SettingPath(parts: ["apps", app] + key.path.parts)
+    }
+
+    private func nearestAppVariable(_ name: String) -> String {
+        let apps = knownApps.isEmpty ? ["APP"] : knownApps.sorted().map(Self.spelling(of:))
+        let known = apps.flatMap { app in
+            Schema.values(of: Schema.app).map { "APPS_\(app)_\(Self.spelling(of: $0))" }
+        }
+        return Self.prefix + NearestKey.find(name, among: known)
+    }
+
+    private static func spelling(of path: SettingPath) -> String {
+        path.parts.map(spelling(of:)).joined(separator: "_")
+    }
+
+    private static func spelling(of name: String) -> String {
+        String(name.uppercased().map { $0 == "-" || $0 == "." ? "_" : $0 })
+    }
+}

@@ -1,0 +1,154 @@
+import FarmLogging
+import Logging
+
+extension FarmConfiguration {
+    /// Who reads the configuration.
+    package enum Purpose: Sendable {
+        /// A command that talks to Redis only: credential files and passwords are not looked at.
+        case client
+        /// Delivers: credential files must be readable, passwords are fetched.
+        case coordinator
+    }
+
+    /// Taken when no file is named and it is there.
+    package static let defaultFile = "pushfarm.yaml"
+
+    /// Reads the configuration. Flags win over the environment, that over the file, that over the defaults.
+    ///
+    /// - Parameters:
+    ///   - path: YAML or JSON; nil takes `PUSHFARM_CONFIG`, then ./pushfarm.yaml if it is there, then no file.
+    ///   - environment: all of the process's environment; only `PUSHFARM_…` and `password_env` names are looked at.
+    package static func load(
+        path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client
+    ) throws(ConfigurationError) -> FarmConfiguration {
+        var path = path ?? environment[EnvironmentLayer.fileVariable]
+        if path == nil, FileText.exists(defaultFile) { path = defaultFile }
+        var text = ""
+        if let path {
+            do {
+                text = try FileText.read(path)
+            } catch {
+                throw ConfigurationError(place: nil, key: nil, problem: .unreadable(error.reason))
+            }
+        }
+        return try read(
+            text, file: path, environment: environment, overrides: overrides, purpose: purpose,
+            workingDirectory: FileText.workingDirectory)
+    }
+
+    /// As ``load(path:environment:overrides:purpose:)``, from a text.
+    static func read(
+        _ text: String, file: String?, environment: [String: String] = [:], overrides: [Override] = [],
+        purpose: Purpose = .client, workingDirectory: String = "/farm"
+    ) throws(ConfigurationError) -> FarmConfiguration {
+        var settings =
+            try file.map { file throws(ConfigurationError) in try FileLayer(file: file).read(text) }
+            ?? Settings()
+        let variables = EnvironmentLayer(knownApps: settings.names(below: Schema.apps))
+        settings.lay(over: try variables.read(environment))
+        settings.lay(over: try FlagLayer.read(overrides))
+        let reader = SettingReader(settings: settings, workingDirectory: workingDirectory)
+        return try FarmConfiguration(reader, file: file, environment: environment, purpose: purpose)
+    }
+
+    private init(
+        _ reader: SettingReader, file: String?, environment: [String: String], purpose: Purpose
+    ) throws(ConfigurationError) {
+        let home = file.map { FilePathText.resolve(FilePathText.folder(of: $0), in: reader.workingDirectory) }
+        self.init(
+            host: try Self.host(reader) ?? FileText.hostName,
+            stateDirectory: try reader.file(SettingPath("state_dir"))
+                ?? FilePathText.resolve("var", in: home ?? reader.workingDirectory))
+        self.file = file
+        guard privateRedisSocket.utf8.count <= RedisAddress.longestSocketPath else {
+            throw reader.invalid(SettingPath("state_dir"), "the path is too long for the sockets in it")
+        }
+        redis = try Self.redis(reader)
+        if let count = try Self.workers(reader) { workers = count }
+        if let count = try reader.number(SettingPath("shards"), in: 1...1024) { shards = count }
+        if let count = try reader.number(SettingPath("events_kept"), in: 1...1_000_000_000) {
+            eventsKept = count
+        }
+        if let count = try reader.number(SettingPath("accounts_kept"), in: 1...1_000_000_000) {
+            accountsKept = count
+        }
+        if let hours = try reader.number(SettingPath("account_hours"), in: 1...24 * 366) {
+            accountLife = .seconds(hours * 3600)
+        }
+        if let level = try reader.choice(SettingPath("log", "level"), as: Logger.Level.self) {
+            log.level = level
+        }
+        if let format = try reader.choice(SettingPath("log", "format"), as: LogFormat.self) {
+            log.format = format
+        }
+        for name in reader.settings.names(below: Schema.apps) {
+            let path = Schema.apps.appending(name)
+            let app = AppReader(
+                reader: reader, app: path, name: name, purpose: purpose, environment: environment)
+            apps.append(try app.read())
+        }
+    }
+
+    private static func host(_ reader: SettingReader) throws(ConfigurationError) -> String? {
+        try reader.value(SettingPath("host")) { text, _ throws(InvalidValue) in
+            // Goes into shard owners and key names, where `:` and `}` mean something.
+            let isProper = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !":{}".utf8.contains($0) }
+            guard isProper, text.utf8.count <= 128 else {
+                throw InvalidValue("expected at most 128 printable characters without space, colon or braces")
+            }
+            return text
+        }
+    }
+
+    private static func redis(_ reader: SettingReader) throws(ConfigurationError) -> RedisAddress? {
+        let (trust, secret) = (SettingPath("redis_ca_file"), SettingPath("redis_password_file"))
+        let address = try reader.value(SettingPath("redis")) { text, folder throws(InvalidValue) in
+            try RedisAddress(text, relativeTo: folder)
+        }
+        let (caFile, passwordFile) = (try reader.file(trust), try reader.file(secret))
+        guard var address else {
+            if caFile != nil { throw reader.invalid(trust, "belongs to redis, which is not set") }
+            if passwordFile != nil { throw reader.invalid(secret, "belongs to redis, which is not set") }
+            return nil
+        }
+        if let caFile {
+            guard address.usesTLS else { throw reader.invalid(trust, "needs a rediss:// address") }
+            address.caFile = caFile
+        }
+        if let passwordFile {
+            guard address.password == nil else {
+                throw reader.invalid(secret, "the address holds a password too")
+            }
+            address.password = try reader.secret(secret, file: passwordFile)
+        }
+        return address
+    }
+
+    private static func workers(_ reader: SettingReader) throws(ConfigurationError) -> WorkerCount? {
+        let path = SettingPath("workers")
+        if try reader.text(path) == "auto" { return .auto }
+        do {
+            return try reader.number(path, in: WorkerCount.range).map(WorkerCount.fixed)
+        } catch {
+            guard case .wrongType(let expected, let found) = error.problem else { throw error }
+            throw ConfigurationError(
+                place: error.place, key: error.key,
+                problem: .wrongType(expected: expected + ", or auto", found: found))
+        }
+    }
+}
+
+extension SettingReader {
+    /// The first line of a file that holds a password.
+    func secret(_ path: SettingPath, file: String) throws(ConfigurationError) -> Secret {
+        let text: String
+        do {
+            text = try FileText.read(file)
+        } catch {
+            throw invalid(path, error.reason)
+        }
+        let line = text.prefix { !$0.isNewline }
+        guard !line.isEmpty else { throw invalid(path, "\(file): its first line is empty") }
+        return Secret(String(line))
+    }
+}

@@ -1,0 +1,55 @@
+package import FarmLogging
+package import Logging
+
+/// The farm's configuration as one value: read once at the start, and once more for each reload.
+package struct FarmConfiguration: Sendable, Equatable {
+    package struct Log: Sendable, Equatable {
+        package var level: Logger.Level = .info
+        package var format: LogFormat = .text
+    }
+
+    /// The file it was read from, if there was one.
+    package var file: String?
+    /// Name of this host among the farm's hosts.
+    package var host: String
+    /// Nil when none is configured: see ``redisAddress(privateSocketExists:)``.
+    package var redis: RedisAddress?
+    /// Absolute path of the folder for sockets, the private Redis, and pid files.
+    package var stateDirectory: String
+    package var workers: WorkerCount = .fixed(2)
+    /// Virtual shards; fixed when the farm is first started.
+    package var shards = 64
+    /// Events kept an app.
+    package var eventsKept = 1_000_000
+    /// Accounts of finished jobs kept an app, the oldest go first.
+    package var accountsKept = 1_000_000
+    /// How long the account of a finished job is kept.
+    package var accountLife: Duration = .seconds(72 * 3600)
+    package var log = Log()
+    /// In the order of their names.
+    package var apps: [AppConfiguration] = []
+
+    package init(host: String, stateDirectory: String) {
+        self.host = host
+        self.stateDirectory = stateDirectory
+    }
+
+    package func app(named name: String) -> AppConfiguration? {
+        apps.first { $0.name == name }
+    }
+
+    /// The Unix socket of the private Redis that `pushfarm up` runs.
+    package var privateRedisSocket: String { stateDirectory + "/redis.sock" }
+
+    /// The Redis to use: the configured one; else the private one while it is there; else the local default.
+    package func redisAddress(privateSocketExists: Bool) -> RedisAddress {
+        redis ?? (privateSocketExists ? RedisAddress(.unix(privateRedisSocket)) : .local)
+    }
+
+    /// A farm without apps has nothing to do: for a coordinator that is an error.
+    package func requireApps() throws(ConfigurationError) {
+        guard apps.isEmpty else { return }
+        throw ConfigurationError(
+            place: file.map { .file($0, line: 1) }, key: "apps", problem: .missing("no app is configured"))
+    }
+}

@@ -1,0 +1,113 @@
+import Yams
+
+/// Reads a YAML or JSON text into settings, each with its line.
+struct FileLayer {
+    /// As given by the user; goes into messages.
+    let file: String
+
+    func read(_ text: String) throws(ConfigurationError) -> Settings {
+        let root: Node?
+        do {
+            root = try compose(yaml: text)
+        } catch let error as YamlError {
+            throw syntaxError(error)
+        } catch {
+            throw ConfigurationError(
+                place: nil, key: nil, problem: .syntax("\(file): cannot be read as YAML"))
+        }
+        var settings = Settings()
+        if let root, !isNothing(root) { try read(root, as: Schema.root, at: SettingPath(), into: &settings) }
+        return settings
+    }
+
+    private func read(
+        _ node: Node, as shape: Shape, at path: SettingPath, into settings: inout Settings
+    ) throws(ConfigurationError) {
+        switch shape {
+        case .value:
+            guard case .scalar(let scalar) = node else { throw wrongType(node, "a plain value", path) }
+            if isNothing(node) { throw wrongType(node, "a value", path) }
+            let isQuoted = scalar.style != .plain && scalar.style != .any
+            settings.set(path, to: Setting(text: scalar.string, isQuoted: isQuoted, place: place(of: node)))
+        case .group(let entries):
+            if isNothing(node), !path.parts.isEmpty { throw wrongType(node, groupHint(entries), path) }
+            guard case .mapping(let mapping) = node else { throw wrongType(node, groupHint(entries), path) }
+            settings.open(path, at: place(of: node))
+            for (key, value) in mapping {
+                let name = try name(of: key, at: path)
+                guard let entry = entries.first(where: { $0.key == name }) else {
+                    throw ConfigurationError(
+                        place: place(of: key), key: path.appending(name).description,
+                        problem: .unknownKey(nearest: NearestKey.find(name, among: entries.map(\.key))))
+                }
+                if case .value = entry.shape {
+                } else {
+                    settings.open(path.appending(name), at: place(of: key))
+                }
+                try read(value, as: entry.shape, at: path.appending(name), into: &settings)
+            }
+        case .named(let inner):
+            if isNothing(node) { return }
+            guard case .mapping(let mapping) = node else {
+                throw wrongType(node, "names with their keys", path)
+            }
+            for (key, value) in mapping {
+                let name = try name(of: key, at: path)
+                settings.open(path.appending(name), at: place(of: key))
+                try read(value, as: inner, at: path.appending(name), into: &settings)
+            }
+        }
+    }
+
+    private func name(of key: Node, at path: SettingPath) throws(ConfigurationError) -> String {
+        guard case .scalar(let scalar) = key else { throw wrongType(key, "a key", path) }
+        return scalar.string
+    }
+
+    /// Whether the node is YAML's null: empty, `~` or `null`, not in quotes.
+    private func isNothing(_ node: Node) -> Bool {
+        guard case .scalar(let scalar) = node, scalar.style == .plain || scalar.style == .any else {
+            return false
+        }
+        return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+    }
+
+    private func groupHint(_ entries: [(key: String, shape: Shape)]) -> String {
+        "keys (" + entries.map(\.key).joined(separator: ", ") + ")"
+    }
+
+    private func wrongType(_ node: Node, _ expected: String, _ path: SettingPath) -> ConfigurationError {
+        let found =
+            switch node {
+            case .mapping: "a group of keys"
+            case .sequence: "a list"
+            case .alias: "an alias"
+            case .scalar: isNothing(node) ? "nothing" : "a plain value"
+            }
+        return ConfigurationError(
+            place: place(of: node), key: path.parts.isEmpty ? nil : path.description,
+            problem: .wrongType(expected: expected, found: found))
+    }
+
+    private func place(of node: Node) -> ConfigurationError.Place {
+        .file(file, line: node.mark?.line ?? 1)
+    }
+
+    /// Yams quotes the text around a mistake; that could show a secret, so only the reason and the line are kept.
+    private func syntaxError(_ error: YamlError) -> ConfigurationError {
+        func at(_ line: Int, _ reason: String, _ key: String? = nil) -> ConfigurationError {
+            ConfigurationError(place: .file(file, line: max(line, 1)), key: key, problem: .syntax(reason))
+        }
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return at(mark.line, "not valid YAML: \(problem)")
+        case .reader(let problem, _, _, _):
+            return at(1, "not valid YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            return at(context.mark.line, "the key is there twice", duplicates.sorted().first)
+        default:
+            return at(1, "not valid YAML")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// A value given by a flag.
+package struct Override: Sendable, Equatable {
+    /// Dotted, as in `apps.demo.gateway`; the app's name may hold dots itself.
+    package let key: String
+    package let text: String
+    /// What the user wrote, such as `--workers`; goes into messages.
+    package let flag: String
+
+    package init(key: String, text: String, flag: String) {
+        self.key = key
+        self.text = text
+        self.flag = flag
+    }
+
+    /// Reads `KEY=VALUE` of `--set`.
+    package init(assignment: String) throws(ConfigurationError) {
+        guard let equals = assignment.firstIndex(of: "="), equals > assignment.startIndex else {
+            throw ConfigurationError(
+                place: .flag("--set"), key: nil,
+                problem: .wrongType(expected: "KEY=VALUE, as in workers=4", found: "no ="))
+        }
+        self.init(
+            key: String(assignment[..<equals]), text: String(assignment[assignment.index(after: equals)...]),
+            flag: "--set")
+    }
+}
+
+/// Reads overrides into settings.
+enum FlagLayer {
+    static func read(_ overrides: [Override]) throws(ConfigurationError) -> Settings {
+        var settings = Settings()
+        for override in overrides {
+            let place = ConfigurationError.Place.flag(override.flag)
+            settings.set(try path(of: override, at: place), to: Setting(text: override.text, place: place))
+        }
+        return settings
+    }
+
+    private static func path(
+        of override: Override, at place: ConfigurationError.Place
+    ) throws(ConfigurationError) -> SettingPath {
+        let plain = Schema.values(of: Schema.root)
+        if let path = plain.first(where: { $0.description == override.key }) { return path }
+        let inApp = Schema.values(of: Schema.app)
+        guard override.key.hasPrefix("apps.") else {
+            throw ConfigurationError(
+                place: place, key: override.key,
+                problem: .unknownKey(nearest: NearestKey.find(override.key, among: plain.map(\.description))))
+        }
+        let rest = override.key.dropFirst(5)
+        let matches = inApp.filter { rest.hasSuffix("." + $0.description) }
+        if let path = matches.max(by: { $0.description.utf8.count < $1.description.utf8.count }) {
+            let app = rest.dropLast(path.description.count + 1)
+            if !app.isEmpty { return SettingPath(parts: ["apps", String(app)] + path.parts) }
+        }
+        let last = rest.split(separator: ".", maxSplits: 1).last.map(String.init) ?? ""
+        throw ConfigurationError(
+            place: place, key: override.key,
+            problem: .unknownKey(
+                nearest: "apps.APP." + NearestKey.find(last, among: inApp.map(\.description))))
+    }
+}

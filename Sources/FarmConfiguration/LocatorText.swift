@@ -1,0 +1,67 @@
+/// The parts of `scheme://[user[:password]@]host[:port][/path][?query]`, percent-decoded where they may be encoded.
+/// Decides nothing about them.
+struct LocatorText {
+    let scheme: String
+    let user: String?
+    let password: String?
+    /// Host and port as written.
+    let authority: Substring
+    /// With its leading slash; empty if there is none.
+    let path: Substring
+    let query: Substring?
+
+    /// Nil without `scheme://`, or when a percent escape is malformed.
+    init?(_ text: String) {
+        guard let mark = text.firstRange(of: "://"), mark.lowerBound > text.startIndex else { return nil }
+        scheme = text[..<mark.lowerBound].lowercased()
+        var rest = text[mark.upperBound...]
+        if let start = rest.firstIndex(of: "?") {
+            query = rest[rest.index(after: start)...]
+            rest = rest[..<start]
+        } else {
+            query = nil
+        }
+        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        path = rest[slash...]
+        let authority = rest[..<slash]
+        guard let at = authority.lastIndex(of: "@") else {
+            self.authority = authority
+            (user, password) = (nil, nil)
+            return
+        }
+        self.authority = authority[authority.index(after: at)...]
+        let credentials = authority[..<at]
+        let colon = credentials.firstIndex(of: ":") ?? credentials.endIndex
+        guard let name = Self.decoded(credentials[..<colon]),
+            let secret = Self.decoded(credentials[colon...].dropFirst())
+        else { return nil }
+        user = name.isEmpty ? nil : name
+        password = colon == credentials.endIndex ? nil : secret
+    }
+
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit)
+            else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

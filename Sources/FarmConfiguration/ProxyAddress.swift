@@ -1,0 +1,22 @@
+/// An HTTP proxy that is asked to CONNECT to the gateway.
+package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
+    package var place: HostPort
+    package var user: String?
+    package var password: Secret?
+
+    package var description: String { "http://\(place)" }
+
+    init(_ text: String) throws(InvalidValue) {
+        guard let parts = LocatorText(text), parts.scheme == "http" else {
+            throw InvalidValue("expected http://host:port of a proxy that allows CONNECT")
+        }
+        guard parts.query == nil, parts.path.isEmpty || parts.path == "/",
+            let place = HostPort(parts.authority, defaultPort: nil)
+        else {
+            throw InvalidValue("expected http://host:port, without a path")
+        }
+        self.place = place
+        user = parts.user
+        password = parts.password.map(Secret.init)
+    }
+}

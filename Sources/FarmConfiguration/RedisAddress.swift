@@ -1,0 +1,88 @@
+/// Where Redis is and how to log in.
+///
+/// Forms: `redis://[[user]:password@]host[:port][/database]`, `rediss://…` (TLS), `unix://[user:password@]/path[?db=N]`.
+package struct RedisAddress: Sendable, Equatable, CustomStringConvertible {
+    package enum Endpoint: Sendable, Hashable {
+        case tcp(HostPort)
+        /// Path of a Unix socket.
+        case unix(String)
+    }
+
+    package var endpoint: Endpoint
+    package var usesTLS = false
+    package var user: String?
+    package var password: Secret?
+    package var database = 0
+    /// Trust these instead of the system's roots; only with TLS.
+    package var caFile: String?
+
+    package init(_ endpoint: Endpoint) {
+        self.endpoint = endpoint
+    }
+
+    /// The address used when none is configured and no private Redis is running.
+    package static let local = RedisAddress(.tcp(HostPort(host: "127.0.0.1", port: 6379)))
+
+    /// The address as a URL, its password hidden.
+    package var description: String {
+        var credentials = user ?? ""
+        if password != nil { credentials += ":***" }
+        if !credentials.isEmpty { credentials += "@" }
+        return switch endpoint {
+        case .tcp(let place): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(place)/\(database)"
+        case .unix(let path): "unix://\(credentials)\(path)" + (database == 0 ? "" : "?db=\(database)")
+        }
+    }
+}
+
+extension RedisAddress {
+    /// Longest path that fits the `sun_path` of every supported system.
+    package static let longestSocketPath = 103
+
+    /// - Parameter folder: what a relative socket path is relative to.
+    /// - Throws: a sentence that says what is wrong with `text`, without repeating it: it may hold a password.
+    init(_ text: String, relativeTo folder: String) throws(InvalidValue) {
+        guard let parts = LocatorText(text) else {
+            throw InvalidValue("expected redis://host:port/0, rediss://… or unix:///path/redis.sock")
+        }
+        switch parts.scheme {
+        case "redis", "rediss":
+            guard let place = HostPort(parts.authority, defaultPort: 6379) else {
+                throw InvalidValue("the Redis address has no proper host and port")
+            }
+            self.init(.tcp(place))
+            usesTLS = parts.scheme == "rediss"
+            guard parts.query == nil else { throw InvalidValue("the Redis address takes no ?options") }
+            database = try Self.database(parts.path.dropFirst())
+        case "unix":
+            let written = String(parts.authority) + String(parts.path)
+            guard !written.isEmpty, !written.hasSuffix("/") else {
+                throw InvalidValue("the Redis address names no socket: expected unix:///path/redis.sock")
+            }
+            let path = FilePathText.resolve(written, in: folder)
+            guard path.utf8.count <= Self.longestSocketPath else {
+                throw InvalidValue("the socket's path is longer than \(Self.longestSocketPath) bytes")
+            }
+            self.init(.unix(path))
+            if let query = parts.query {
+                guard query.hasPrefix("db=") else {
+                    throw InvalidValue("the only option of unix:// is ?db=N")
+                }
+                database = try Self.database(query.dropFirst(3))
+            }
+        default:
+            throw InvalidValue("expected redis://, rediss:// or unix://, found \(parts.scheme)://")
+        }
+        user = parts.user
+        password = parts.password.map(Secret.init)
+    }
+
+    private static func database(_ text: Substring) throws(InvalidValue) -> Int {
+        if text.isEmpty { return 0 }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), number <= 65_535
+        else {
+            throw InvalidValue("the Redis database is not a number")
+        }
+        return number
+    }
+}

@@ -1,0 +1,45 @@
+/// Every key there is. File, environment and flags are checked against it.
+indirect enum Shape: Sendable {
+    case value
+    /// Fixed keys.
+    case group([(key: String, shape: Shape)])
+    /// Any names, each with the same shape.
+    case named(Shape)
+}
+
+enum Schema {
+    static let apps = SettingPath("apps")
+
+    static let root = Shape.group([
+        ("redis", .value), ("redis_ca_file", .value), ("redis_password_file", .value),
+        ("state_dir", .value), ("workers", .value), ("shards", .value), ("host", .value),
+        ("events_kept", .value), ("accounts_kept", .value), ("account_hours", .value),
+        ("log", .group([("level", .value), ("format", .value)])),
+        ("apps", .named(app)),
+    ])
+
+    static let app = Shape.group([
+        ("topic", .value), ("environment", .value), ("gateway", .value), ("proxy", .value),
+        ("feedback", .value), ("feedback_interval", .value), ("ca_file", .value),
+        ("request_timeout", .value), ("max_job_bytes", .value), ("connections", .value),
+        ("key", .group([("file", .value), ("id", .value), ("team", .value)])),
+        (
+            "certificate",
+            .group([
+                ("file", .value), ("key_file", .value), ("password_env", .value), ("password_file", .value),
+            ])
+        ),
+    ])
+
+    /// Paths of all plain values below `shape` that need no name.
+    static func values(of shape: Shape) -> [SettingPath] {
+        guard case .group(let entries) = shape else { return [] }
+        return entries.flatMap { entry -> [SettingPath] in
+            switch entry.shape {
+            case .value: [SettingPath(entry.key)]
+            case .group: values(of: entry.shape).map { SettingPath(parts: [entry.key] + $0.parts) }
+            case .named: []
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// The way to a value: `["apps", "demo", "topic"]`. App names may hold dots, so the parts stay apart.
+struct SettingPath: Hashable, CustomStringConvertible {
+    let parts: [String]
+
+    init(_ parts: String...) { self.parts = parts }
+    init(parts: [String]) { self.parts = parts }
+
+    func appending(_ part: String) -> SettingPath { SettingPath(parts: parts + [part]) }
+
+    func starts(with other: SettingPath) -> Bool { parts.starts(with: other.parts) }
+
+    var description: String { parts.joined(separator: ".") }
+}
+
+/// One value as it was written.
+struct Setting: Equatable {
+    let text: String
+    /// Written in quotes: text, whatever it looks like.
+    var isQuoted = false
+    let place: ConfigurationError.Place
+}
+
+/// The values of one layer (file, environment or flags), or of several merged.
+struct Settings {
+    private(set) var values: [SettingPath: Setting] = [:]
+    /// Where each group of values begins, so that a missing value has a place.
+    private(set) var groups: [SettingPath: ConfigurationError.Place] = [:]
+
+    subscript(path: SettingPath) -> Setting? { values[path] }
+
+    mutating func set(_ path: SettingPath, to setting: Setting) {
+        values[path] = setting
+        for count in 1..<max(path.parts.count, 1) {
+            let group = SettingPath(parts: Array(path.parts.prefix(count)))
+            if groups[group] == nil { groups[group] = setting.place }
+        }
+    }
+
+    /// The first place counts: the key, not what stands behind it.
+    mutating func open(_ group: SettingPath, at place: ConfigurationError.Place) {
+        if groups[group] == nil { groups[group] = place }
+    }
+
+    /// Names of the groups right below `path`, sorted.
+    func names(below path: SettingPath) -> [String] {
+        let depth = path.parts.count
+        return Set(
+            groups.keys.filter { $0.parts.count == depth + 1 && $0.starts(with: path) }.map {
+                $0.parts[depth]
+            }
+        )
+        .sorted()
+    }
+
+    /// Lays `layer` over this one: its values win, and credentials of one kind take the place of the other kind.
+    mutating func lay(over layer: Settings) {
+        for name in layer.names(below: Schema.apps) {
+            let app = Schema.apps.appending(name)
+            for (kind, other) in [("key", "certificate"), ("certificate", "key")] {
+                if layer.groups[app.appending(kind)] != nil, layer.groups[app.appending(other)] == nil {
+                    remove(below: app.appending(other))
+                }
+            }
+        }
+        values.merge(layer.values) { $1 }
+        groups.merge(layer.groups) { old, _ in old }
+    }
+
+    private mutating func remove(below path: SettingPath) {
+        values = values.filter { !$0.key.starts(with: path) }
+        groups = groups.filter { !$0.key.starts(with: path) }
+    }
+}

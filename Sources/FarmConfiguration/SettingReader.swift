@@ -1,0 +1,102 @@
+/// Reads typed values out of settings. Every error names the place and the key.
+struct SettingReader {
+    let settings: Settings
+    /// What a relative path in the environment or a flag is relative to.
+    let workingDirectory: String
+
+    func text(_ path: SettingPath) throws(ConfigurationError) -> String? {
+        guard let setting = settings[path] else { return nil }
+        guard !setting.text.isEmpty else { throw invalid(path, "is empty") }
+        guard !setting.text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+            throw invalid(path, "holds a control character")
+        }
+        return setting.text
+    }
+
+    func number(_ path: SettingPath, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+        guard let setting = settings[path] else { return nil }
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        let digits = setting.text.utf8.filter { $0 != UInt8(ascii: "_") }
+        let isPlain = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
+        guard !setting.isQuoted, isPlain else { throw wrongType(path, expected) }
+        guard let number = Int(String(decoding: digits, as: UTF8.self)), range.contains(number) else {
+            throw wrongType(path, expected)
+        }
+        return number
+    }
+
+    /// Seconds, whole or decimal.
+    func duration(_ path: SettingPath, upTo longest: Int) throws(ConfigurationError) -> Duration? {
+        guard let setting = settings[path] else { return nil }
+        let expected = "seconds, more than 0 and at most \(longest)"
+        let isPlain = setting.text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard !setting.isQuoted, isPlain, let seconds = Double(setting.text), seconds >= 0.001,
+            seconds <= Double(longest)
+        else { throw wrongType(path, expected) }
+        return .milliseconds(Int64((seconds * 1000).rounded()))
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ path: SettingPath, as type: Choice.Type
+    ) throws(ConfigurationError) -> Choice? {
+        guard let setting = settings[path] else { return nil }
+        guard let choice = Choice(rawValue: setting.text) else {
+            throw wrongType(path, "one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return choice
+    }
+
+    /// An absolute path. In a file it is relative to the file's folder.
+    func file(_ path: SettingPath) throws(ConfigurationError) -> String? {
+        guard let text = try text(path) else { return nil }
+        return FilePathText.resolve(text, in: folder(of: path))
+    }
+
+    /// A value with its own parser.
+    func value<Value>(
+        _ path: SettingPath, _ parse: (_ text: String, _ folder: String) throws(InvalidValue) -> Value
+    ) throws(ConfigurationError) -> Value? {
+        guard let text = try text(path) else { return nil }
+        do {
+            return try parse(text, folder(of: path))
+        } catch {
+            throw invalid(path, error.reason)
+        }
+    }
+
+    func invalid(_ path: SettingPath, _ reason: String) -> ConfigurationError {
+        ConfigurationError(place: place(of: path), key: path.description, problem: .invalid(reason))
+    }
+
+    func missing(_ path: SettingPath, _ reason: String) -> ConfigurationError {
+        ConfigurationError(place: place(of: path), key: path.description, problem: .missing(reason))
+    }
+
+    private func wrongType(_ path: SettingPath, _ expected: String) -> ConfigurationError {
+        ConfigurationError(
+            place: place(of: path), key: path.description,
+            problem: .wrongType(expected: expected, found: settings[path].map(Self.shown) ?? "nothing"))
+    }
+
+    private static func shown(_ setting: Setting) -> String {
+        let text = setting.text.count > 40 ? String(setting.text.prefix(40)) + "…" : setting.text
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return isNumber && !setting.isQuoted ? text : "text \"\(text)\""
+    }
+
+    /// Where the value was written, else where the nearest group around it begins.
+    private func place(of path: SettingPath) -> ConfigurationError.Place? {
+        if let setting = settings[path] { return setting.place }
+        var parts = path.parts
+        while !parts.isEmpty {
+            if let place = settings.groups[SettingPath(parts: parts)] { return place }
+            parts.removeLast()
+        }
+        return settings.groups[SettingPath()]
+    }
+
+    private func folder(of path: SettingPath) -> String {
+        guard case .file(let file, _) = settings[path]?.place else { return workingDirectory }
+        return FilePathText.resolve(FilePathText.folder(of: file), in: workingDirectory)
+    }
+}

@@ -1,0 +1,178 @@
+import Testing
+
+@testable import FarmConfiguration
+
+struct ConfigurationErrorTests {
+    private static let key = "key: { file: k, id: ABC123DEFG, team: DEF123GHIJ }"
+
+    @Test(arguments: [
+        ("workrs: 2", "etc/farm.yaml:1: workrs: unknown key; did you mean workers?"),
+        (
+            "redis: redis://h\n\nstate-dir: x",
+            "etc/farm.yaml:3: state-dir: unknown key; did you mean state_dir?"
+        ),
+        ("log:\n  levle: info", "etc/farm.yaml:2: log.levle: unknown key; did you mean level?"),
+        (
+            "apps:\n  demo:\n    topik: x",
+            "etc/farm.yaml:3: apps.demo.topik: unknown key; did you mean topic?"
+        ),
+        (
+            "apps:\n  demo:\n    key:\n      file: x\n      tem: y",
+            "etc/farm.yaml:5: apps.demo.key.tem: unknown key; did you mean team?"
+        ),
+        (
+            "workers: two",
+            "etc/farm.yaml:1: workers: expected a whole number from 1 to 256, or auto, found text \"two\""
+        ),
+        ("workers: 0", "etc/farm.yaml:1: workers: expected a whole number from 1 to 256, or auto, found 0"),
+        (
+            "workers: 257",
+            "etc/farm.yaml:1: workers: expected a whole number from 1 to 256, or auto, found 257"
+        ),
+        (
+            "workers: \"2\"",
+            "etc/farm.yaml:1: workers: expected a whole number from 1 to 256, or auto, found text \"2\""
+        ),
+        ("shards: 1025", "etc/farm.yaml:1: shards: expected a whole number from 1 to 1024, found 1025"),
+        (
+            "shards: 99999999999999999999",
+            "etc/farm.yaml:1: shards: expected a whole number from 1 to 1024, found 99999999999999999999"
+        ),
+        ("shards: -1", "etc/farm.yaml:1: shards: expected a whole number from 1 to 1024, found text \"-1\""),
+        ("shards: [1]", "etc/farm.yaml:1: shards: expected a plain value, found a list"),
+        ("shards:", "etc/farm.yaml:1: shards: expected a value, found nothing"),
+        ("log: info", "etc/farm.yaml:1: log: expected keys (level, format), found a plain value"),
+        (
+            "log: { level: loud }",
+            "etc/farm.yaml:1: log.level: expected one of trace, debug, info, notice, warning, error, critical, found text \"loud\""
+        ),
+        ("apps: [demo]", "etc/farm.yaml:1: apps: expected names with their keys, found a list"),
+        (
+            "- a",
+            "etc/farm.yaml:1: expected keys (redis, redis_ca_file, redis_password_file, state_dir, workers, shards, host, events_kept, accounts_kept, account_hours, log, apps), found a list"
+        ),
+        ("a: 1\na: 2", "etc/farm.yaml:1: a: the key is there twice"),
+        ("redis: http://h", "etc/farm.yaml:1: redis: expected redis://, rediss:// or unix://, found http://"),
+        ("redis: redis://h/x", "etc/farm.yaml:1: redis: the Redis database is not a number"),
+        ("redis: redis://h:0", "etc/farm.yaml:1: redis: the Redis address has no proper host and port"),
+        (
+            "redis: 6379",
+            "etc/farm.yaml:1: redis: expected redis://host:port/0, rediss://… or unix:///path/redis.sock"
+        ),
+        ("redis_ca_file: x", "etc/farm.yaml:1: redis_ca_file: belongs to redis, which is not set"),
+        (
+            "host: a:b",
+            "etc/farm.yaml:1: host: expected at most 128 printable characters without space, colon or braces"
+        ),
+    ])
+    func `names file, line, key and what is wrong`(text: String, message: String) {
+        let error = #expect(throws: ConfigurationError.self) { try read(text) }
+        #expect(error?.description == message)
+    }
+
+    @Test(arguments: [
+        ("", "has no credentials: give key: {file, id, team} or certificate: {file, password_env}", 2),
+        (key + "\n    certificate: { file: x }", "there is a key too; exactly one of them is wanted", 5),
+        ("key: { id: ABC123DEFG, team: DEF123GHIJ }", "is missing", 4),
+        (
+            "key: { file: k, id: abc, team: DEF123GHIJ }",
+            "expected 10 capital letters or digits, found \"abc\"", 4
+        ),
+        ("key: { file: k, id: 1234567890 }", "is missing", 4),
+        (
+            key + "\n    gateway: tls://h:2195",
+            "the binary protocol (tls://) is not available yet; use https://", 5
+        ),
+        (
+            key + "\n    gateway: http://h",
+            "plain http is refused: a gateway is reached over TLS; use https://", 5
+        ),
+        (
+            key + "\n    gateway: https://h/path",
+            "expected https://host:port, without user, path or options", 5
+        ),
+        (key + "\n    gateway: localhost:8443", "expected https://host:port", 5),
+        (
+            key + "\n    feedback: tls://h:2196",
+            "belongs to the binary protocol, which is not available yet; remove it", 5
+        ),
+        (key + "\n    proxy: proxy:3128", "expected http://host:port of a proxy that allows CONNECT", 5),
+        (key + "\n    proxy: http://proxy", "expected http://host:port, without a path", 5),
+        (
+            key + "\n    request_timeout: 0",
+            "expected seconds, more than 0 and at most 3600, found 0", 5
+        ),
+        (
+            key + "\n    request_timeout: 20s",
+            "expected seconds, more than 0 and at most 3600, found text \"20s\"", 5
+        ),
+        (
+            key + "\n    environment: prod",
+            "expected one of production, sandbox, found text \"prod\"", 5
+        ),
+        (key + "\n    connections: 0", "expected a whole number from 1 to 64, found 0", 5),
+        (key + "\n    topic: \"\"", "is empty", 5),
+        (
+            "certificate: { file: c, password_env: A, password_file: b }",
+            "there is a password_env too; one of them is enough", 4
+        ),
+    ])
+    func `an app's mistakes have their line`(rest: String, message: String, line: Int) throws {
+        let topic = rest.contains("topic:") ? "" : "topic: a.b"
+        let text = "apps:\n  demo:\n    \(topic)\n    \(rest)\n"
+        let error = try #require(throws: ConfigurationError.self) { try read(text) }
+        #expect(error.description.hasSuffix(": " + message), "\(error)")
+        #expect(error.place == .file("etc/farm.yaml", line: line), "\(error)")
+    }
+
+    @Test(arguments: ["a b", "ä", "a/b", "a{b}", String(repeating: "a", count: 65)])
+    func `an app's name is plain`(name: String) throws {
+        let text = "apps: { \"\(name)\": { topic: t, \(Self.key) } }"
+        let error = try #require(throws: ConfigurationError.self) { try read(text) }
+        #expect(error.description.hasSuffix("an app's name is 1 to 64 of A-Z a-z 0-9 _ . -"))
+    }
+
+    @Test(arguments: [
+        ("PUSHFARM_WORKRS", "PUSHFARM_WORKERS"), ("PUSHFARM_LOGLEVEL", "PUSHFARM_LOG_LEVEL"),
+        ("PUSHFARM_APPS_DEMO_TOPIK", "PUSHFARM_APPS_DEMO_TOPIC"),
+        ("PUSHFARM_APPS_DEMO_KEYFILE", "PUSHFARM_APPS_DEMO_KEY_FILE"),
+    ])
+    func `an unknown variable names the nearest`(variable: String, nearest: String) throws {
+        let error = try #require(throws: ConfigurationError.self) { try read(sample, [variable: "1"]) }
+        #expect(error.description == "environment \(variable): unknown key; did you mean \(nearest)?")
+    }
+
+    @Test func `a flag's mistake names the flag`() throws {
+        let wrong = try #require(throws: ConfigurationError.self) {
+            try read("", [:], [Override(key: "workers", text: "x", flag: "--workers")])
+        }
+        #expect(
+            wrong.description
+                == "--workers: workers: expected a whole number from 1 to 256, or auto, found text \"x\"")
+        let unknown = try #require(throws: ConfigurationError.self) {
+            try read("", [:], [try Override(assignment: "apps.demo.topik=x")])
+        }
+        #expect(unknown.description == "--set: apps.demo.topik: unknown key; did you mean apps.APP.topic?")
+        #expect(throws: ConfigurationError.self) { try Override(assignment: "workers") }
+    }
+
+    @Test func `a mistake in an address does not show its password`() throws {
+        for text in [
+            "redis: redis://u:hush@h:99999", "redis: redis://u:hush@h/x", "redis: 'redis://u:hush%zz@h'",
+        ] {
+            let error = try #require(throws: ConfigurationError.self) { try read(text) }
+            #expect(!error.description.contains("hush"))
+        }
+        let error = try #require(throws: ConfigurationError.self) {
+            try read("redis: redis://u:hush@h\n\tx: [")
+        }
+        #expect(!error.description.contains("hush"))
+    }
+
+    @Test func `a file that is not there is named`() {
+        let error = #expect(throws: ConfigurationError.self) {
+            try FarmConfiguration.load(path: "/nowhere/farm.yaml", environment: [:])
+        }
+        #expect(error?.description == "/nowhere/farm.yaml: no such file or directory")
+    }
+}

@@ -1,0 +1,185 @@
+import Testing
+
+@testable import FarmConfiguration
+
+/// The sample of the documentation.
+let sample = """
+    redis: redis://127.0.0.1:6379/0
+    state_dir: ./state
+    workers: 4
+    shards: 128
+    apps:
+      demo:
+        topic: com.example.demo
+        environment: sandbox
+        gateway: https://127.0.0.1:8443
+        ca_file: ca.pem
+        request_timeout: 2.5
+        key: { file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ }
+      shop:
+        topic: com.example.shop
+        certificate: { file: /etc/push.p12, password_env: PUSH_P12_PASSWORD }
+        connections: 3
+        max_job_bytes: 1048576
+        proxy: http://proxy.example:3128
+    """
+
+func read(
+    _ text: String, _ environment: [String: String] = [:], _ overrides: [Override] = [],
+    purpose: FarmConfiguration.Purpose = .client
+) throws(ConfigurationError) -> FarmConfiguration {
+    try FarmConfiguration.read(
+        text, file: "etc/farm.yaml", environment: environment, overrides: overrides, purpose: purpose,
+        workingDirectory: "/work")
+}
+
+struct FarmConfigurationTests {
+    @Test func `reads every key of the sample`() throws {
+        let farm = try read(sample)
+        #expect(farm.redis?.description == "redis://127.0.0.1:6379/0")
+        #expect(farm.stateDirectory == "/work/etc/state")
+        #expect(farm.workers == .fixed(4))
+        #expect(farm.shards == 128)
+        #expect(farm.apps.map(\.name) == ["demo", "shop"])
+        let demo = try #require(farm.app(named: "demo"))
+        #expect(demo.topic == "com.example.demo")
+        #expect(demo.environment == .sandbox)
+        #expect(demo.gateway == HostPort(host: "127.0.0.1", port: 8443))
+        #expect(demo.caFile == "/work/etc/ca.pem")
+        #expect(demo.requestTimeout == .milliseconds(2500))
+        #expect(
+            demo.credentials
+                == .key(file: "/work/etc/keys/AuthKey_ABC123DEFG.p8", id: "ABC123DEFG", team: "DEF123GHIJ"))
+        let shop = try #require(farm.app(named: "shop"))
+        #expect(shop.gateway == HostPort(host: "api.push.apple.com", port: 443))
+        #expect(shop.credentials == .certificate(file: "/etc/push.p12", keyFile: nil, password: nil))
+        #expect(shop.connections == 3)
+        #expect(shop.maxJobBytes == 1_048_576)
+        #expect(shop.proxy?.place == HostPort(host: "proxy.example", port: 3128))
+    }
+
+    @Test func `an empty text is all defaults`() throws {
+        for text in ["", "\n", "---\n", "# nothing\n", "{}", "apps:\n"] {
+            let farm = try read(text)
+            #expect(farm.redis == nil)
+            #expect(farm.redisAddress(privateSocketExists: false).description == "redis://127.0.0.1:6379/0")
+            #expect(
+                farm.redisAddress(privateSocketExists: true).description == "unix:///work/etc/var/redis.sock")
+            #expect(farm.workers == .fixed(2))
+            #expect(farm.shards == 64)
+            #expect(farm.eventsKept == 1_000_000)
+            #expect(farm.accountsKept == 1_000_000)
+            #expect(farm.accountLife == .seconds(259_200))
+            #expect(farm.log.level == .info)
+            #expect(farm.log.format == .text)
+            #expect(throws: ConfigurationError.self) { try farm.requireApps() }
+        }
+    }
+
+    @Test func `json is read the same way`() throws {
+        let json = """
+            {\t"redis":"rediss://user:pa%3Ass@[::1]:6380/2", "workers":"auto" ,
+            \t"log":{"level":"debug","format":"json"},
+              "apps":{"demo":{"topic":"a.b","key":{"file":"\\/k.p8","id":"ABC123DEFG","team":"DEF123GHIJ"}}}}
+            """
+        let farm = try read(json)
+        #expect(farm.redis?.description == "rediss://user:***@[::1]:6380/2")
+        #expect(farm.redis?.password?.reveal() == "pa:ss")
+        #expect(farm.workers == .auto)
+        #expect(farm.log.level == .debug)
+        #expect(farm.log.format == .json)
+        #expect(farm.app(named: "demo")?.files == ["/k.p8"])
+    }
+
+    @Test func `flags win over the environment, that over the file`() throws {
+        let environment = [
+            "PUSHFARM_WORKERS": "5", "PUSHFARM_SHARDS": "32", "PUSHFARM_APPS_DEMO_TOPIC": "env.topic",
+            "PUSHFARM_APPS_DEMO_KEY_ID": "ENV1234567", "PATH": "/bin", "PUSHFARM_CONFIG": "x",
+            "PUSHFARM_STATE_DIR": "run",
+        ]
+        let flags = [
+            Override(key: "workers", text: "6", flag: "--workers"),
+            try Override(assignment: "apps.demo.gateway=https://other:2197"),
+        ]
+        let farm = try read(sample, environment, flags)
+        #expect(farm.workers == .fixed(6))
+        #expect(farm.shards == 32)
+        #expect(farm.stateDirectory == "/work/run")
+        let demo = try #require(farm.app(named: "demo"))
+        #expect(demo.topic == "env.topic")
+        #expect(demo.gateway == HostPort(host: "other", port: 2197))
+        #expect(
+            demo.credentials
+                == .key(file: "/work/etc/keys/AuthKey_ABC123DEFG.p8", id: "ENV1234567", team: "DEF123GHIJ"))
+    }
+
+    @Test func `the environment alone makes an app`() throws {
+        let farm = try read(
+            "",
+            [
+                "PUSHFARM_APPS_MY_APP_TOPIC": "a.b", "PUSHFARM_APPS_MY_APP_KEY_FILE": "k.p8",
+                "PUSHFARM_APPS_MY_APP_KEY_ID": "ABC123DEFG", "PUSHFARM_APPS_MY_APP_KEY_TEAM": "DEF123GHIJ",
+            ])
+        #expect(farm.apps.map(\.name) == ["my_app"])
+        #expect(farm.apps.first?.files == ["/work/k.p8"])
+    }
+
+    @Test func `an app's variables find it whatever its spelling`() throws {
+        let text = "apps: { My-App.x: { topic: a.b, key: { file: k, id: ABC123DEFG, team: DEF123GHIJ } } }"
+        let farm = try read(text, ["PUSHFARM_APPS_MY_APP_X_TOPIC": "c.d"])
+        #expect(farm.apps.map(\.topic) == ["c.d"])
+        let twins =
+            text.dropLast(2)
+            + ", my_app_x: { topic: a.b, key: { file: k, id: ABC123DEFG, team: DEF123GHIJ } } }"
+        let error = #expect(throws: ConfigurationError.self) {
+            try read(String(twins), ["PUSHFARM_APPS_MY_APP_X_TOPIC": "c.d"])
+        }
+        #expect(error?.description.contains("My-App.x, my_app_x") == true)
+    }
+
+    @Test func `credentials of a higher layer take the place of the other kind`() throws {
+        let farm = try read(
+            sample,
+            [
+                "PUSHFARM_APPS_SHOP_KEY_FILE": "/k.p8", "PUSHFARM_APPS_SHOP_KEY_ID": "ABC123DEFG",
+                "PUSHFARM_APPS_SHOP_KEY_TEAM": "DEF123GHIJ",
+            ])
+        #expect(
+            farm.app(named: "shop")?.credentials == .key(file: "/k.p8", id: "ABC123DEFG", team: "DEF123GHIJ"))
+    }
+
+    @Test func `a reload sees what changed`() throws {
+        let old = try read(sample)
+        #expect(old.changes(to: try read(sample + "\n")).isEmpty)
+        var text = sample.replacing("com.example.demo", with: "com.example.new").replacing(
+            "  shop:", with: "  mall:")
+        text = text.replacing("workers: 4", with: "workers: 3")
+        let changes = old.changes(to: try read(text))
+        #expect(changes.added == ["mall"])
+        #expect(changes.removed == ["shop"])
+        #expect(changes.changed == ["demo"])
+        #expect(changes.needRestart == ["workers"])
+    }
+
+    @Test func `a coordinator needs the files and the password`() throws {
+        let missing = #expect(throws: ConfigurationError.self) { try read(sample, purpose: .coordinator) }
+        #expect(
+            missing?.description
+                == "etc/farm.yaml:12: apps.demo.key.file: /work/etc/keys/AuthKey_ABC123DEFG.p8: no such file or directory"
+        )
+        let text = "apps: { a: { topic: t, certificate: { file: /etc/passwd, password_env: SECRET } } }"
+        let unset = #expect(throws: ConfigurationError.self) { try read(text, purpose: .coordinator) }
+        #expect(unset?.description.hasSuffix("the environment has no variable SECRET") == true)
+        let farm = try read(text, ["SECRET": "hush"], purpose: .coordinator)
+        guard case .certificate(_, _, let password) = farm.apps.first?.credentials else {
+            Issue.record("no certificate")
+            return
+        }
+        #expect(password?.reveal() == "hush")
+        #expect(!"\(farm)".contains("hush"))
+        var dumped = ""
+        dump(farm, to: &dumped)
+        #expect(!dumped.contains("hush"))
+        #expect(!String(reflecting: farm).contains("hush"))
+    }
+}

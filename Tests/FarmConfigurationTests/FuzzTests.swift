@@ -1,0 +1,79 @@
+import Testing
+
+@testable import FarmConfiguration
+
+/// SplitMix64, so that a failure can be repeated.
+private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
+
+struct FuzzTests {
+    /// Pieces that mean something to YAML, JSON or our own parsers.
+    private static let pieces = [
+        "{", "}", "[", "]", ":", ": ", ",", "- ", "\n", "\n  ", "\t", "#", "&a ", "*a", "!!int ", "|\n",
+        ">\n", "'",
+        "\"", "\\u00", "~", "null", "true", "0x7", "1e9", "-1", "99999999999999999999", "...", "---\n",
+        "%YAML 1.1\n",
+        "redis://", "rediss://a:b@", "unix://", "https://[", "]:", "@", "%zz", "apps:", "key:", "\u{0}", "ü",
+        "💥",
+        "\u{FEFF}", "? ", "<<: ",
+    ]
+
+    @Test(arguments: 1...8) func `a mutated file is read or refused, never more`(seed: UInt64) {
+        var random = Seeded(state: seed)
+        for _ in 0..<400 {
+            var bytes = Array(sample.utf8)
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let place = Int.random(in: 0...bytes.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes.insert(contentsOf: Self.pieces.randomElement(using: &random)!.utf8, at: place)
+                case 1:
+                    bytes.removeSubrange(
+                        place..<min(bytes.count, place + Int.random(in: 0...20, using: &random)))
+                case 2 where place < bytes.count: bytes[place] = UInt8.random(in: 0...127, using: &random)
+                default:
+                    let end = min(bytes.count, place + Int.random(in: 0...60, using: &random))
+                    bytes.insert(contentsOf: Array(bytes[place..<end]), at: place)
+                }
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            do {
+                let farm = try read(text)
+                #expect((1...1024).contains(farm.shards))
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: 1...4) func `mutated variables and flags are read or refused`(seed: UInt64) {
+        var random = Seeded(state: seed)
+        let names = [
+            "WORKERS", "APPS_DEMO_TOPIC", "APPS__KEY_FILE", "APPS_", "", "LOG_LEVEL", "REDIS", "APPS_X_PROXY",
+        ]
+        for _ in 0..<400 {
+            let value = (0..<3).map { _ in Self.pieces.randomElement(using: &random)! }.joined()
+            let name = names.randomElement(using: &random)!
+            let flag = ["workers", "apps.", "apps..topic", "apps.a.b.key.id", "", "redis"].randomElement(
+                using: &random)!
+            do {
+                _ = try read(sample, ["PUSHFARM_" + name: value])
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+            do {
+                _ = try read(sample, [:], [Override(key: flag, text: value, flag: "--set")])
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+        }
+    }
+}
