@@ -103,6 +103,7 @@ let package = Package(
         .testTarget(name: "APNsTests", dependencies: ["APNs", "PushModel"], swiftSettings: strict),
         .testTarget(
             name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
+        .testTarget(name: "ControlChannelTests", dependencies: ["ControlChannel"], swiftSettings: strict),
         .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
         .testTarget(name: "PushModelTests", dependencies: ["PushModel"], swiftSettings: strict),
         .testTarget(name: "RESPTests", dependencies: ["RESP"], swiftSettings: strict),

@@ -1,0 +1,47 @@
+/// What a worker has to know of an app to send its pushes.
+///
+/// It travels over the control channel only: never by arguments, environment or Redis.
+package struct AppSetup: Equatable, Sendable {
+    /// How the gateway knows us.
+    package enum Credentials: Equatable, Sendable {
+        /// A provider token, which comes in an order of its own and is renewed.
+        case providerToken
+        /// Certificate chain and private key, in PEM.
+        case certificate(pem: [UInt8])
+    }
+
+    package var name: String
+    /// The topic that a push type's suffix is added to; empty if the credentials name it.
+    package var topic: String
+    package var host: String
+    package var port: UInt16
+    package var credentials: Credentials
+    /// CA certificates in PEM to trust instead of the system's; empty: the system's.
+    package var authority: [UInt8]
+    package var requestTimeoutMilliseconds: UInt32
+    /// Host and port of an HTTP proxy; no host: none.
+    package var proxyHost: String
+    package var proxyPort: UInt16
+    /// Connections that each worker opens.
+    package var connections: UInt8
+    /// Goes up with every change of the app's credentials or gateway; connections belong to one generation.
+    package var generation: UInt32
+
+    package init(
+        name: String, topic: String, host: String, port: UInt16, credentials: Credentials, authority: [UInt8] = [],
+        requestTimeoutMilliseconds: UInt32 = 20_000, proxyHost: String = "", proxyPort: UInt16 = 0,
+        connections: UInt8 = 1, generation: UInt32 = 0
+    ) {
+        self.name = name
+        self.topic = topic
+        self.host = host
+        self.port = port
+        self.credentials = credentials
+        self.authority = authority
+        self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
+        self.proxyHost = proxyHost
+        self.proxyPort = proxyPort
+        self.connections = connections
+        self.generation = generation
+    }
+}

@@ -1,0 +1,52 @@
+/// Reads what ``ControlWriter`` wrote; every read checks what is there.
+struct ControlReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(ControlError) -> Number {
+        let size = MemoryLayout<Number>.size
+        guard rest.count >= size else { throw .truncated }
+        let number = rest.prefix(size).reduce(Number.zero) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+        rest = rest.dropFirst(size)
+        return number
+    }
+
+    mutating func blob() throws(ControlError) -> [UInt8] {
+        let count = Int(try number(UInt32.self))
+        guard rest.count >= count else { throw .truncated }
+        let blob = Array(rest.prefix(count))
+        rest = rest.dropFirst(count)
+        return blob
+    }
+
+    mutating func text() throws(ControlError) -> String {
+        let bytes = try blob()
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
+        return text
+    }
+
+    mutating func list<Element>(
+        _ read: (inout ControlReader) throws(ControlError) -> Element
+    ) throws(ControlError) -> [Element] {
+        let count = Int(try number(UInt32.self))
+        // Every element has at least one byte, so a count beyond the bytes is a lie.
+        guard count <= rest.count else { throw .truncated }
+        var elements: [Element] = []
+        for _ in 0..<count { elements.append(try read(&self)) }
+        return elements
+    }
+
+    func end() throws(ControlError) {
+        guard rest.isEmpty else { throw .trailing }
+    }
+}
+
+/// Why bytes are no control message. The two sides are one binary, so this is a bug or a stranger.
+package enum ControlError: Error, Equatable {
+    case truncated
+    case trailing
+    case notUTF8
+    case unknownKind(UInt8)
+    case frameTooLong(Int)
+}

@@ -1,0 +1,71 @@
+/// One byte for the kind, then its elements in order.
+extension Notice: ControlMessage {
+    package var encoded: [UInt8] {
+        var writer = ControlWriter()
+        switch self {
+        case .hello(let pid):
+            writer.number(UInt8(1))
+            writer.number(pid)
+        case .beat(let beat):
+            writer.number(UInt8(2))
+            beat.write(to: &writer)
+        case .reported(let app):
+            writer.number(UInt8(3))
+            writer.text(app)
+        case .doubt(let app, let doubt, let generation, let reason):
+            writer.number(UInt8(4))
+            writer.text(app)
+            writer.number(doubt.rawValue)
+            writer.number(generation)
+            writer.text(reason)
+        case .proved(let app, let generation):
+            writer.number(UInt8(5))
+            writer.text(app)
+            writer.number(generation)
+        case .fenced(let app):
+            writer.number(UInt8(6))
+            writer.text(app)
+        }
+        return writer.bytes
+    }
+
+    package init(decoding bytes: ArraySlice<UInt8>) throws(ControlError) {
+        var reader = ControlReader(bytes)
+        let kind: UInt8 = try reader.number()
+        switch kind {
+        case 1: self = .hello(pid: try reader.number())
+        case 2: self = .beat(try Beat(from: &reader))
+        case 3: self = .reported(app: try reader.text())
+        case 4:
+            let app = try reader.text()
+            let doubt: UInt8 = try reader.number()
+            guard let doubt = Doubt(rawValue: doubt) else { throw .unknownKind(doubt) }
+            self = .doubt(app: app, doubt, generation: try reader.number(), reason: try reader.text())
+        case 5: self = .proved(app: try reader.text(), generation: try reader.number())
+        case 6: self = .fenced(app: try reader.text())
+        default: throw .unknownKind(kind)
+        }
+        try reader.end()
+    }
+}
+
+extension Notice.Beat {
+    func write(to writer: inout ControlWriter) {
+        writer.number(connections)
+        writer.number(openStreams)
+        writer.number(batches)
+        for count in [sent, delivered, failed, retried, dials, residentBytes] { writer.number(count) }
+    }
+
+    init(from reader: inout ControlReader) throws(ControlError) {
+        connections = try reader.number()
+        openStreams = try reader.number()
+        batches = try reader.number()
+        sent = try reader.number()
+        delivered = try reader.number()
+        failed = try reader.number()
+        retried = try reader.number()
+        dials = try reader.number()
+        residentBytes = try reader.number()
+    }
+}

@@ -1,0 +1,39 @@
+/// What a worker tells its coordinator.
+package enum Notice: Equatable, Sendable {
+    /// Connected to Redis and ready for shards.
+    case hello(pid: Int32)
+    /// Still alive, and its numbers.
+    case beat(Beat)
+    /// Results of this app are waiting for the gatherer.
+    case reported(app: String)
+    /// The gateway said something about the app that concerns more than one push.
+    case doubt(app: String, Doubt, generation: UInt32, reason: String)
+    /// The gateway accepted the credentials of this generation.
+    case proved(app: String, generation: UInt32)
+    /// Redis says that a shard of this app is not ours.
+    case fenced(app: String)
+
+    /// What an answer puts in doubt.
+    package enum Doubt: UInt8, CaseIterable, Sendable {
+        /// The provider token is too old, or the connection belongs to another key.
+        case credentialsStale
+        case credentialsWrong
+        /// The app's topic or environment, after some such answers in a row.
+        case configurationWrong
+    }
+
+    /// A worker's numbers; counts are since its start.
+    package struct Beat: Equatable, Sendable {
+        package var connections: UInt32 = 0
+        package var openStreams: UInt32 = 0
+        package var batches: UInt32 = 0
+        package var sent: UInt64 = 0
+        package var delivered: UInt64 = 0
+        package var failed: UInt64 = 0
+        package var retried: UInt64 = 0
+        package var dials: UInt64 = 0
+        package var residentBytes: UInt64 = 0
+
+        package init() {}
+    }
+}

@@ -1,0 +1,32 @@
+/// What a coordinator tells a worker.
+package enum Order: Equatable, Sendable {
+    /// The first order: the farm's Redis (an address with its password), its number of shards, the worker's
+    /// name in the books (unique for every start), and its index among the host's workers.
+    case begin(redis: String, shards: UInt16, worker: String, index: UInt16)
+    /// An app that is new, or that changed.
+    case app(AppSetup)
+    /// An app that is no longer configured: give its batches back.
+    case forget(app: String)
+    /// A provider token for an app, to be used on new connections from now on.
+    case provider(app: String, generation: UInt32, token: [UInt8])
+    /// All the shards of an app that the worker serves from now on, each with its fence token.
+    case shards(app: String, [Shard])
+    /// Batches have become ready on these shards.
+    case ring(app: String, shards: [UInt16])
+    /// Send nothing for the app, and give its batches back.
+    case pause(app: String)
+    case resume(app: String)
+    /// Check out nothing more, wait for the answers, report, give the rest back, and exit.
+    case finish(withinMilliseconds: UInt32)
+
+    /// One shard and the token that proves the coordinator's lease on it.
+    package struct Shard: Equatable, Sendable {
+        package var number: UInt16
+        package var fence: [UInt8]
+
+        package init(number: UInt16, fence: [UInt8]) {
+            self.number = number
+            self.fence = fence
+        }
+    }
+}

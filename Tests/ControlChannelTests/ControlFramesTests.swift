@@ -1,0 +1,94 @@
+import Testing
+
+@testable import ControlChannel
+
+@Suite struct ControlFramesTests {
+    static let setup = AppSetup(
+        name: "demo", topic: "com.example", host: "api.example", port: 2197,
+        credentials: .certificate(pem: [1, 2, 3]), authority: [4], requestTimeoutMilliseconds: 7,
+        proxyHost: "proxy", proxyPort: 3128, connections: 2, generation: 9)
+
+    static let orders: [Order] = [
+        .begin(redis: "redis://:secret@host/0", shards: 64, worker: "host-1-2", index: 1),
+        .app(setup), .forget(app: "demo"), .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8)),
+        .shards(app: "demo", [.init(number: 63, fence: Array("1:abc:host".utf8))]),
+        .ring(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"),
+        .finish(withinMilliseconds: 20_000),
+    ]
+
+    static let notices: [Notice] = [
+        .hello(pid: 4711),
+        .beat(
+            {
+                var beat = Notice.Beat()
+                beat.sent = 1 << 40
+                beat.openStreams = 12
+                return beat
+            }()), .reported(app: "demo"),
+        .doubt(app: "demo", .credentialsStale, generation: 2, reason: "ExpiredProviderToken"),
+        .proved(app: "demo", generation: 2), .fenced(app: "demo"),
+    ]
+
+    @Test(arguments: orders) func `an order survives the channel byte by byte`(order: Order) throws {
+        #expect(try Self.passed(order) == order)
+    }
+
+    @Test(arguments: notices) func `a notice survives the channel byte by byte`(notice: Notice) throws {
+        #expect(try Self.passed(notice) == notice)
+    }
+
+    @Test func `messages that came together are told apart`() throws {
+        var frames = ControlFrames<Order>()
+        Self.orders.flatMap(\.frame).withUnsafeBytes { frames.append($0) }
+        for order in Self.orders { #expect(try frames.next() == order) }
+        #expect(try frames.next() == nil)
+    }
+
+    @Test(arguments: orders) func `a message cut anywhere is refused`(order: Order) {
+        let bytes = order.encoded
+        for length in 0..<bytes.count {
+            #expect(throws: ControlError.self) { try Order(decoding: bytes[..<length]) }
+        }
+        #expect(throws: ControlError.trailing) { try Order(decoding: (bytes + [0])[...]) }
+    }
+
+    @Test func `an endless frame is refused before it is kept`() {
+        var frames = ControlFrames<Order>()
+        [UInt8](repeating: 0xFF, count: 4).withUnsafeBytes { frames.append($0) }
+        #expect(throws: ControlError.frameTooLong(0xFFFF_FFFF)) { try frames.next() }
+    }
+
+    @Test func `bytes at random never trap`() {
+        var random = SplitMix(state: 7)
+        for _ in 0..<20_000 {
+            let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { index in
+                UInt8.random(in: index == 0 ? 1...9 : 0...255, using: &random)
+            }
+            _ = try? Order(decoding: bytes[...])
+            _ = try? Notice(decoding: bytes[...])
+        }
+    }
+
+    private static func passed<Message: ControlMessage>(_ message: Message) throws -> Message? {
+        var frames = ControlFrames<Message>()
+        for byte in message.frame.dropLast() {
+            withUnsafeBytes(of: byte) { frames.append($0) }
+            guard try frames.next() == nil else { return nil }
+        }
+        withUnsafeBytes(of: message.frame.last!) { frames.append($0) }
+        return try frames.next()
+    }
+}
+
+/// A small generator with a fixed seed.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
