@@ -1,0 +1,29 @@
+# Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
+# Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
+
+.PHONY: setup build demo test lint format clean
+
+# Installs what is missing from Debian; says nothing and needs no network when all is there.
+setup:
+	@deploy/install-packages
+
+# .build/release/pushfarm: needs no Swift runtime on the machine it is copied to.
+build: setup
+	swift build -c release --static-swift-stdlib --product pushfarm
+
+demo: build
+	.build/release/pushfarm demo
+
+# `--build-tests` also builds .build/debug/pushfarm, which the process tests start.
+test: setup
+	swift build --build-tests
+	swift test --skip-build
+
+lint:
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format:
+	swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+clean:
+	rm -rf .build
