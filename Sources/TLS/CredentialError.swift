@@ -45,8 +45,13 @@ package struct CredentialError: Error, Hashable, Sendable {
         CredentialError(.malformed(OpenSSLFailure.taken().text))
     }
 
-    func inFile(_ file: String) -> CredentialError {
-        CredentialError(problem, file: file)
+    /// Names `file` in every error of `body`.
+    static func naming<Result: ~Copyable>(
+        _ file: String, _ body: () throws(CredentialError) -> Result
+    ) throws(CredentialError) -> Result {
+        do throws(CredentialError) { return try body() } catch {
+            throw CredentialError(error.problem, file: file)
+        }
     }
 }
 

@@ -44,6 +44,27 @@ struct KeyHandle: ~Copyable {
         guard curve == "prime256v1" else { throw CredentialError(.wrongCurve(found: curve)) }
     }
 
+    /// - Throws: when private and public part do not belong together, or are no point of the curve.
+    func checkConsistency() throws(CredentialError) {
+        let context = allocated(EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil))
+        defer { EVP_PKEY_CTX_free(context) }
+        ERR_clear_error()
+        guard EVP_PKEY_check(context) == 1 else { throw .taken() }
+    }
+
+    /// The private number of an EC key on P-256: 32 bytes, secret.
+    var privateScalar: [UInt8] {
+        var number: OpaquePointer?
+        var bytes = [UInt8](repeating: 0, count: 32)
+        guard EVP_PKEY_get_bn_param(pointer, OSSL_PKEY_PARAM_PRIV_KEY, &number) == 1,
+            BN_bn2binpad(number, &bytes, Int32(bytes.count)) == Int32(bytes.count)
+        else {
+            preconditionFailure("a private P-256 key has no private number: \(OpenSSLFailure.taken().text)")
+        }
+        BN_clear_free(number)
+        return bytes
+    }
+
     /// The private key as PKCS#8 PEM without encryption.
     var pkcs8PEM: [UInt8] {
         let bio = MemoryBIO()

@@ -4,18 +4,17 @@ import COpenSSL
 package struct SHA256: ~Copyable {
     package static let length = 32
 
-    private let algorithm: OpaquePointer
+    private let algorithm = DigestAlgorithm()
     private let state: OpaquePointer
 
     package init() {
-        algorithm = allocated(EVP_MD_fetch(nil, "SHA2-256", nil))
         state = allocated(EVP_MD_CTX_new())
     }
 
     /// - Parameter digest: room for 32 bytes.
     package mutating func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer) {
         precondition(digest.count >= Self.length, "a digest has 32 bytes")
-        guard EVP_DigestInit_ex2(state, algorithm, nil) == 1,
+        guard EVP_DigestInit_ex2(state, algorithm.pointer, nil) == 1,
             EVP_DigestUpdate(state, bytes.baseAddress, bytes.count) == 1,
             EVP_DigestFinal_ex(state, digest.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
         else { preconditionFailure("OpenSSL cannot hash: \(OpenSSLFailure.taken().text)") }
@@ -35,10 +34,7 @@ package struct SHA256: ~Copyable {
         return hash.hash(bytes)
     }
 
-    deinit {
-        EVP_MD_CTX_free(state)
-        EVP_MD_free(algorithm)
-    }
+    deinit { EVP_MD_CTX_free(state) }
 }
 
 extension Collection<UInt8> {

@@ -31,7 +31,7 @@ extension TLSContext {
             try add(authorities: pem)
         case .authorityFile(let file):
             let pem = try Platform.contents(ofFile: file)
-            do throws(CredentialError) { try add(authorities: pem) } catch { throw error.inFile(file) }
+            try CredentialError.naming(file) { () throws(CredentialError) in try add(authorities: pem) }
         }
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
     }

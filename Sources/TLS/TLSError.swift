@@ -32,10 +32,20 @@ package enum TLSError: Error, Hashable, Sendable {
             SSL_R_UNKNOWN_PROTOCOL:
             return .notTLS(text: failure.text)
         case SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256:
-            return .alert(String(cString: SSL_alert_desc_string_long(failure.reason - SSL_AD_REASON_OFFSET)))
+            return .alert(alertName(failure))
         default:
             return .library(text: failure.text)
         }
+    }
+}
+
+extension TLSError {
+    private static func alertName(_ failure: OpenSSLFailure) -> String {
+        let name = String(cString: SSL_alert_desc_string_long(failure.reason - SSL_AD_REASON_OFFSET))
+        guard name == "unknown" else { return name }
+        // OpenSSL 3.0 has no name for the newest, but a text: "tlsv13 alert certificate required (…)".
+        let words = failure.text.split(separator: " ").prefix { !$0.hasPrefix("(") }
+        return words.count > 2 && words[1] == "alert" ? words[2...].joined(separator: " ") : failure.text
     }
 }
 

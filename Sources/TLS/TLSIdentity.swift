@@ -37,16 +37,22 @@ package struct TLSIdentity: Hashable, Sendable {
     /// - Parameter keyFile: PEM with the private key, when `file` holds only certificates.
     package init(file: String, keyFile: String? = nil, password: String? = nil) throws(CredentialError) {
         let contents = try Platform.contents(ofFile: file)
-        let key: [UInt8]? = if let keyFile { try Platform.contents(ofFile: keyFile) } else { nil }
-        do throws(CredentialError) {
-            if Self.isPKCS12(contents) {
-                try self.init(pkcs12: contents, password: password ?? "")
-            } else {
-                try self.init(pem: contents, key: key, password: password)
+        guard !Self.isPKCS12(contents) else {
+            self = try CredentialError.naming(file) { () throws(CredentialError) in
+                try TLSIdentity(pkcs12: contents, password: password ?? "")
             }
-        } catch {
-            let isAboutKey = [.noPrivateKey, .passwordNeeded, .wrongPassword].contains(error.problem)
-            throw error.inFile(isAboutKey ? keyFile ?? file : file)
+            return
+        }
+        let keyFile = keyFile ?? file
+        let keyContents = try Platform.contents(ofFile: keyFile)
+        let certificates = try CredentialError.naming(file) { () throws(CredentialError) in
+            try PEMText(contents).certificates()
+        }
+        let key = try CredentialError.naming(keyFile) { () throws(CredentialError) in
+            try PEMText(keyContents).privateKey(password: password)
+        }
+        do throws(CredentialError) { try self.init(certificates, key: key) } catch {
+            throw CredentialError(error.problem, file: keyFile)
         }
     }
 
