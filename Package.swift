@@ -113,5 +113,6 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
+        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
     ]
 )

@@ -8,7 +8,7 @@ struct AnswerPage: BitwiseCopyable {
         var body = 0
     }
 
-    package static let bodyLimit = 1_024
+    static let bodyLimit = 1_024
     private static let idLimit = 64
     private static let head = MemoryLayout<Counts>.stride
     private static let size = head + 2 * idLimit + bodyLimit

@@ -23,18 +23,16 @@ package struct Answer {
     package let retryAfter: UInt32?
     let page: AnswerPage?
 
-    /// The body, of which the first ``AnswerPage/bodyLimit`` bytes are kept.
-    package func withBody<R>(_ read: (UnsafeRawBufferPointer) -> R) -> R {
-        read(page?.body ?? UnsafeRawBufferPointer(start: nil, count: 0))
-    }
+    /// The body, of which the first 1,024 bytes are kept.
+    package var body: UnsafeRawBufferPointer { page?.body ?? .none }
 
     /// The `apns-id` header; empty unless the session keeps identifiers.
-    package func withMessageID<R>(_ read: (UnsafeRawBufferPointer) -> R) -> R {
-        read(page?.messageID ?? UnsafeRawBufferPointer(start: nil, count: 0))
-    }
+    package var messageID: UnsafeRawBufferPointer { page?.messageID ?? .none }
 
     /// The `apns-unique-id` header; empty unless the session keeps identifiers.
-    package func withUniqueID<R>(_ read: (UnsafeRawBufferPointer) -> R) -> R {
-        read(page?.uniqueID ?? UnsafeRawBufferPointer(start: nil, count: 0))
-    }
+    package var uniqueID: UnsafeRawBufferPointer { page?.uniqueID ?? .none }
+}
+
+extension UnsafeRawBufferPointer {
+    static var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

@@ -26,6 +26,7 @@ struct Engine: ~Copyable {
 
     /// Writes serialised frames into `buffer` until it is full or nothing waits; answers how many bytes.
     mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
+        if ended != nil { return 0 }
         var written = 0
         while written < buffer.count {
             if chunk.isEmpty {
@@ -47,7 +48,7 @@ struct Engine: ~Copyable {
     }
 
     var wantsWrite: Bool {
-        !chunk.isEmpty || nghttp2_session_want_write(session) != 0
+        ended == nil && (!chunk.isEmpty || nghttp2_session_want_write(session) != 0)
     }
 
     /// The session has nothing more to read or to write: GOAWAY is through and no stream is left.

@@ -1,0 +1,86 @@
+/// What is kept of one request: the values of the known fields, then the body, in one recycled buffer.
+struct RequestContent: BitwiseCopyable {
+    private struct Place: BitwiseCopyable {
+        var start: Int32 = 0
+        /// -1: the field is absent.
+        var count: Int32 = -1
+    }
+
+    /// Bytes of field values that are kept at most; a request with more is refused.
+    static let fieldBytesLimit = 16_384
+    /// Fields, known or not, that a request may have.
+    static let fieldLimit = 100
+
+    private let places: UnsafeMutablePointer<Place>
+    private var bytes: UnsafeMutableRawPointer
+    private var capacity = 2_048
+    private var filled = 0
+    private var fields = 0
+    private var bodyStart = 0
+    /// Bit n: the field with raw value n came more than once.
+    private(set) var repeated: UInt32 = 0
+    /// Bytes of body that came, kept or not.
+    private(set) var bodyCount = 0
+
+    init() {
+        places = .allocate(capacity: RequestField.allCases.count)
+        places.initialize(repeating: Place(), count: RequestField.allCases.count)
+        bytes = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    func deallocate() {
+        places.deallocate()
+        bytes.deallocate()
+    }
+
+    mutating func clear() {
+        places.update(repeating: Place(), count: RequestField.allCases.count)
+        (filled, fields, bodyStart, repeated, bodyCount) = (0, 0, 0, 0, 0)
+    }
+
+    /// - Returns: false if the request is larger than we accept.
+    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+        fields += 1
+        guard fields <= Self.fieldLimit else { return false }
+        guard let field = RequestField(name) else { return true }
+        guard places[field.rawValue].count < 0 else {
+            repeated |= 1 << UInt32(field.rawValue)
+            return true
+        }
+        guard filled + value.count <= Self.fieldBytesLimit else { return false }
+        places[field.rawValue] = Place(start: Int32(filled), count: Int32(value.count))
+        append(value)
+        bodyStart = filled
+        return true
+    }
+
+    mutating func addBody(_ piece: UnsafeRawBufferPointer, limit: Int) {
+        bodyCount += piece.count
+        append(UnsafeRawBufferPointer(rebasing: piece.prefix(max(0, limit - (filled - bodyStart)))))
+    }
+
+    func value(_ field: RequestField) -> UnsafeRawBufferPointer? {
+        let place = places[field.rawValue]
+        guard place.count >= 0 else { return nil }
+        return UnsafeRawBufferPointer(start: bytes + Int(place.start), count: Int(place.count))
+    }
+
+    var body: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes + bodyStart, count: filled - bodyStart)
+    }
+
+    private mutating func append(_ piece: UnsafeRawBufferPointer) {
+        guard piece.count > 0 else { return }
+        if filled + piece.count > capacity { grow(to: filled + piece.count) }
+        (bytes + filled).copyMemory(from: piece.baseAddress!, byteCount: piece.count)
+        filled += piece.count
+    }
+
+    private mutating func grow(to needed: Int) {
+        capacity = max(needed, 2 * capacity)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+        larger.copyMemory(from: bytes, byteCount: filled)
+        bytes.deallocate()
+        bytes = larger
+    }
+}

@@ -1,0 +1,143 @@
+import CNghttp2
+
+/// One stream that a client opened, until it is closed.
+struct ServerStream: BitwiseCopyable {
+    /// 0 in a slot that is not in use.
+    var id: Int32 = 0
+    var isRequested = false
+    var isAnswered = false
+    var content: UnsafeMutablePointer<RequestContent>?
+    var answer = BodyStore.Rest()
+}
+
+/// What libnghttp2's callbacks read and record; at an address of its own, like ``ClientState``.
+struct ServerState: ~Copyable {
+    var streams = SlotPool(blank: ServerStream())
+    var bodies = BodyStore()
+    var goAwaysQueued = 0
+    let bodyLimit: Int
+    private(set) var peer: PeerSettings?
+    private var events = EventQueue<ServerEvent>()
+    private var contentsFree: [UnsafeMutablePointer<RequestContent>] = []
+    /// The content of the event that was handed out last.
+    private var contentOut: UnsafeMutablePointer<RequestContent>?
+    private var latest: (id: Int32, slot: UnsafeMutablePointer<ServerStream>)?
+
+    init(bodyLimit: Int) {
+        self.bodyLimit = bodyLimit
+    }
+
+    deinit {
+        var contents = contentsFree + streams.all(where: { $0.content != nil }).map { $0.pointee.content! }
+        if let contentOut { contents.append(contentOut) }
+        var events = events
+        while let event = events.popFirst() {
+            if case .request(let request) = event { contents.append(request.content) }
+        }
+        for content in contents {
+            content.pointee.deallocate()
+            content.deallocate()
+        }
+    }
+
+    mutating func nextEvent() -> ServerEvent? {
+        if let content = contentOut { recycle(content) }
+        contentOut = nil
+        let event = events.popFirst()
+        if case .request(let request) = event { contentOut = request.content }
+        return event
+    }
+
+    // MARK: What callbacks tell
+
+    mutating func begins(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
+        guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
+        let slot = streams.take()
+        slot.pointee.id = frame.pointee.hd.stream_id
+        slot.pointee.content = takeContent()
+        nghttp2_session_set_stream_user_data(session, slot.pointee.id, slot)
+        latest = (slot.pointee.id, slot)
+    }
+
+    mutating func header(
+        _ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer, name: UnsafeRawBufferPointer,
+        value: UnsafeRawBufferPointer
+    ) -> Int32 {
+        guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST,
+            let content = stream(frame.pointee.hd.stream_id, in: session)?.pointee.content
+        else { return 0 }
+        return content.pointee.add(name: name, value: value) ? 0 : Frame.refuseThisStream
+    }
+
+    mutating func body(of id: Int32, in session: OpaquePointer, _ bytes: UnsafeRawBufferPointer) {
+        stream(id, in: session)?.pointee.content?.pointee.addBody(bytes, limit: bodyLimit)
+    }
+
+    mutating func received(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
+        let head = frame.pointee.hd
+        switch head.type {
+        case Frame.headers, Frame.data:
+            if head.flags & Frame.endStream != 0 { requested(head.stream_id, in: session) }
+        case Frame.settings where head.flags & Frame.acknowledged == 0:
+            let settings = PeerSettings(of: session)
+            peer = settings
+            events.append(.settings(settings))
+        case Frame.ping where head.flags & Frame.acknowledged == 0:
+            events.append(.ping(frame.pingNumber))
+        case Frame.goAway:
+            events.append(
+                .goAway(code: frame.pointee.goaway.error_code, debug: Array(frame.goAwayDebug.prefix(1_024))))
+        default: break
+        }
+    }
+
+    mutating func sent(_ frame: UnsafePointer<nghttp2_frame>) {
+        guard frame.pointee.hd.type == Frame.goAway else { return }
+        if goAwaysQueued > 0 {
+            goAwaysQueued -= 1
+        } else {
+            let text = String(decoding: frame.goAwayDebug, as: UTF8.self)
+            events.append(.failed(.violation(code: frame.pointee.goaway.error_code, text: text)))
+        }
+    }
+
+    mutating func closed(_ id: Int32, code: UInt32, in session: OpaquePointer) {
+        guard let slot = stream(id, in: session) else { return }
+        if code != ErrorCode.none || !slot.pointee.isAnswered {
+            events.append(.closed(stream: id, code: code, wasRequested: slot.pointee.isRequested))
+        }
+        if let content = slot.pointee.content { recycle(content) }
+        latest = nil
+        bodies.release(&slot.pointee.answer)
+        streams.giveBack(slot)
+    }
+
+    // MARK: Streams
+
+    mutating func stream(_ id: Int32, in session: OpaquePointer) -> UnsafeMutablePointer<ServerStream>? {
+        if let latest, latest.id == id { return latest.slot }
+        guard let data = nghttp2_session_get_stream_user_data(session, id) else { return nil }
+        let slot = data.assumingMemoryBound(to: ServerStream.self)
+        latest = (id, slot)
+        return slot
+    }
+
+    private mutating func requested(_ id: Int32, in session: OpaquePointer) {
+        guard let slot = stream(id, in: session), let content = slot.pointee.content else { return }
+        slot.pointee.isRequested = true
+        slot.pointee.content = nil
+        events.append(.request(Request(stream: id, content: content)))
+    }
+
+    private mutating func takeContent() -> UnsafeMutablePointer<RequestContent> {
+        if let content = contentsFree.popLast() { return content }
+        let content = UnsafeMutablePointer<RequestContent>.allocate(capacity: 1)
+        content.initialize(to: RequestContent())
+        return content
+    }
+
+    private mutating func recycle(_ content: UnsafeMutablePointer<RequestContent>) {
+        content.pointee.clear()
+        contentsFree.append(content)
+    }
+}

@@ -1,0 +1,150 @@
+import HTTP2
+import Testing
+
+/// A client and a server session that exchange their bytes in memory, in pieces of a chosen size.
+final class Wire {
+    let client: ClientSession
+    let server: ServerSession
+    let piece: Int
+    /// Everything that happened on the client's side, bodies copied out.
+    private(set) var answers: [Reply] = []
+    private(set) var closed: [Closed] = []
+    private(set) var clientEvents: [ClientEvent] = []
+    private(set) var serverEvents: [ServerEvent] = []
+    private(set) var requests: [Message] = []
+    /// What the server does about each whole request.
+    var onRequest: (ServerSession, Message) -> Void = { _, _ in }
+
+    struct Reply: Equatable {
+        var tag: UInt32
+        var status: UInt16
+        var body = ""
+        var retryAfter: UInt32?
+        var id = ""
+        var uniqueID = ""
+    }
+
+    struct Closed: Equatable {
+        var tag: UInt32
+        var code: UInt32
+        var unprocessed: Bool
+    }
+
+    struct Message {
+        var stream: Int32
+        var fields: [RequestField: String]
+        var repeated: [RequestField]
+        var body: [UInt8]
+        var bodyCount: Int
+    }
+
+    init(
+        client: SessionSettings = SessionSettings(), server: SessionSettings = SessionSettings(),
+        piece: Int = 65_536, bodyLimit: Int = 16_384
+    ) throws {
+        self.client = ClientSession(settings: client)
+        self.server = ServerSession(settings: server, bodyLimit: bodyLimit)
+        self.piece = piece
+        try run()
+        #expect(self.client.peerSettings != nil)
+    }
+
+    /// Exchanges bytes until both sides are silent.
+    func run() throws(HTTP2Error) {
+        var moved = true
+        while moved {
+            moved = try step(from: client.fill, to: server.receive)
+            drainServer()
+            if try step(from: server.fill, to: client.receive) { moved = true }
+            drainServer()
+            drainClient()
+        }
+    }
+
+    /// Brings the server's bytes to the client, but not the other way round.
+    func runServerOnly() throws(HTTP2Error) {
+        while try step(from: server.fill, to: client.receive) {}
+        drainServer()
+        drainClient()
+    }
+
+    func drainClient() {
+        while let event = client.nextEvent() {
+            clientEvents.append(event)
+            switch event {
+            case .answered(let answer):
+                answers.append(
+                    Reply(
+                        tag: answer.tag, status: answer.status,
+                        body: String(decoding: answer.body, as: UTF8.self), retryAfter: answer.retryAfter,
+                        id: String(decoding: answer.messageID, as: UTF8.self),
+                        uniqueID: String(decoding: answer.uniqueID, as: UTF8.self)))
+            case .closed(let tag, _, let code, let unprocessed):
+                closed.append(Closed(tag: tag, code: code, unprocessed: unprocessed))
+            default: break
+            }
+        }
+    }
+
+    private func drainServer() {
+        while let event = server.nextEvent() {
+            serverEvents.append(event)
+            guard case .request(let request) = event else { continue }
+            var fields: [RequestField: String] = [:]
+            for field in RequestField.allCases {
+                if let value = request.value(field) { fields[field] = String(decoding: value, as: UTF8.self) }
+            }
+            let message = Message(
+                stream: request.stream, fields: fields,
+                repeated: RequestField.allCases.filter { request.isRepeated($0) }, body: Array(request.body),
+                bodyCount: request.bodyCount)
+            requests.append(message)
+            onRequest(server, message)
+        }
+    }
+
+    private func step(
+        from fill: (UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int,
+        to receive: (UnsafeRawBufferPointer) throws(HTTP2Error) -> Void
+    ) throws(HTTP2Error) -> Bool {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: piece, alignment: 1)
+        defer { room.deallocate() }
+        let count = try fill(room)
+        if count > 0 { try receive(UnsafeRawBufferPointer(rebasing: room[..<count])) }
+        return count > 0
+    }
+}
+
+/// The headers of a push; fields 3 and 4 (path, apns-id) change.
+func pushHeaders() -> HeaderBlock {
+    let block = HeaderBlock([
+        .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "localhost"),
+        .changeable(":path", prefix: "/3/device/", capacity: 200),
+        .changeable("apns-id", capacity: 36),
+        .fixed("authorization", "bearer abc", indexed: false), .fixed("apns-topic", "com.example"),
+    ])
+    block.set(3, "00ff")
+    return block
+}
+
+/// `:status` and the fields given.
+func answerHeaders(_ status: Int, _ fields: [(String, String)] = []) -> HeaderBlock {
+    HeaderBlock([.fixed(":status", String(status))] + fields.map { .fixed($0.0, $0.1) })
+}
+
+extension ClientSession {
+    func submit(_ headers: HeaderBlock, text: String = "{}", tag: UInt32) -> Submission {
+        Array(text.utf8).withUnsafeBytes { submit(headers, body: $0, tag: tag) }
+    }
+}
+
+extension ServerSession {
+    @discardableResult
+    func respond(to stream: Int32, _ headers: HeaderBlock, text: String) -> Bool {
+        Array(text.utf8).withUnsafeBytes { respond(to: stream, headers, body: $0) }
+    }
+
+    func goAway(lastStream: Int32?, code: UInt32, text: String) {
+        Array(text.utf8).withUnsafeBytes { goAway(lastStream: lastStream, code: code, debug: $0) }
+    }
+}
