@@ -3,26 +3,26 @@ package enum Decimal {
     /// The most characters that a number takes.
     package static let longest = 20
 
-    /// Writes `number` with a sign if it is negative; `destination` must have room for ``longest`` characters.
+    /// Writes `number`, with a sign if it is negative, at the start of `room`.
     ///
     /// - Returns: the number of characters.
-    package static func write(_ number: Int64, to destination: UnsafeMutableRawPointer) -> Int {
+    package static func write(_ number: Int64, to room: UnsafeMutableRawBufferPointer) -> Int {
         var rest = number.magnitude
         var count = number < 0 ? 2 : 1
         while rest >= 10 {
             rest /= 10
             count += 1
         }
+        precondition(room.count >= count, "a number of \(count) characters into \(room.count)")
         rest = number.magnitude
         var position = count
         repeat {
             position -= 1
             let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            destination.storeBytes(
-                of: UInt8(ascii: "0") + UInt8(digit), toByteOffset: position, as: UInt8.self)
+            room[position] = UInt8(ascii: "0") + UInt8(digit)
             rest = quotient
         } while rest > 0
-        if number < 0 { destination.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
+        if number < 0 { room[0] = UInt8(ascii: "-") }
         return count
     }
 

@@ -1,32 +1,39 @@
 /// Bytes as lower-case hexadecimal digits, and back.
 package enum Hexadecimal {
-    /// Writes two digits a byte; `destination` must have room for them.
+    /// Writes two digits a byte at the start of `room`.
     ///
     /// - Returns: the number of digits.
     @discardableResult
-    package static func write(_ bytes: UnsafeRawBufferPointer, to destination: UnsafeMutableRawPointer) -> Int
+    package static func write(_ bytes: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer) -> Int
     {
+        precondition(room.count >= 2 * bytes.count, "\(bytes.count) bytes into \(room.count) digits")
+        guard let start = room.baseAddress else { return 0 }
         for (index, byte) in bytes.enumerated() {
-            destination.storeBytes(of: digit(byte >> 4), toByteOffset: 2 * index, as: UInt8.self)
-            destination.storeBytes(of: digit(byte & 15), toByteOffset: 2 * index + 1, as: UInt8.self)
+            start.storeBytes(of: digit(byte >> 4), toByteOffset: 2 * index, as: UInt8.self)
+            start.storeBytes(of: digit(byte & 15), toByteOffset: 2 * index + 1, as: UInt8.self)
         }
         return 2 * bytes.count
     }
 
-    /// Reads digits of either case; `destination` must have room for half as many bytes.
+    /// Reads digits of either case into the start of `room`.
     ///
     /// - Returns: the number of bytes, or nil if `digits` is odd in number or holds another character.
-    package static func read(_ digits: UnsafeRawBufferPointer, to destination: UnsafeMutableRawPointer)
-        -> Int?
+    package static func read(_ digits: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer) -> Int?
     {
         guard digits.count.isMultiple(of: 2) else { return nil }
+        precondition(room.count >= digits.count / 2, "\(digits.count) digits into \(room.count) bytes")
         for index in 0..<digits.count / 2 {
             guard let high = nibble(digits[2 * index]), let low = nibble(digits[2 * index + 1]) else {
                 return nil
             }
-            destination.storeBytes(of: high << 4 | low, toByteOffset: index, as: UInt8.self)
+            room[index] = high << 4 | low
         }
         return digits.count / 2
+    }
+
+    /// Whether `digits` are pairs of digits of either case.
+    package static func isValid(_ digits: UnsafeRawBufferPointer) -> Bool {
+        digits.count.isMultiple(of: 2) && digits.allSatisfy { nibble($0) != nil }
     }
 
     /// The value of one digit of either case.

@@ -1,10 +1,12 @@
-/// The headers of a push, in the order in which they are sent.
+/// The headers of a push, in the order in which they are sent; the raw value is the place in that order.
 ///
+/// A value is ``prefix`` and then up to ``capacity`` bytes that change: with the connection (authority, authorization), with
+/// the options of a segment, or with each push (path: the token in ``Hexadecimal``; id).
 /// - Source: Apple, "Sending notification requests to APNs", header table.
-package enum RequestHeader: UInt8, CaseIterable, Hashable, Sendable {
+package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
     case method, scheme, authority, path, authorization, topic, pushType, priority, expiration, collapseID, id
 
-    package var name: StaticString {
+    package var name: String {
         switch self {
         case .method: ":method"
         case .scheme: ":scheme"
@@ -17,6 +19,32 @@ package enum RequestHeader: UInt8, CaseIterable, Hashable, Sendable {
         case .expiration: "apns-expiration"
         case .collapseID: "apns-collapse-id"
         case .id: "apns-id"
+        }
+    }
+
+    /// What each value starts with, or is, if ``capacity`` is 0.
+    package var prefix: String {
+        switch self {
+        case .method: "POST"
+        case .scheme: "https"
+        case .path: "/3/device/"
+        case .authorization: "bearer "
+        case .authority, .topic, .pushType, .priority, .expiration, .collapseID, .id: ""
+        }
+    }
+
+    /// The most bytes that may follow ``prefix``.
+    package var capacity: Int {
+        switch self {
+        case .method, .scheme: 0
+        case .authority: 300
+        case .path: 2 * DeviceToken.longest
+        case .authorization: 4096
+        case .topic: 255
+        case .pushType: 32
+        case .priority, .expiration: Decimal.longest
+        case .collapseID: 64
+        case .id: 36
         }
     }
 

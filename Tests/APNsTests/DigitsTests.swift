@@ -5,7 +5,7 @@ struct DigitsTests {
     @Test(arguments: [0, 1, 9, 10, 99, 100, 1_700_000_000, -1, -10, .max, .min] as [Int64])
     func `writes and reads decimals`(number: Int64) {
         let text = [UInt8](unsafeUninitializedCapacity: Decimal.longest) { buffer, count in
-            count = Decimal.write(number, to: buffer.baseAddress!)
+            count = Decimal.write(number, to: UnsafeMutableRawBufferPointer(buffer))
         }
         #expect(String(decoding: text, as: UTF8.self) == String(number))
         #expect(text.withUnsafeBytes { Decimal.read($0) } == number)
@@ -21,13 +21,14 @@ struct DigitsTests {
     @Test func `writes and reads every byte in hexadecimal`() {
         let bytes = (0...255).map { UInt8($0) }
         let text = [UInt8](unsafeUninitializedCapacity: 512) { buffer, count in
-            count = bytes.withUnsafeBytes { Hexadecimal.write($0, to: buffer.baseAddress!) }
+            count = bytes.withUnsafeBytes { Hexadecimal.write($0, to: UnsafeMutableRawBufferPointer(buffer)) }
         }
         let expected = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         #expect(String(decoding: text, as: UTF8.self) == expected)
         for digits in [expected, expected.uppercased()] {
             let back = [UInt8](unsafeUninitializedCapacity: 256) { buffer, count in
-                count = withBytes(digits) { Hexadecimal.read($0, to: buffer.baseAddress!) } ?? 0
+                count =
+                    withBytes(digits) { Hexadecimal.read($0, to: UnsafeMutableRawBufferPointer(buffer)) } ?? 0
             }
             #expect(back == bytes)
         }
@@ -38,7 +39,7 @@ struct DigitsTests {
         var room = [UInt8](repeating: 0, count: 8)
         #expect(
             room.withUnsafeMutableBytes { room in
-                withBytes(text) { Hexadecimal.read($0, to: room.baseAddress!) }
+                withBytes(text) { Hexadecimal.read($0, to: room) }
             } == nil)
     }
 }
