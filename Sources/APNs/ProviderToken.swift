@@ -1,0 +1,51 @@
+/// Makes the JSON Web Token with which a provider proves who it is: ES256 over key id, team id and time.
+/// - Source: Apple, "Establishing a token-based connection to APNs"; RFC 7515, 7518 3.4.
+package enum ProviderToken {
+    /// Length of the signature: r and s, 32 bytes each, big-endian.
+    package static let signatureLength = 64
+
+    /// What is signed: header and claims, each in Base64URL, with a dot between.
+    ///
+    /// - Parameter issuedAt: seconds since 1970.
+    package static func signingInput(keyID: String, teamID: String, issuedAt: Int64) -> [UInt8] {
+        let header = #"{"alg":"ES256","kid":\#(quoted(keyID))}"#
+        let claims = #"{"iss":\#(quoted(teamID)),"iat":\#(issuedAt)}"#
+        return Base64URL.encode(header.utf8) + [UInt8(ascii: ".")] + Base64URL.encode(claims.utf8)
+    }
+
+    /// The whole token.
+    ///
+    /// - Parameter sign: gives the signature of its input in ``signatureLength`` bytes; its error is passed on.
+    package static func make<Failure: Error>(
+        keyID: String, teamID: String, issuedAt: Int64, sign: ([UInt8]) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> [UInt8] {
+        let input = signingInput(keyID: keyID, teamID: teamID, issuedAt: issuedAt)
+        let signature = try sign(input)
+        precondition(signature.count == signatureLength, "a signature of \(signature.count) bytes")
+        return input + [UInt8(ascii: ".")] + Base64URL.encode(signature)
+    }
+
+    /// The token in the value of an `authorization` header; nil if that is not a bearer's, or empty.
+    package static func inAuthorization(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let scheme: StaticString = "bearer "
+        let length = scheme.utf8CodeUnitCount
+        guard value.count > length else { return nil }
+        for offset in 0..<length - 1 where value[offset] | 0x20 != scheme.utf8Start[offset] { return nil }
+        guard value[length - 1] == UInt8(ascii: " ") else { return nil }
+        let token = value[length...].drop { $0 == UInt8(ascii: " ") }
+        return token.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: token)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\u{0}"..<" ":
+                result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,82 @@
+import APNs
+import Testing
+
+struct ProviderTokenAgeTests {
+    private static let minute: Int64 = 60
+    private var age = ProviderTokenAge()
+
+    @Test func `a token is made first, and again at 50 minutes`() {
+        var age = age
+        #expect(age.decide(now: 1000) == .mint)
+        #expect(age.nextRefresh == nil)
+        age.minted(at: 1000)
+        #expect(age.decide(now: 1000) == .keep)
+        #expect(age.decide(now: 1000 + 50 * 60 - 1) == .keep)
+        #expect(age.decide(now: 1000 + 50 * 60) == .mint)
+        #expect(age.nextRefresh == 4000)
+    }
+
+    @Test(arguments: [
+        (20 as Int64, ProviderTokenAge.Decision.mint), (19, .wrong), (0, .wrong), (-10, .wrong), (59, .mint),
+    ])
+    func `an expired token is made anew, but not twice in 20 minutes`(
+        minutes: Int64, decision: ProviderTokenAge.Decision
+    ) {
+        var age = age
+        age.minted(at: 100_000)
+        #expect(age.expired(tokenOf: 100_000, now: 100_000 + minutes * Self.minute) == decision)
+    }
+
+    @Test func `late answers about the token before change nothing`() {
+        var age = age
+        age.minted(at: 0)
+        #expect(age.expired(tokenOf: 0, now: 30 * Self.minute) == .mint)
+        age.minted(at: 30 * Self.minute)
+        #expect(age.expired(tokenOf: 0, now: 31 * Self.minute) == .keep)
+        #expect(age.expired(tokenOf: 30 * Self.minute, now: 31 * Self.minute) == .wrong)
+    }
+
+    @Test func `never mints twice in 20 minutes however often it is asked`() {
+        var random = SplitMix(seed: 11)
+        for _ in 0..<200 {
+            var age = age
+            var now: Int64 = 1_700_000_000
+            var last: Int64?
+            for _ in 0..<500 {
+                now += Int64.random(in: 0...600, using: &random)
+                let asked =
+                    Bool.random(using: &random)
+                    ? age.decide(now: now) : age.expired(tokenOf: age.issuedAt ?? 0, now: now)
+                guard asked == .mint else { continue }
+                if let last { #expect(now - last >= 20 * Self.minute) }
+                last = now
+                age.minted(at: now)
+            }
+        }
+    }
+
+    @Test func `takes a newer token of another host, and none from the future`() {
+        var age = age
+        func adopt(_ age: inout ProviderTokenAge, _ issuedAt: Int64, _ now: Int64) -> Bool {
+            age.adopt(issuedAt: issuedAt, now: now)
+        }
+        #expect(adopt(&age, 10_000, 10_100))
+        #expect(!adopt(&age, 10_000, 10_100))
+        #expect(!adopt(&age, 9000, 10_100))
+        #expect(adopt(&age, 10_390, 10_100))
+        #expect(!adopt(&age, 20_000, 10_100))
+        #expect(!adopt(&age, 11_000, 15_000))
+        #expect(age.issuedAt == 10_390)
+    }
+
+    @Test func `a clock set back leaves no token from the future`() {
+        var age = age
+        age.minted(at: 10_000)
+        #expect(age.decide(now: 9_800) == .keep)
+        #expect(age.decide(now: 5_000) == .mint)
+        age.minted(at: 5_000)
+        #expect(age.decide(now: 5_000) == .keep)
+        age.reset()
+        #expect(age.decide(now: 5_001) == .mint)
+    }
+}
