@@ -1,0 +1,139 @@
+package import PushModel
+
+/// What a gateway answers to a push: the checks of APNs in one fixed order, of which the first that fails decides.
+///
+/// 1. `:method` 2. `:path` 3. credentials 4. repeated headers 5. `apns-id` 6. `apns-expiration` 7. `apns-priority`
+/// 8. `apns-push-type`, and the priority it allows 9. `apns-collapse-id` 10. `apns-topic` 11. the token
+/// 12. payload empty 13. payload too large. A push without `apns-push-type` is an alert. Nothing is allocated for a push that is accepted.
+///
+/// The order is ours: what APNs does when several things are wrong is not known.
+package enum PushCheck {
+    /// The outcome of the check of a connection's credentials.
+    package enum Credentials: Hashable, Sendable {
+        case accepted(TopicRules)
+        case refused(Reason)
+    }
+
+    package enum Result {
+        case accepted(AcceptedPush)
+        /// `timestamp` in milliseconds since 1970.
+        case refused(Reason, timestamp: Int64?)
+    }
+
+    /// What an accepted push asks for. The bytes are those of the request.
+    package struct AcceptedPush {
+        /// The token in hexadecimal, as it came.
+        package let token: UnsafeRawBufferPointer
+        package let type: PushType
+        package let priority: UInt8
+        /// Seconds since 1970; nil: not given.
+        package let expiration: Int64?
+    }
+
+    /// - Parameters:
+    ///   - credentials: asked once, and only when method and path are right.
+    ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of at most
+    ///     ``DeviceToken/longest`` bytes.
+    package static func check(
+        _ push: ReceivedPush, credentials: () -> Credentials,
+        tokenState: (UnsafeRawBufferPointer) -> TokenState
+    ) -> Result {
+        do throws(Refusal) {
+            return .accepted(try accept(push, credentials, tokenState))
+        } catch {
+            return .refused(error.reason, timestamp: error.timestamp)
+        }
+    }
+
+    private struct Refusal: Error {
+        let reason: Reason
+        var timestamp: Int64?
+
+        init(_ reason: Reason, timestamp: Int64? = nil) {
+            self.reason = reason
+            self.timestamp = timestamp
+        }
+    }
+
+    private static func accept(
+        _ push: ReceivedPush, _ credentials: () -> Credentials,
+        _ tokenState: (UnsafeRawBufferPointer) -> TokenState
+    ) throws(Refusal) -> AcceptedPush {
+        guard let method = push.method, method.elementsEqual("POST".utf8) else {
+            throw Refusal(.methodNotAllowed)
+        }
+        let token = try token(inPath: push.path)
+        let topics = try topics(of: credentials())
+
+        if push.hasRepeatedHeader { throw Refusal(.duplicateHeaders) }
+        if let id = push.id, !isUUID(id) { throw Refusal(.badMessageID) }
+        let expiration = try push.expiration.map { (text) throws(Refusal) in try self.expiration(text) }
+        let givenPriority = try push.priority.map { (text) throws(Refusal) in try self.priority(text) }
+        let type = try push.pushType.map { (text) throws(Refusal) in try self.type(text) } ?? .alert
+        let priority = givenPriority ?? type.defaultPriority
+        if type == .background, priority == 10 { throw Refusal(.badPriority) }
+        if let collapseID = push.collapseID, collapseID.count > 64 { throw Refusal(.badCollapseID) }
+        if let reason = topics.refusal(of: push.topic, type: type) { throw Refusal(reason) }
+
+        let isToken = token.count <= 2 * DeviceToken.longest && Hexadecimal.isValid(token)
+        if let refusal = (isToken ? tokenState(token) : .unknown).refusal {
+            throw Refusal(refusal.reason, timestamp: refusal.timestamp)
+        }
+        if push.payloadLength == 0 { throw Refusal(.payloadEmpty) }
+        if push.payloadLength > type.payloadLimit { throw Refusal(.payloadTooLarge) }
+        return AcceptedPush(token: token, type: type, priority: priority, expiration: expiration)
+    }
+
+    private static func topics(of credentials: Credentials) throws(Refusal) -> TopicRules {
+        switch credentials {
+        case .accepted(let rules): return rules
+        case .refused(let reason): throw Refusal(reason)
+        }
+    }
+
+    private static func token(inPath path: UnsafeRawBufferPointer?) throws(Refusal) -> UnsafeRawBufferPointer
+    {
+        let prefix = "/3/device/".utf8
+        guard let path, path.starts(with: prefix) else {
+            let hasNoToken = path?.elementsEqual("/3/device".utf8) ?? false
+            throw Refusal(hasNoToken ? .missingDeviceToken : .badPath)
+        }
+        let token = UnsafeRawBufferPointer(rebasing: path.dropFirst(prefix.count))
+        if token.isEmpty { throw Refusal(.missingDeviceToken) }
+        if token.contains(UInt8(ascii: "/")) { throw Refusal(.badPath) }
+        return token
+    }
+
+    private static func isUUID(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count == 36 else { return false }
+        for (offset, character) in text.enumerated() {
+            let isDash = offset == 8 || offset == 13 || offset == 18 || offset == 23
+            guard isDash ? character == UInt8(ascii: "-") : Hexadecimal.nibble(character) != nil else {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func expiration(_ text: UnsafeRawBufferPointer) throws(Refusal) -> Int64 {
+        guard let seconds = Decimal.read(text), seconds >= 0 else { throw Refusal(.badExpirationDate) }
+        return seconds
+    }
+
+    private static func priority(_ text: UnsafeRawBufferPointer) throws(Refusal) -> UInt8 {
+        switch Decimal.read(text) {
+        case 10: return 10
+        case 5: return 5
+        case 1: return 1
+        default: throw Refusal(.badPriority)
+        }
+    }
+
+    private static func type(_ text: UnsafeRawBufferPointer) throws(Refusal) -> PushType {
+        for raw in 0...UInt8.max {
+            guard let type = PushType(rawValue: raw) else { break }
+            if type.name.utf8.elementsEqual(text) { return type }
+        }
+        throw Refusal(.invalidPushType)
+    }
+}
