@@ -1,15 +1,9 @@
+package import PushModel
+
 /// When a push that was not accepted, and may be later, is tried again.
 ///
 /// The delay doubles with each attempt, half of it fixed and half random.
 package struct RetryPolicy: Hashable, Sendable {
-    /// Why a push is to be tried again; the raw value is the one of a results entry.
-    package enum Cause: UInt8, CaseIterable, Hashable, Sendable {
-        case throttled = 1
-        case serverTrouble = 2
-        case outcomeUnknown = 3
-        case authenticationSlow = 4
-    }
-
     package enum Decision: Hashable, Sendable {
         case retry(after: Duration)
         /// As many attempts as the job allows were made.
@@ -47,7 +41,7 @@ package struct RetryPolicy: Hashable, Sendable {
     ///   - deadline: seconds since 1970, like `now`; nil: none.
     ///   - retryAfter: the least delay that the gateway asked for.
     package func decide(
-        _ cause: Cause, attempts: Int, maxAttempts: Int, deadline: Int64?, now: Int64,
+        _ cause: RetryCause, attempts: Int, maxAttempts: Int, deadline: Int64?, now: Int64,
         retryAfter: Duration? = nil,
         using random: inout some RandomNumberGenerator
     ) -> Decision {
@@ -62,11 +56,11 @@ package struct RetryPolicy: Hashable, Sendable {
         return latest < least ? .expired : .retry(after: min(delay, latest))
     }
 
-    private func delays(for cause: Cause) -> Delays {
+    private func delays(for cause: RetryCause) -> Delays {
         switch cause {
         case .throttled: throttled
-        case .serverTrouble, .outcomeUnknown: usual
-        case .authenticationSlow: authenticationSlow
+        case .server, .unknownOutcome: usual
+        case .authSlow: authenticationSlow
         }
     }
 }

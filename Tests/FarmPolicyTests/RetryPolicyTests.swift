@@ -1,11 +1,12 @@
 import FarmPolicy
+import PushModel
 import Testing
 
 struct RetryPolicyTests {
     private let policy = RetryPolicy()
 
     private func delays(
-        _ cause: RetryPolicy.Cause, attempts: Int, retryAfter: Duration? = nil, deadline: Int64? = nil,
+        _ cause: RetryCause, attempts: Int, retryAfter: Duration? = nil, deadline: Int64? = nil,
         now: Int64 = 0
     ) -> [Duration] {
         var random = SplitMix(seed: UInt64(attempts))
@@ -20,13 +21,13 @@ struct RetryPolicyTests {
     }
 
     @Test(arguments: [
-        (RetryPolicy.Cause.serverTrouble, 1, 1000), (.serverTrouble, 2, 2000), (.serverTrouble, 3, 4000),
-        (.serverTrouble, 9, 256_000), (.serverTrouble, 10, 300_000), (.serverTrouble, 100, 300_000),
-        (.outcomeUnknown, 1, 1000), (.outcomeUnknown, 4, 8000), (.throttled, 1, 30_000),
+        (RetryCause.server, 1, 1000), (.server, 2, 2000), (.server, 3, 4000),
+        (.server, 9, 256_000), (.server, 10, 300_000), (.server, 100, 300_000),
+        (.unknownOutcome, 1, 1000), (.unknownOutcome, 4, 8000), (.throttled, 1, 30_000),
         (.throttled, 2, 60_000),
-        (.throttled, 3, 120_000), (.throttled, 20, 1_800_000), (.authenticationSlow, 1, 60_000),
-        (.authenticationSlow, 6, 1_200_000), (.serverTrouble, 0, 1000),
-    ]) func `doubles, half fixed and half random`(cause: RetryPolicy.Cause, attempts: Int, milliseconds: Int)
+        (.throttled, 3, 120_000), (.throttled, 20, 1_800_000), (.authSlow, 1, 60_000),
+        (.authSlow, 6, 1_200_000), (.server, 0, 1000),
+    ]) func `doubles, half fixed and half random`(cause: RetryCause, attempts: Int, milliseconds: Int)
         throws
     {
         let delays = delays(cause, attempts: attempts)
@@ -39,22 +40,22 @@ struct RetryPolicyTests {
 
     @Test func `asks no sooner than the gateway wants`() {
         #expect(
-            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(100)).allSatisfy {
+            delays(.server, attempts: 1, retryAfter: .seconds(100)).allSatisfy {
                 $0 >= .seconds(100) && $0 < .seconds(101)
             })
         #expect(delays(.throttled, attempts: 1, retryAfter: .seconds(1)).allSatisfy { $0 >= .seconds(15) })
         #expect(
-            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(-5)).allSatisfy {
+            delays(.server, attempts: 1, retryAfter: .seconds(-5)).allSatisfy {
                 $0 >= .milliseconds(500)
             })
         #expect(
-            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(Int64.max)).allSatisfy {
+            delays(.server, attempts: 1, retryAfter: .seconds(Int64.max)).allSatisfy {
                 $0 <= .seconds(86_401)
             })
     }
 
-    @Test(arguments: RetryPolicy.Cause.allCases) func `ends after the allowed attempts`(
-        cause: RetryPolicy.Cause
+    @Test(arguments: RetryCause.allCases) func `ends after the allowed attempts`(
+        cause: RetryCause
     ) {
         var random = SplitMix(seed: 1)
         func decide(_ attempts: Int, _ maxAttempts: Int) -> RetryPolicy.Decision {
@@ -71,11 +72,11 @@ struct RetryPolicyTests {
         var random = SplitMix(seed: 1)
         for now in [1000, 1001] as [Int64] {
             let decision = policy.decide(
-                .serverTrouble, attempts: 8, maxAttempts: 8, deadline: 1000, now: now, using: &random)
+                .server, attempts: 8, maxAttempts: 8, deadline: 1000, now: now, using: &random)
             #expect(decision == .expired)
         }
         let decision = policy.decide(
-            .serverTrouble, attempts: 8, maxAttempts: 8, deadline: 1000, now: 999, using: &random)
+            .server, attempts: 8, maxAttempts: 8, deadline: 1000, now: 999, using: &random)
         #expect(decision == .exhausted)
     }
 
@@ -87,7 +88,7 @@ struct RetryPolicyTests {
         #expect(delays(.throttled, attempts: 1, deadline: 1020, now: 1000).count == 200)
         #expect(delays(.throttled, attempts: 1, deadline: 1015, now: 1000).isEmpty)
         #expect(
-            delays(.serverTrouble, attempts: 1, retryAfter: .seconds(60), deadline: 1030, now: 1000).isEmpty)
-        #expect(delays(.serverTrouble, attempts: 1, deadline: .max, now: .min).count == 200)
+            delays(.server, attempts: 1, retryAfter: .seconds(60), deadline: 1030, now: 1000).isEmpty)
+        #expect(delays(.server, attempts: 1, deadline: .max, now: .min).count == 200)
     }
 }
