@@ -19,6 +19,7 @@ package final class ClientSession {
 
     deinit {
         // The engine goes after this body: from here on libnghttp2 calls nothing back.
+        state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
     }

@@ -48,6 +48,11 @@ struct ClientState: ~Copyable {
         return nil
     }
 
+    /// Gives back what open streams hold. To be called before the state is destroyed.
+    mutating func close() {
+        for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.upload) }
+    }
+
     // MARK: What callbacks tell
 
     mutating func header(

@@ -18,6 +18,7 @@ package final class ServerSession {
 
     deinit {
         // The engine goes after this body: from here on libnghttp2 calls nothing back.
+        state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
     }

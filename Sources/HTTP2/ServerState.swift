@@ -48,6 +48,11 @@ struct ServerState: ~Copyable {
         return event
     }
 
+    /// Gives back what open streams hold. To be called before the state is destroyed.
+    mutating func close() {
+        for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.answer) }
+    }
+
     // MARK: What callbacks tell
 
     mutating func begins(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
