@@ -1,0 +1,58 @@
+import FarmPolicy
+import Testing
+
+struct CredentialStateTests {
+    @Test func `stale credentials are renewed once, and proved`() {
+        var credentials = CredentialState()
+        #expect(credentials.maySend)
+        #expect(credentials.stale(reason: "Expired", generation: 0) == .renew)
+        #expect(!credentials.maySend)
+        #expect(credentials.stale(reason: "Expired", generation: 0) == .resend)
+        credentials.renewed()
+        #expect(credentials.maySend && credentials.state == .trial && credentials.generation == 1)
+        #expect(credentials.stale(reason: "Expired", generation: 0) == .resend)
+        credentials.proved(generation: 0)
+        #expect(credentials.state == .trial)
+        credentials.proved(generation: 1)
+        #expect(credentials.state == .ok)
+        #expect(credentials.stale(reason: "Expired", generation: 0) == .resend)
+        #expect(credentials.stale(reason: "Expired", generation: 1) == .renew)
+    }
+
+    @Test func `a second time before any proof pauses`() {
+        var credentials = CredentialState()
+        _ = credentials.stale(reason: "Expired", generation: 0)
+        credentials.renewed()
+        #expect(credentials.stale(reason: "Expired", generation: 1) == .pause(reason: "Expired"))
+        #expect(!credentials.maySend)
+        #expect(credentials.stale(reason: "Expired", generation: 1) == .hold)
+        #expect(credentials.wrong(reason: "Invalid", generation: 1) == .hold)
+        #expect(credentials.state == .paused(reason: "Expired"))
+    }
+
+    @Test func `wrong credentials pause at once, old ones do not`() {
+        var credentials = CredentialState()
+        #expect(credentials.wrong(reason: "Invalid", generation: 0) == .pause(reason: "Invalid"))
+        credentials.renewed()
+        #expect(!credentials.maySend)
+        credentials.resumed()
+        #expect(credentials.maySend && credentials.state == .ok)
+        #expect(credentials.wrong(reason: "Invalid", generation: 0) == .resend)
+        #expect(
+            credentials.wrong(reason: "Invalid", generation: credentials.generation)
+                == .pause(reason: "Invalid"))
+    }
+
+    @Test func `what cannot be renewed pauses with its reason`() {
+        var credentials = CredentialState()
+        _ = credentials.stale(reason: "Expired", generation: 0)
+        #expect(credentials.notRenewed(reason: "clock") == .pause(reason: "clock"))
+        #expect(credentials.notRenewed(reason: "clock") == .hold)
+    }
+
+    @Test func `a renewal by age needs no proof`() {
+        var credentials = CredentialState()
+        credentials.renewed()
+        #expect(credentials.state == .ok && credentials.generation == 1)
+    }
+}

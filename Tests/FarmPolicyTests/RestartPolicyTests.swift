@@ -1,0 +1,75 @@
+import FarmPolicy
+import Testing
+
+struct RestartPolicyTests {
+    private static let start = ContinuousClock().systemEpoch
+
+    /// A worker in its place: starts, is ready for `up` seconds (nil: never), ends.
+    private struct Place {
+        var policy = RestartPolicy()
+        var random = SplitMix(seed: 1)
+        var now = RestartPolicyTests.start
+
+        mutating func run(up: Int?) -> RestartPolicy.Decision {
+            if let up {
+                policy.ready(at: now)
+                now = now.advanced(by: .seconds(up))
+            }
+            let decision = policy.ended(at: now, using: &random)
+            if case .start(let delay) = decision { now = now.advanced(by: delay) }
+            return decision
+        }
+    }
+
+    private func seconds(_ decision: RestartPolicy.Decision, between low: Int, and high: Int) -> Bool {
+        guard case .start(let delay) = decision else { return false }
+        return delay >= .milliseconds(low) && delay <= .milliseconds(high)
+    }
+
+    @Test func `a single crash is answered at once, every time`() {
+        var place = Place()
+        for _ in 0..<20 {
+            let decision = place.run(up: 60)
+            #expect(decision == .start(after: .zero))
+        }
+    }
+
+    @Test func `crashes in a row wait longer and longer`() {
+        var place = Place()
+        let first = place.run(up: 5)
+        #expect(first == .start(after: .zero))
+        for full in [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
+            let decision = place.run(up: 59)
+            #expect(seconds(decision, between: full / 2, and: full))
+        }
+        let calm = place.run(up: 60)
+        #expect(calm == .start(after: .zero))
+        let again = place.run(up: 1)
+        #expect(seconds(again, between: 500, and: 1000))
+    }
+
+    @Test func `three starts that never get ready are enough`() {
+        var place = Place()
+        let decisions = [place.run(up: nil), place.run(up: nil), place.run(up: nil)]
+        #expect(seconds(decisions[0], between: 500, and: 1000))
+        #expect(seconds(decisions[1], between: 1000, and: 2000))
+        #expect(decisions[2] == .giveUp(failedStarts: 3))
+        place.policy.reset()
+        let first = place.run(up: 0)
+        #expect(first == .start(after: .zero))
+    }
+
+    @Test func `a ready beat forgives failed starts, not crashes`() {
+        var place = Place()
+        _ = place.run(up: nil)
+        _ = place.run(up: nil)
+        let crash = place.run(up: 1)
+        #expect(seconds(crash, between: 2000, and: 4000))
+        let failed = place.run(up: nil)
+        #expect(seconds(failed, between: 4000, and: 8000))
+        let again = place.run(up: nil)
+        #expect(seconds(again, between: 8000, and: 16_000))
+        let last = place.run(up: nil)
+        #expect(last == .giveUp(failedStarts: 3))
+    }
+}

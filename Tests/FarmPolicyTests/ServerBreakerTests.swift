@@ -1,0 +1,78 @@
+import FarmPolicy
+import Testing
+
+struct ServerBreakerTests {
+    private static let start = ContinuousClock().systemEpoch
+    private var random = SplitMix(seed: 1)
+
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant {
+        Self.start.advanced(by: .milliseconds(milliseconds))
+    }
+
+    private func opened(_ random: inout SplitMix) -> (ServerBreaker, ContinuousClock.Instant) {
+        var breaker = ServerBreaker()
+        for _ in 0..<10 { breaker.troubled(at: Self.start, using: &random) }
+        guard case .nothing(let until?) = breaker.permit(at: Self.start) else { return (breaker, Self.start) }
+        return (breaker, until)
+    }
+
+    @Test func `ten troubles in a row open it`() {
+        var random = random
+        var breaker = ServerBreaker()
+        for _ in 0..<9 { breaker.troubled(at: Self.start, using: &random) }
+        #expect(breaker.permit(at: Self.start) == .all)
+        breaker.answered()
+        for _ in 0..<9 { breaker.troubled(at: Self.start, using: &random) }
+        #expect(breaker.isClosed)
+        breaker.troubled(at: Self.start, using: &random)
+        #expect(!breaker.isClosed)
+    }
+
+    @Test func `after the pause one probe goes, and its answer closes it`() {
+        var random = random
+        var (breaker, until) = opened(&random)
+        #expect(until >= at(250) && until <= at(500))
+        #expect(breaker.permit(at: until.advanced(by: .milliseconds(-1))) == .nothing(until: until))
+        #expect(breaker.permit(at: until) == .probe)
+        breaker.probeSent()
+        #expect(breaker.permit(at: at(60_000)) == .nothing(until: nil))
+        breaker.answered()
+        #expect(breaker.permit(at: at(60_000)) == .all)
+    }
+
+    @Test func `each failed probe doubles the pause up to 15 seconds`() {
+        var random = random
+        var (breaker, now) = opened(&random)
+        for full in [1000, 2000, 4000, 8000, 15_000, 15_000] {
+            breaker.probeSent()
+            breaker.troubled(at: now, using: &random)
+            guard case .nothing(let until?) = breaker.permit(at: now) else {
+                Issue.record("not open")
+                return
+            }
+            let pause = now.duration(to: until)
+            #expect(pause >= .milliseconds(full) / 2 && pause <= .milliseconds(full))
+            now = until
+        }
+        breaker.answered()
+        for _ in 0..<10 { breaker.troubled(at: now, using: &random) }
+        #expect(breaker.permit(at: now.advanced(by: .milliseconds(500))) == .probe)
+    }
+
+    @Test func `late answers while open: trouble changes nothing, anything else closes`() {
+        var random = random
+        var (breaker, until) = opened(&random)
+        for _ in 0..<100 { breaker.troubled(at: at(100), using: &random) }
+        #expect(breaker.permit(at: at(100)) == .nothing(until: until))
+        breaker.answered()
+        #expect(breaker.permit(at: at(100)) == .all)
+    }
+
+    @Test func `a probe that was not tried is free to go again`() {
+        var random = random
+        var (breaker, until) = opened(&random)
+        breaker.probeSent()
+        breaker.probeReturned(at: until)
+        #expect(breaker.permit(at: until) == .probe)
+    }
+}

@@ -1,0 +1,35 @@
+import FarmPolicy
+import Testing
+
+struct ShardMapTests {
+    private static let sizes = [
+        (64, 1), (64, 2), (64, 3), (64, 5), (64, 7), (64, 64), (64, 100), (1, 3), (0, 2), (256, 48),
+    ]
+
+    @Test(arguments: sizes) func `every shard has one worker, evenly`(shards: Int, workers: Int) {
+        let map = ShardMap(shards: shards, workers: workers)
+        let held = (0..<workers).map { map.shards(of: $0) }
+        #expect(held.flatMap { $0 }.sorted() == Array(0..<shards))
+        let counts = held.map(\.count)
+        #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= 1)
+        for worker in 0..<workers { #expect(held[worker].allSatisfy { map.worker(of: $0) == worker }) }
+    }
+
+    @Test(arguments: 1...40) func `one worker more takes only its own share`(workers: Int) {
+        let map = ShardMap(shards: 64, workers: workers)
+        let more = ShardMap(shards: 64, workers: workers + 1)
+        let moves = map.moves(to: more)
+        #expect(moves.count == 64 / (workers + 1))
+        #expect(moves.allSatisfy { $0.to == workers && $0.from < workers })
+        let back = more.moves(to: map)
+        #expect(back.map(\.shard) == moves.map(\.shard))
+        #expect(back.allSatisfy { $0.from == workers })
+    }
+
+    @Test func `the same numbers give the same map`() {
+        #expect(ShardMap(shards: 64, workers: 5) == ShardMap(shards: 64, workers: 5))
+        #expect(ShardMap(shards: 64, workers: 5).moves(to: ShardMap(shards: 64, workers: 5)).isEmpty)
+        // Other hosts of the farm count on these.
+        #expect(ShardMap(shards: 8, workers: 3).shards(of: 2) == [3, 4])
+    }
+}
