@@ -72,7 +72,10 @@ private struct PKCS12File: ~Copyable {
         ERR_clear_error()
         let bio = MemoryBIO(bytes)
         var file = PKCS12_init_ex(NID_pkcs7_data, library, nil)
-        guard d2i_PKCS12_bio(bio.pointer, &file) != nil, let file else { throw .taken() }
+        guard d2i_PKCS12_bio(bio.pointer, &file) != nil, let file else {
+            PKCS12_free(file)
+            throw .taken()
+        }
         pointer = file
     }
 
