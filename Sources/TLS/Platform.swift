@@ -11,8 +11,6 @@ enum Platform {
     /// The number that the last failed system call left behind.
     static var lastError: Int32 { errno }
 
-    static var connectionRefused: Int32 { ECONNREFUSED }
-
     /// Unix seconds.
     static var now: Int64 { Int64(time(nil)) }
 

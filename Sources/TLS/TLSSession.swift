@@ -1,25 +1,5 @@
 import COpenSSL
 
-/// How far a handshake or a shutdown has come.
-package enum TLSProgress: Hashable, Sendable {
-    case done
-    /// Call again when the socket can be read, or written.
-    case wantRead
-    case wantWrite
-}
-
-/// What became of a read or a write.
-package enum TLSTransfer: Hashable, Sendable {
-    /// So many bytes were moved; at least one.
-    case bytes(Int)
-    /// Call again when the socket can be read, or written; a write must then offer the same bytes again, or
-    /// more.
-    case wantRead
-    case wantWrite
-    /// The peer said goodbye (close_notify): nothing more will come.
-    case closed
-}
-
 /// Owns one `SSL` over a nonblocking socket that someone else owns and closes.
 ///
 /// It never waits: ``TLSProgress`` and ``TLSTransfer`` say what to wait for. After a ``TLSError`` only
@@ -143,7 +123,7 @@ package struct TLSSession: ~Copyable {
     /// Whether OpenSSL holds bytes from the socket that were not read yet, be it only a part of a record.
     package var hasPending: Bool { SSL_has_pending(ssl) == 1 }
 
-    fileprivate enum Obstacle {
+    enum Obstacle {
         case wantRead, wantWrite, closed
     }
 
@@ -157,16 +137,6 @@ package struct TLSSession: ~Copyable {
         case SSL_ERROR_SYSCALL where ERR_peek_error() == 0:
             throw systemError == 0 ? .cut : .system(systemError)
         default: throw .taken(verification: SSL_get_verify_result(ssl))
-        }
-    }
-}
-
-extension TLSTransfer {
-    fileprivate init(_ obstacle: TLSSession.Obstacle) {
-        switch obstacle {
-        case .wantRead: self = .wantRead
-        case .wantWrite: self = .wantWrite
-        case .closed: self = .closed
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TLS
 import Testing
 
@@ -132,6 +133,37 @@ private final class World {
             Issue.record("\(result)")
             return
         }
+    }
+
+    @Test func `a server's own certificate can be trusted without its authority`() throws {
+        let world = try World()
+        let chain = String(decoding: world.server.identity.chainPEM, as: UTF8.self)
+        let end = "-----END CERTIFICATE-----\n"
+        let leaf = try #require(chain.range(of: end))
+        world.client.trust = .authorities(String(chain[..<leaf.upperBound]).bytes)
+        #expect(try world.link().handshake().isDone)
+    }
+
+    @Test(arguments: [
+        (Trust.authorities("no PEM".bytes), "not a PEM file: it has no -----BEGIN line"),
+        (.authorities([]), "the file is empty"),
+        (.authorities(Vectors.certificateKey.bytes), "holds no certificate"),
+        (.authorityFile("/no/such/ca.pem"), "/no/such/ca.pem: No such file or directory"),
+    ])
+    func `an unusable authority is refused before anything is called`(trust: Trust, text: String) throws {
+        let error = try #require(throws: CredentialError.self) {
+            try TLSContext(client: ClientSettings(trust: trust))
+        }
+        #expect("\(error)" == text)
+    }
+
+    @Test func `without a common version both sides learn why`() throws {
+        let world = try World()
+        world.client.minimumVersion = .tls13
+        world.server.maximumVersion = .tls12
+        let result = try world.link().handshake()
+        #expect(result.clientError == .alert("protocol version"))
+        #expect(result.serverError == .library(text: "unsupported protocol"))
     }
 
     @Test func `a peer without TLS is recognised`() throws {
