@@ -52,19 +52,32 @@ package struct RESPCommand: Sendable {
 
     /// Adds the whole command to what goes out.
     package func write(into output: inout [UInt8]) {
-        precondition(argumentCount > 0, "a command has at least its name")
-        output.append(UInt8(ascii: "*"))
-        output.append(decimal: Int64(argumentCount))
-        output.appendLineEnd()
-        output.append(contentsOf: encoded)
+        withParts { header, arguments in
+            output.append(contentsOf: header)
+            output.append(contentsOf: arguments)
+        }
     }
 
     /// The command's start (`*N\r\n`) and its arguments, to be sent one after the other without a copy.
-    package func withParts(_ body: (_ header: [UInt8], _ arguments: UnsafeRawBufferPointer) -> Void) {
-        var header: [UInt8] = [UInt8(ascii: "*")]
-        header.append(decimal: Int64(argumentCount))
-        header.appendLineEnd()
-        encoded.withUnsafeBytes { body(header, $0) }
+    package func withParts(
+        _ body: (_ header: UnsafeRawBufferPointer, _ arguments: UnsafeRawBufferPointer) -> Void
+    ) {
+        precondition(argumentCount > 0, "a command has at least its name")
+        withUnsafeTemporaryAllocation(byteCount: 24, alignment: 1) { buffer in
+            var start = buffer.count - 2
+            buffer[start] = UInt8(ascii: "\r")
+            buffer[start + 1] = UInt8(ascii: "\n")
+            var rest = argumentCount
+            repeat {
+                start -= 1
+                buffer[start] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0
+            start -= 1
+            buffer[start] = UInt8(ascii: "*")
+            let header = UnsafeRawBufferPointer(rebasing: buffer[start...])
+            encoded.withUnsafeBytes { body(header, $0) }
+        }
     }
 }
 

@@ -1,0 +1,74 @@
+package import EventLoop
+import RESP
+
+/// One app's part of Redis: its keys, over a connection that several apps may share.
+@Loop package struct AppStore {
+    package let keys: Keys
+    package let connection: RedisConnection
+
+    package init(app: String, connection: RedisConnection) {
+        keys = Keys(app: app)
+        self.connection = connection
+    }
+
+    /// Makes a request; `then` is called exactly once, on the loop. For per-batch work that does not suspend.
+    package func send<Step: Request>(
+        _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
+    ) {
+        guard let script = Step.script else {
+            return connection.send(request.command(keys, hash: nil), blocking: request.blocking) {
+                then(Self.reply(of: request, $0))
+            }
+        }
+        guard let hash = connection.hash(of: script) else {
+            return then(.failure(.redis(.notConnected("not yet connected"))))
+        }
+        let command = request.command(keys, hash: hash)
+        connection.send(command, blocking: request.blocking) { [connection] result in
+            guard case .failure(.refused(let error)) = result, error.code == "NOSCRIPT" else {
+                return then(Self.reply(of: request, result))
+            }
+            // Redis was started anew or its scripts were flushed: one write brings both.
+            connection.send(RedisSession.load(script)) { _ in }
+            connection.send(command, blocking: request.blocking) { then(Self.reply(of: request, $0)) }
+        }
+    }
+
+    /// Makes a request once.
+    package func perform<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
+        let result = await withCheckedContinuation { continuation in
+            send(request) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// Makes a request again and again while Redis cannot do it or cannot be reached.
+    /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
+    package func performPatiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
+        var backoff = Backoff()
+        while true {
+            do throws(StoreError) {
+                return try await perform(request)
+            } catch {
+                guard error.isTemporary, (try? await Loop.sleep(for: backoff.pause())) != nil else {
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// The books of a job; nil if there are none (any more).
+    package func account(of job: String) async throws(StoreError) -> Account? {
+        Account(id: job, app: keys.app, fields: try await perform(ReadAccount(job: job)))
+    }
+
+    private static func reply<Step: Request>(
+        of request: Step, _ result: Result<RESPValue, RedisError>
+    ) -> Result<Step.Reply, StoreError> {
+        switch result {
+        case .success(let value): Result { () throws(StoreError) in try Step.result(value) }
+        case .failure(.refused(let error)): .failure(StoreError(error))
+        case .failure(let error): .failure(.redis(error))
+        }
+    }
+}

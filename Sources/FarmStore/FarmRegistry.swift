@@ -1,0 +1,131 @@
+package import EventLoop
+import RESP
+
+/// What all apps of a farm share: its fixed number of shards, its hosts, sealed provider tokens, commands.
+@Loop package struct FarmRegistry {
+    /// A host's line, as it wrote it.
+    package struct Host: Equatable, Sendable {
+        package let name: String
+        /// JSON.
+        package let status: [UInt8]
+        /// Until the line ends; below zero when it has ended.
+        package let endsIn: Duration
+    }
+
+    package enum SwapReply: Equatable, Sendable {
+        case put
+        /// Another was there first: use this one.
+        case stored([UInt8])
+    }
+
+    package let connection: RedisConnection
+
+    package init(connection: RedisConnection) { self.connection = connection }
+
+    /// Fixes the farm's number of shards at the first start.
+    /// - Throws: ``FarmMismatch`` when it was fixed to another number.
+    package func fixShards(_ shards: Int) async throws {
+        _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "shards", "\(shards)"))
+        _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "version", "1"))
+        guard let fixed = try await fixedShards() else { return }
+        if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
+    }
+
+    /// Nil before the farm was ever started.
+    package func fixedShards() async throws(RedisError) -> Int? {
+        try await connection.call(RESPCommand("HGET", FarmKeys.farm, "shards")).text.flatMap { Int($0) }
+    }
+
+    package func addApps(_ apps: [String]) async throws(RedisError) {
+        guard !apps.isEmpty else { return }
+        var command = RESPCommand("SADD", FarmKeys.apps)
+        for app in apps { command.append(app) }
+        _ = try await connection.call(command)
+    }
+
+    package func apps() async throws(RedisError) -> [String] {
+        let answer = try await connection.call(RESPCommand("SMEMBERS", FarmKeys.apps))
+        return (answer.array ?? []).compactMap(\.text).sorted()
+    }
+
+    /// Writes a host's line; it ends after `lifetime` unless written again.
+    package func beat(host: String, status: [UInt8], lifetime: Duration) async throws(RedisError) {
+        var arguments = [FarmKeys.hosts, host, "\(lifetime.wholeMilliseconds)"].map { Array($0.utf8) }
+        arguments.append(status)
+        _ = try await run(.beat, arguments)
+    }
+
+    /// Takes a host's line out.
+    package func leave(host: String) async throws(RedisError) {
+        try await beat(host: host, status: [], lifetime: .zero)
+    }
+
+    /// Lines of the last hour, by name.
+    package func hosts() async throws(RedisError) -> [Host] {
+        let time = try await connection.call(RESPCommand("TIME")).array ?? []
+        let seconds = time.first?.text.flatMap { Int($0) } ?? 0
+        let lines = try await connection.call(RESPCommand("HGETALL", FarmKeys.hosts)).array ?? []
+        return stride(from: 0, to: lines.count - 1, by: 2).compactMap { index in
+            guard let name = lines[index].text, let line = lines[index + 1].bytes,
+                let space = line.firstIndex(of: UInt8(ascii: " ")),
+                let ends = Int(String(decoding: line[..<space], as: UTF8.self))
+            else { return nil }
+            return Host(
+                name: name, status: Array(line[(space + 1)...]), endsIn: .milliseconds(ends - seconds * 1000))
+        }.sorted { $0.name < $1.name }
+    }
+
+    /// The sealed provider token of a signing key.
+    package func providerToken(keyID: String) async throws(RedisError) -> [UInt8]? {
+        try await connection.call(RESPCommand("GET", FarmKeys.provider(keyID))).bytes
+    }
+
+    /// Puts a sealed provider token if the stored one is still `old` (nil: none is).
+    package func swapProviderToken(
+        keyID: String, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
+    ) async throws(RedisError) -> SwapReply {
+        let milliseconds = Array("\(lifetime.wholeMilliseconds)".utf8)
+        let answer = try await run(
+            .swap, [Array(FarmKeys.provider(keyID).utf8), old ?? [], new, milliseconds])
+        guard let parts = answer.array, parts.first?.integer != 1 else { return .put }
+        return .stored(parts.last?.bytes ?? [])
+    }
+
+    /// Tells a command to every coordinator that listens on ``FarmKeys/commands``.
+    /// - Returns: how many heard it.
+    package func announce(_ command: [UInt8]) async throws(RedisError) -> Int {
+        var publish = RESPCommand("PUBLISH", FarmKeys.commands)
+        publish.append(command)
+        return Int(try await connection.call(publish).integer ?? 0)
+    }
+
+    /// What INFO says.
+    package func info() async throws(RedisError) -> RedisInfo {
+        RedisInfo(try await connection.call(RESPCommand("INFO")).text ?? "")
+    }
+
+    /// Runs a script of one key.
+    private func run(_ script: Script, _ arguments: [[UInt8]]) async throws(RedisError) -> RESPValue {
+        guard let hash = connection.hash(of: script) else { throw .notConnected("not yet connected") }
+        var command = RESPCommand("EVALSHA")
+        command.append(hash)
+        command.append(1)
+        for argument in arguments { command.append(argument) }
+        do throws(RedisError) {
+            return try await connection.call(command)
+        } catch .refused(let error) where error.code == "NOSCRIPT" {
+            _ = try await connection.call(RedisSession.load(script))
+            return try await connection.call(command)
+        }
+    }
+}
+
+/// The configuration asks for another number of shards than the farm was started with.
+package struct FarmMismatch: Error, Equatable, CustomStringConvertible {
+    package let configured: Int
+    package let fixed: Int
+
+    package var description: String {
+        "the configuration says \(configured) shards, but this farm was started with \(fixed): the number cannot change"
+    }
+}

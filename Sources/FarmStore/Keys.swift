@@ -1,0 +1,50 @@
+/// The keys of an app, precomputed. All are in one slot: the inbox's name is the others' hash tag.
+package struct Keys: Hashable, Sendable {
+    package let app: String
+    /// `pushfarm:APP`, a list: jobs pushed by producers.
+    package let inbox: [UInt8]
+    /// `{pushfarm:APP}:`, before every other key; the first key of every script.
+    package let prefix: [UInt8]
+    package let owners: [UInt8]
+    package let gate: [UInt8]
+    package let jobs: [UInt8]
+    package let results: [UInt8]
+    package let events: [UInt8]
+    package let refused: [UInt8]
+    package let invalid: [UInt8]
+    /// A channel: shards that have batches, "NN NN …", or "*" for any.
+    package let bell: [UInt8]
+
+    package init(app: String) {
+        func key(_ name: String) -> [UInt8] { Array("{pushfarm:\(app)}:\(name)".utf8) }
+        self.app = app
+        inbox = Array("pushfarm:\(app)".utf8)
+        prefix = key("")
+        owners = key("owners")
+        gate = key("gate")
+        jobs = key("jobs")
+        results = key("results")
+        events = key("events")
+        refused = key("refused")
+        invalid = key("invalid")
+        bell = key("bell")
+    }
+
+    /// The account of a job, a hash.
+    package func account(_ job: String) -> [UInt8] { prefix + Array("job:\(job)".utf8) }
+}
+
+/// The keys that all apps of a farm share.
+package enum FarmKeys {
+    /// A hash: what is fixed at the farm's first start.
+    package static let farm = "{pushfarm}:farm"
+    /// A hash: host to "end of its line in ms, a space, JSON".
+    package static let hosts = "{pushfarm}:hosts"
+    /// A set: apps that a coordinator was ever configured with.
+    package static let apps = "{pushfarm}:apps"
+    /// A channel: commands to the coordinators of all hosts.
+    package static let commands = "{pushfarm}:commands"
+
+    /// A string: the sealed provider token of a signing key.
+    package static func provider(_ keyID: String) -> String { "{pushfarm}:provider:\(keyID)" }
+}

@@ -1,0 +1,35 @@
+/// The books of one job. At every instant accepted = delivered + failed + expired + cancelled + queued + in flight +
+/// waiting.
+package struct Account: Equatable, Sendable {
+    package enum State: String, Sendable { case open, finished }
+
+    package var id: String
+    package var app: String
+    package var state: State
+    /// Pushes in the job: accepted + malformed + duplicates.
+    package var submitted = 0
+    package var accepted = 0
+    package var malformed = 0
+    package var duplicates = 0
+    package var delivered = 0
+    package var failed = 0
+    package var expired = 0
+    package var cancelled = 0
+    /// In a worker's hands, or reported and not yet booked.
+    package var inFlight = 0
+    /// For their start or for a retry.
+    package var waiting = 0
+    /// How many pushes may have been sent twice, at most.
+    package var maybeDuplicated = 0
+    /// Unix milliseconds of Redis's clock.
+    package var createdAt: Int64 = 0
+    package var finishedAt: Int64?
+    /// Failures by reason.
+    package var reasons: [String: Int] = [:]
+
+    package var queued: Int { accepted - delivered - failed - expired - cancelled - inFlight - waiting }
+
+    package init(id: String, app: String, state: State) {
+        (self.id, self.app, self.state) = (id, app, state)
+    }
+}

@@ -1,0 +1,28 @@
+package import PushModel
+
+/// A batch's id, "NN.L.x": its shard, its lane, something unique.
+package struct BatchID: Hashable, Sendable, CustomStringConvertible {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    package var shard: Int {
+        bytes.prefix { $0 != UInt8(ascii: ".") }.reduce(0) { $0 * 10 + Int($1) - 48 }
+    }
+
+    package var lane: Lane? {
+        guard let dot = bytes.firstIndex(of: UInt8(ascii: ".")), dot + 1 < bytes.count else { return nil }
+        return Lane(letter: bytes[dot + 1])
+    }
+}
+
+/// The id of an entry of the results stream, "ms-number".
+package struct EntryID: Hashable, Sendable, CustomStringConvertible {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package var description: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,36 @@
+/// What has one owner at a time: an app's intake, or one of its shards.
+package enum LeaseField: Hashable, Sendable {
+    case intake
+    case shard(Int)
+
+    /// The field in the owners hash.
+    package var name: String {
+        switch self {
+        case .intake: "intake"
+        case .shard(let number): Self.name(ofShard: number)
+        }
+    }
+
+    /// A shard in keys, batch ids and fields: two digits or more.
+    package static func name(ofShard number: Int) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}
+
+/// Proof of a lease, "epoch:nonce:host": scripts compare it for equality.
+package struct FenceToken: Hashable, Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    private func part(_ index: Int) -> String {
+        let parts = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        return index < parts.count ? String(decoding: parts[index], as: UTF8.self) : ""
+    }
+
+    package var epoch: Int { Int(part(0)) ?? 0 }
+    package var nonce: String { part(1) }
+    package var host: String { part(2) }
+    /// A field that was given back.
+    package var isFree: Bool { nonce.isEmpty }
+}

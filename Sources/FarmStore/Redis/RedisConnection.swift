@@ -1,0 +1,141 @@
+package import EventLoop
+package import RESP
+
+/// A connection to one Redis that comes back by itself, with our scripts loaded.
+///
+/// Calls are pipelined: any number may wait for their answers. A call while there is no connection fails at once; what
+/// is worth repeating is the caller's to know, and a ``Request`` nearly always is. Lives from ``start()`` to
+/// ``close()``.
+@Loop package final class RedisConnection {
+    /// Is called when there is a connection; `isOtherServer` when Redis is not the process that it was before: it may
+    /// have gone back in time.
+    package var onReady: @Loop (_ isOtherServer: Bool) -> Void = { _ in }
+    /// Is called when a connection has ended or could not be made, with the reason.
+    package var onLoss: @Loop (RedisError) -> Void = { _ in }
+    package let settings: RedisSettings
+
+    private var session: RedisSession?
+    /// What Redis calls our scripts; the same in every Redis.
+    private var hashes: [[UInt8]] = []
+    private var serverRunID: String?
+    private var keeper: Task<Void, Never>?
+    private var lossWaiter: CheckedContinuation<Void, Never>?
+    private var readyWaiters: [CheckedContinuation<Void, Never>] = []
+    private var lastError: RedisError = .notConnected("not yet connected")
+    private var isClosed = false
+
+    package init(_ settings: RedisSettings) {
+        self.settings = settings
+    }
+
+    package var isReady: Bool { session != nil }
+
+    /// Calls without an answer yet.
+    package var pendingCount: Int { session?.pendingCount ?? 0 }
+
+    /// Begins to connect, and goes on until ``close()``.
+    package func start() {
+        guard keeper == nil, !isClosed else { return }
+        keeper = Task { @Loop in await keepConnected() }
+    }
+
+    /// Waits until there is a connection, or it is closed.
+    package func whenReady() async {
+        guard session == nil, !isClosed else { return }
+        await withCheckedContinuation { readyWaiters.append($0) }
+    }
+
+    /// Ends the connection for good; pending calls get an error.
+    package func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        keeper?.cancel()
+        lastError = .closed
+        let session = session
+        self.session = nil
+        session?.close()
+        lossWaiter?.resume()
+        lossWaiter = nil
+        wakeReadyWaiters()
+    }
+
+    /// Sends a command; `then` is called exactly once, on the loop. An error reply is a failure.
+    package func send(
+        _ command: RESPCommand, blocking: Duration = .zero,
+        then: @escaping @Loop (Result<RESPValue, RedisError>) -> Void
+    ) {
+        guard let session else { return then(.failure(lastError)) }
+        session.send(command, timeout: settings.timeout + blocking) { result in
+            then(result.flatMap { value in value.error.map { .failure(RedisError($0)) } ?? .success(value) })
+        }
+    }
+
+    /// Sends a command and waits for its answer. An error reply is thrown.
+    package func call(_ command: RESPCommand, blocking: Duration = .zero) async throws(RedisError)
+        -> RESPValue
+    {
+        let result = await withCheckedContinuation { continuation in
+            send(command, blocking: blocking) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// What Redis calls a script; nil before the first connection.
+    func hash(of script: Script) -> [UInt8]? {
+        hashes.isEmpty ? nil : hashes[script.rawValue]
+    }
+}
+
+extension RedisConnection {
+    private func keepConnected() async {
+        var backoff = Backoff()
+        while !isClosed {
+            do throws(RedisError) {
+                try await connect()
+                backoff = Backoff()
+                await untilLost()
+            } catch {
+                lastError = isClosed ? .closed : error
+                if !isClosed { onLoss(error) }
+            }
+            guard (try? await Loop.sleep(for: backoff.pause())) != nil else { return }
+        }
+    }
+
+    private func connect() async throws(RedisError) {
+        let session = try await RedisSession.open(settings)
+        do throws(RedisError) {
+            hashes = try await session.loadScripts(timeout: settings.timeout)
+            let runID = try await session.serverRunID(timeout: settings.timeout)
+            guard !isClosed else { throw .closed }
+            let isOther = serverRunID != nil && serverRunID != runID
+            serverRunID = runID
+            session.onEnd = { [weak self] in self?.lost($0) }
+            self.session = session
+            wakeReadyWaiters()
+            onReady(isOther)
+        } catch {
+            session.close()
+            throw error
+        }
+    }
+
+    private func untilLost() async {
+        guard session != nil else { return }
+        await withCheckedContinuation { lossWaiter = $0 }
+    }
+
+    private func lost(_ error: RedisError) {
+        session = nil
+        lastError = .notConnected("\(error)")
+        lossWaiter?.resume()
+        lossWaiter = nil
+        onLoss(error)
+    }
+
+    private func wakeReadyWaiters() {
+        let waiters = readyWaiters
+        readyWaiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+}

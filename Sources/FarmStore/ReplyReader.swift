@@ -1,0 +1,54 @@
+import RESP
+
+/// Reads the parts of an array reply in turn; a missing or different part is an error that names the step.
+struct ReplyReader {
+    private let step: String
+    private let values: [RESPValue]
+    private var index = 0
+
+    init(_ value: RESPValue, _ step: String) throws(StoreError) {
+        guard let values = value.array else { throw .unexpectedReply(step) }
+        self.step = step
+        self.values = values
+    }
+
+    var isAtEnd: Bool { index >= values.count }
+
+    mutating func next() throws(StoreError) -> RESPValue {
+        guard index < values.count else { throw .unexpectedReply("\(step), short") }
+        defer { index += 1 }
+        return values[index]
+    }
+
+    mutating func integer() throws(StoreError) -> Int {
+        guard let integer = try next().integer else { throw wrong("an integer") }
+        return Int(integer)
+    }
+
+    mutating func bytes() throws(StoreError) -> [UInt8] {
+        guard let bytes = try next().bytes else { throw wrong("a string") }
+        return bytes
+    }
+
+    mutating func text() throws(StoreError) -> String {
+        String(decoding: try bytes(), as: UTF8.self)
+    }
+
+    mutating func shards() throws(StoreError) -> [Int] {
+        var reader = try ReplyReader(next(), step)
+        return try reader.remainingShards()
+    }
+
+    mutating func remainingShards() throws(StoreError) -> [Int] {
+        var shards: [Int] = []
+        while !isAtEnd {
+            guard let shard = Int(try text()) else { throw wrong("a shard") }
+            shards.append(shard)
+        }
+        return shards
+    }
+
+    private func wrong(_ expected: String) -> StoreError {
+        .unexpectedReply("\(step), part \(index) is not \(expected)")
+    }
+}

@@ -1,0 +1,157 @@
+package import RESP
+
+/// The books of one job.
+package struct ReadAccount: Request {
+    package var job: String
+
+    package init(job: String) { self.job = job }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("HGETALL")
+        command.append(keys.account(job))
+    }
+
+    /// A job's fields; empty if there is no such account. ``Account/init(id:app:fields:)`` reads them.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String: String] {
+        var reader = try ReplyReader(value, "account")
+        var fields: [String: String] = [:]
+        while !reader.isAtEnd { fields[try reader.text()] = try reader.text() }
+        return fields
+    }
+}
+
+extension Account {
+    /// Nil if the fields are not those of an account.
+    package init?(id: String, app: String, fields: [String: String]) {
+        guard let state = fields["state"].flatMap(State.init(rawValue:)) else { return nil }
+        self.init(id: id, app: app, state: state)
+        func number(_ name: String) -> Int { fields[name].flatMap { Int($0) } ?? 0 }
+        submitted = number("submitted")
+        accepted = number("accepted")
+        malformed = number("malformed")
+        duplicates = number("duplicates")
+        delivered = number("delivered")
+        failed = number("failed")
+        expired = number("expired")
+        cancelled = number("cancelled")
+        inFlight = number("in_flight")
+        waiting = number("waiting")
+        maybeDuplicated = number("maybe_duplicated")
+        createdAt = Int64(number("created_at"))
+        finishedAt = fields["finished_at"].flatMap { Int64($0) }
+        for (name, count) in fields where name.hasPrefix("reason:") {
+            reasons[String(name.dropFirst(7))] = Int(count) ?? 0
+        }
+    }
+}
+
+/// Ids of jobs, latest first. An account may be gone when it is read.
+package struct LatestJobs: Request {
+    package var count: Int
+
+    package init(count: Int) { self.count = count }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("ZREVRANGE")
+        command.append(keys.jobs)
+        command.append(0)
+        command.append(count - 1)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, "jobs")
+        var jobs: [String] = []
+        while !reader.isAtEnd { jobs.append(try reader.text()) }
+        return jobs
+    }
+}
+
+/// How much waits where in an app.
+package struct ReadDepths: Request {
+    package struct Reply: Equatable, Sendable {
+        /// Jobs.
+        package let inbox: Int
+        package let taken: Int
+        /// Batches.
+        package let delayed: Int
+        /// Entries.
+        package let results: Int
+        /// Batches.
+        package let parked: Int
+        /// Batches of each shard.
+        package let shards: [Shard]
+    }
+
+    package struct Shard: Equatable, Sendable {
+        package let high: Int
+        package let bulk: Int
+        package let flight: Int
+    }
+
+    package static var script: Script? { .depths }
+
+    package var shards: Int
+
+    package init(shards: Int) { self.shards = shards }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys, inbox: ())
+        command.append(shards)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "depths")
+        let (inbox, taken) = (try reader.integer(), try reader.integer())
+        let (delayed, results, parked) = (
+            try reader.integer(), try reader.integer(), try reader.integer()
+        )
+        var shards: [Shard] = []
+        while !reader.isAtEnd {
+            shards.append(
+                Shard(high: try reader.integer(), bulk: try reader.integer(), flight: try reader.integer()))
+        }
+        return Reply(
+            inbox: inbox, taken: taken, delayed: delayed, results: results, parked: parked, shards: shards)
+    }
+}
+
+/// Checks an app's books. Takes time in proportion to what is queued.
+package struct Audit: Request {
+    package static var script: Script? { .audit }
+
+    package var shards: Int
+
+    package init(shards: Int) { self.shards = shards }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(shards)
+    }
+
+    /// Faults in words; empty when all is well.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, "audit")
+        var faults: [String] = []
+        while !reader.isAtEnd { faults.append(try reader.text()) }
+        return faults
+    }
+}
+
+/// Puts a job into the inbox. Not to be repeated blindly: a job without an id would come twice.
+package struct Submit: Request {
+    package var job: [UInt8]
+
+    package init(job: [UInt8]) { self.job = job }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("RPUSH")
+        command.append(keys.inbox)
+        command.append(job)
+    }
+
+    /// Jobs in the inbox.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
+        guard let length = value.integer else { throw .unexpectedReply("push") }
+        return Int(length)
+    }
+}

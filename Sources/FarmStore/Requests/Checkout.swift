@@ -1,0 +1,84 @@
+package import RESP
+
+/// Gets batches of the worker's shards, each with a credit: the positions that may be sent.
+package struct Checkout: Request {
+    package struct Batch: Sendable {
+        package let id: BatchID
+        /// Which delivery of the batch this is; named in reports.
+        package let delivery: Int
+        /// Positions below it may be sent; Redis counts them as suspects if the worker is lost.
+        package let granted: Int
+        /// While the first open position is below it, the batch is careful: it was in the hands of a worker that was
+        /// lost. It is sent one position at a time, with nothing else of the worker in the air, each asked for by a
+        /// report.
+        package let suspect: Int
+        package let crashes: Int
+        /// One byte a position, "." if open.
+        package let map: [UInt8]
+        /// To be decoded by `PushModel.Batch`.
+        package let body: [UInt8]
+    }
+
+    package struct Reply: Sendable {
+        /// Why the app is paused, and so nothing new was given; nil if it is not.
+        package let pauseReason: String?
+        /// Shards that have more, beyond the batches asked for.
+        package let left: [Int]
+        /// Shards that are not ours.
+        package let fenced: [Int]
+        /// First those that the worker did not know to have, then new ones.
+        package let batches: [Batch]
+    }
+
+    package static var script: Script? { .checkout }
+
+    /// The worker's name, of this process only.
+    package var worker: String
+    /// Positions that may be granted in all batches together.
+    package var credit: Int
+    package var maxBatches: Int
+    /// The batches of this app that the worker has, in these shards.
+    package var known: [BatchID]
+    /// In the order in which they are served.
+    package var shards: [(number: Int, token: FenceToken)]
+
+    package init(
+        worker: String, credit: Int, maxBatches: Int, known: [BatchID],
+        shards: [(number: Int, token: FenceToken)]
+    ) {
+        (self.worker, self.credit, self.maxBatches) = (worker, credit, maxBatches)
+        (self.known, self.shards) = (known, shards)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(worker)
+        command.append(credit)
+        command.append(maxBatches)
+        command.append(known.count)
+        for id in known { command.append(id.bytes) }
+        for shard in shards {
+            command.append(LeaseField.name(ofShard: shard.number))
+            command.append(shard.token.bytes)
+        }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "checkout")
+        let reason = try reader.text()
+        let left = try reader.shards()
+        let fenced = try reader.shards()
+        var batches: [Batch] = []
+        while !reader.isAtEnd { batches.append(try batch(reader.next())) }
+        return Reply(
+            pauseReason: reason.isEmpty ? nil : reason, left: left, fenced: fenced, batches: batches)
+    }
+
+    private static func batch(_ value: RESPValue) throws(StoreError) -> Batch {
+        var reader = try ReplyReader(value, "checkout, batch")
+        return Batch(
+            id: BatchID(try reader.bytes()), delivery: try reader.integer(), granted: try reader.integer(),
+            suspect: try reader.integer(), crashes: try reader.integer(), map: try reader.bytes(),
+            body: try reader.bytes())
+    }
+}

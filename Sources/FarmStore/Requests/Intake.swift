@@ -1,0 +1,103 @@
+package import RESP
+
+/// Takes jobs from the inbox, or answers those that were taken before and are not known.
+package struct Take: Request {
+    package struct Reply: Equatable, Sendable {
+        /// The last step of the intake that was done.
+        package let step: Int
+        /// The first taken job, when a part of it is split already.
+        package let head: IntakeHead?
+        /// Jobs that were refused here because of their size.
+        package let refused: Int
+        /// The jobs' exact bytes, in order, behind the known ones.
+        package let jobs: [[UInt8]]
+    }
+
+    package static var script: Script? { .take }
+
+    package var token: FenceToken
+    /// How many of the taken jobs the caller holds.
+    package var known: Int
+    package var maxJobs: Int
+    /// Of the jobs of one reply together; one job may go beyond.
+    package var maxBytes: Int
+    package var maxJobBytes: Int
+
+    package init(token: FenceToken, known: Int, maxJobs: Int, maxBytes: Int, maxJobBytes: Int) {
+        (self.token, self.known) = (token, known)
+        (self.maxJobs, self.maxBytes, self.maxJobBytes) = (maxJobs, maxBytes, maxJobBytes)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys, inbox: ())
+        command.append(token.bytes)
+        command.append(known)
+        command.append(maxJobs)
+        command.append(maxBytes)
+        command.append(maxJobBytes)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "take")
+        let step = try reader.integer()
+        let job = try reader.text()
+        let offset = try reader.integer()
+        let refused = try reader.integer()
+        var jobs: [[UInt8]] = []
+        while !reader.isAtEnd { jobs.append(try reader.bytes()) }
+        let head = job.isEmpty ? nil : IntakeHead(job: job, offset: offset)
+        return Reply(step: step, head: head, refused: refused, jobs: jobs)
+    }
+}
+
+/// How far a job that goes in chunks is split.
+package struct IntakeHead: Equatable, Sendable {
+    package var job: String
+    /// Accepted pushes that are in batches already.
+    package var offset: Int
+
+    package init(job: String, offset: Int) { (self.job, self.offset) = (job, offset) }
+}
+
+/// Drops the first taken job, which did not parse or validate, and keeps its original for inspection.
+package struct Refuse: Request {
+    package static var script: Script? { .refuse }
+    /// Longer originals are cut.
+    package static let originalLimit = 65_536
+
+    package var token: FenceToken
+    /// The last step + 1.
+    package var step: Int
+    /// If it was readable.
+    package var job: String?
+    package var field: String
+    /// In bytes.
+    package var position: Int
+    package var reason: String
+    package var original: [UInt8]
+
+    package init(
+        token: FenceToken, step: Int, job: String?, field: String, position: Int, reason: String,
+        original: [UInt8]
+    ) {
+        (self.token, self.step, self.job, self.field) = (token, step, job, field)
+        (self.position, self.reason, self.original) = (position, reason, original)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(token.bytes)
+        command.append(step)
+        command.append(job ?? "")
+        command.append(field)
+        command.append(position)
+        command.append(reason)
+        command.append(original.prefix(Self.originalLimit))
+    }
+
+    /// False when this step was done before.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool {
+        guard let done = value.integer else { throw .unexpectedReply("refuse") }
+        return done == 1
+    }
+}

@@ -1,0 +1,147 @@
+package import RESP
+
+/// Takes fields of an app that are free, and finds again those that this nonce has.
+package struct AcquireLeases: Request {
+    /// What came of a field.
+    package enum Answer: Equatable, Sendable {
+        case ours(FenceToken)
+        /// Another owner's lease has so long to go.
+        case taken(for: Duration)
+    }
+
+    package struct Reply: Equatable, Sendable {
+        /// Redis's milliseconds.
+        package let leaseEnds: Int64
+        /// In the order of the fields asked for.
+        package let answers: [Answer]
+    }
+
+    package static var script: Script? { .lease }
+
+    /// Made anew by each coordinator process.
+    package var nonce: String
+    package var host: String
+    package var lease: Duration
+    /// The nonce of a coordinator that is known to be gone, or "".
+    package var predecessor: String
+    package var fields: [LeaseField]
+
+    package init(
+        nonce: String, host: String, lease: Duration, predecessor: String = "", fields: [LeaseField]
+    ) {
+        (self.nonce, self.host, self.lease) = (nonce, host, lease)
+        (self.predecessor, self.fields) = (predecessor, fields)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(lease: "acquire", nonce, host, lease, predecessor, fields)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "lease")
+        let ends = try reader.integer()
+        var answers: [Answer] = []
+        while !reader.isAtEnd {
+            let answer = try reader.next()
+            if let left = answer.integer {
+                answers.append(.taken(for: .milliseconds(left)))
+            } else if let token = answer.bytes {
+                answers.append(.ours(FenceToken(token)))
+            } else {
+                throw .unexpectedReply("lease")
+            }
+        }
+        return Reply(leaseEnds: Int64(ends), answers: answers)
+    }
+}
+
+/// Moves the end of this nonce's leases on, and tells which fields are still ours.
+package struct RenewLeases: Request {
+    package static var script: Script? { .lease }
+
+    package var nonce: String
+    package var host: String
+    package var lease: Duration
+    package var fields: [LeaseField]
+
+    package init(nonce: String, host: String, lease: Duration, fields: [LeaseField]) {
+        (self.nonce, self.host, self.lease, self.fields) = (nonce, host, lease, fields)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(lease: "renew", nonce, host, lease, "", fields)
+    }
+
+    /// In the order of the fields: whether it is still ours.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [Bool] {
+        guard let parts = value.array, !parts.isEmpty else { throw .unexpectedReply("lease renew") }
+        return parts.dropFirst().map { $0.integer == 1 }
+    }
+}
+
+/// Gives fields back: others need not wait for the lease to end.
+package struct ReleaseLeases: Request {
+    package static var script: Script? { .lease }
+
+    package var nonce: String
+    /// Nil gives everything back, and ends the lease.
+    package var fields: [LeaseField]?
+
+    package init(nonce: String, fields: [LeaseField]?) {
+        (self.nonce, self.fields) = (nonce, fields)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(lease: fields == nil ? "leave" : "release", nonce, "", .zero, "", fields ?? [])
+    }
+
+    /// How many fields were ours.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
+        var reader = try ReplyReader(value, "lease release")
+        return try reader.integer()
+    }
+}
+
+/// Who owns what, for those who look.
+package struct ReadOwners: Request {
+    package init() {}
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("HGETALL")
+        command.append(keys.owners)
+    }
+
+    /// Owned fields; those given back are left out.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [LeaseField: FenceToken] {
+        var reader = try ReplyReader(value, "owners")
+        var owners: [LeaseField: FenceToken] = [:]
+        while !reader.isAtEnd {
+            let name = try reader.text()
+            let token = FenceToken(try reader.bytes())
+            guard !name.hasPrefix("until:"), !token.isFree else { continue }
+            if name == "intake" {
+                owners[.intake] = token
+            } else if let shard = Int(name) {
+                owners[.shard(shard)] = token
+            }
+        }
+        return owners
+    }
+}
+
+extension RESPCommand {
+    fileprivate mutating func append(
+        lease operation: String, _ nonce: String, _ host: String, _ lease: Duration, _ predecessor: String,
+        _ fields: [LeaseField]
+    ) {
+        append(operation)
+        append(nonce)
+        append(host)
+        append(lease.wholeMilliseconds)
+        append(predecessor)
+        for field in fields { append(field.name) }
+    }
+}

@@ -1,0 +1,159 @@
+package import PushModel
+package import RESP
+
+/// An entry of the results stream.
+package struct ResultsRecord: Equatable, Sendable {
+    package enum Content: Equatable, Sendable {
+        /// A worker's report: to be decoded by `PushModel.ResultsEntry`.
+        case report([UInt8])
+        /// Positions (from 0) of a batch's body that `reclaim` closed: unknown or poison.
+        case closed(FarmReason, body: [UInt8], positions: [Range<Int>])
+        /// It was settled in the meantime: acknowledged and gone.
+        case gone
+    }
+
+    package let id: EntryID
+    package let content: Content
+}
+
+/// Makes the group of the gatherers, from the beginning of the stream. An existing one is left as it is.
+package struct CreateResultsGroup: Request {
+    package init() {}
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        for word in ["XGROUP", "CREATE"] { command.append(word) }
+        command.append(keys.results)
+        for word in ["gatherers", "0", "MKSTREAM"] { command.append(word) }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) {}
+}
+
+/// Reads entries: new ones, or those that this gatherer was given before and has not settled.
+///
+/// A missing group (``RedisError/refused(_:)`` with code NOGROUP) is to be made again.
+package struct ReadResults: Request {
+    package enum Which: Sendable {
+        case new
+        /// Own pending ones behind this id; nil from the first.
+        case pending(after: EntryID?)
+    }
+
+    package var gatherer: String
+    package var which: Which
+    package var count: Int
+    /// How long to wait for an entry; nil answers at once. Only on a connection of its own.
+    package var wait: Duration?
+
+    package init(gatherer: String, _ which: Which, count: Int = 64, wait: Duration? = nil) {
+        (self.gatherer, self.which, self.count, self.wait) = (gatherer, which, count, wait)
+    }
+
+    package var blocking: Duration { wait ?? .zero }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        for word in ["XREADGROUP", "GROUP", "gatherers", gatherer, "COUNT"] { command.append(word) }
+        command.append(count)
+        if let wait {
+            command.append("BLOCK")
+            command.append(max(1, wait.wholeMilliseconds))
+        }
+        command.append("STREAMS")
+        command.append(keys.results)
+        switch which {
+        case .new: command.append(">")
+        case .pending(let after): command.append(after?.bytes ?? [UInt8(ascii: "0")])
+        }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
+        if value.isNull { return [] }
+        guard let stream = value.array?.first?.array, stream.count == 2 else {
+            throw .unexpectedReply("results")
+        }
+        return try ResultsRecord.read(stream[1])
+    }
+}
+
+/// Takes over entries that another gatherer was given and has not settled.
+package struct ClaimResults: Request {
+    package struct Reply: Sendable {
+        package let records: [ResultsRecord]
+        /// Where to go on; nil at the end.
+        package let next: EntryID?
+    }
+
+    package var gatherer: String
+    package var idleFor: Duration
+    package var start: EntryID?
+    package var count: Int
+
+    package init(gatherer: String, idleFor: Duration, start: EntryID? = nil, count: Int = 64) {
+        (self.gatherer, self.idleFor, self.start, self.count) = (gatherer, idleFor, start, count)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("XAUTOCLAIM")
+        command.append(keys.results)
+        command.append("gatherers")
+        command.append(gatherer)
+        command.append(idleFor.wholeMilliseconds)
+        command.append(start?.bytes ?? Array("0-0".utf8))
+        command.append("COUNT")
+        command.append(count)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        guard let parts = value.array, parts.count >= 2, let next = parts[0].bytes else {
+            throw .unexpectedReply("claim")
+        }
+        let isEnd = next == Array("0-0".utf8)
+        return Reply(records: try ResultsRecord.read(parts[1]), next: isEnd ? nil : EntryID(next))
+    }
+}
+
+/// Entries that are not settled.
+package struct CountResults: Request {
+    package init() {}
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("XLEN")
+        command.append(keys.results)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
+        guard let count = value.integer else { throw .unexpectedReply("results length") }
+        return Int(count)
+    }
+}
+
+extension ResultsRecord {
+    fileprivate static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
+        guard let entries = value.array else { throw .unexpectedReply("results entries") }
+        var records: [ResultsRecord] = []
+        records.reserveCapacity(entries.count)
+        for entry in entries {
+            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
+                throw .unexpectedReply("results entry")
+            }
+            records.append(ResultsRecord(id: EntryID(id), content: try content(parts[1])))
+        }
+        return records
+    }
+
+    private static func content(_ value: RESPValue) throws(StoreError) -> Content {
+        guard let words = value.array else { return .gone }
+        if words.count == 2, let entry = words[1].bytes { return .report(entry) }
+        guard words.count == 6, let kind = words[1].text, let body = words[3].bytes, let runs = words[5].text
+        else { throw .unexpectedReply("results fields") }
+        var positions: [Range<Int>] = []
+        for run in runs.split(separator: ",") {
+            let ends = run.split(separator: "-").compactMap { Int($0) }
+            guard ends.count == 2, ends[0] > 0, ends[0] <= ends[1] else {
+                throw .unexpectedReply("results positions")
+            }
+            positions.append(ends[0] - 1..<ends[1])
+        }
+        return .closed(kind == "P" ? .poison : .unknown, body: body, positions: positions)
+    }
+}

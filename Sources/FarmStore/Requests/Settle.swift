@@ -1,0 +1,132 @@
+package import PushModel
+package import RESP
+
+/// What a results entry comes to: the gatherer's decision, booked once.
+package struct Settlement: Sendable {
+    /// What changes in one job's account. Each position of the entry is in exactly one of the first five.
+    package struct Job: Sendable {
+        package var id: String
+        package var delivered = 0
+        package var failed = 0
+        package var expired = 0
+        package var cancelled = 0
+        /// To be tried again: positions in ``Settlement/retries``.
+        package var waiting = 0
+        /// May have been delivered already, and is tried again.
+        package var maybeDuplicated = 0
+        /// Failures by reason. The names go into the account: bound their number and length.
+        package var reasons: [String: Int] = [:]
+
+        package init(id: String) { self.id = id }
+    }
+
+    package struct Retry: Sendable {
+        package var shard: Int
+        package var lane: Lane
+        package var delay: Duration
+        package var tokens: Int
+        /// As `BatchBuilder` makes it.
+        package var body: [UInt8]
+
+        package init(shard: Int, lane: Lane, delay: Duration, tokens: Int, body: [UInt8]) {
+            (self.shard, self.lane, self.delay, self.tokens, self.body) = (shard, lane, delay, tokens, body)
+        }
+    }
+
+    package struct DeadToken: Sendable {
+        /// Raw bytes.
+        package var token: ArraySlice<UInt8>
+        /// Unix milliseconds; 0 if the gateway named no time.
+        package var timestamp: Int64
+
+        package init(token: ArraySlice<UInt8>, timestamp: Int64) {
+            (self.token, self.timestamp) = (token, timestamp)
+        }
+    }
+
+    package var entry: EntryID
+    package var jobs: [Job] = []
+    package var retries: [Retry] = []
+    package var deadTokens: [DeadToken] = []
+    package var events: [FarmEvent] = []
+
+    package init(entry: EntryID) { self.entry = entry }
+
+    /// Words that ``write(to:)`` appends after the id and this number.
+    private var wordCount: Int {
+        4 + jobs.reduce(0) { $0 + 8 + 2 * $1.reasons.count } + 5 * retries.count + 2 * deadTokens.count
+            + events.reduce(0) { $0 + $1.wordCount }
+    }
+
+    fileprivate func write(to command: inout RESPCommand) {
+        command.append(entry.bytes)
+        command.append(wordCount)
+        command.append(jobs.count)
+        for job in jobs { job.write(to: &command) }
+        command.append(retries.count)
+        for retry in retries {
+            command.append(LeaseField.name(ofShard: retry.shard))
+            command.append(retry.lane == .high ? "h" : "b")
+            command.append(retry.delay.wholeMilliseconds)
+            command.append(retry.tokens)
+            command.append(retry.body)
+        }
+        command.append(deadTokens.count)
+        for dead in deadTokens {
+            command.append(dead.token)
+            command.append(dead.timestamp)
+        }
+        command.append(events.count)
+        for event in events { event.write(to: &command) }
+    }
+}
+
+extension Settlement.Job {
+    fileprivate func write(to command: inout RESPCommand) {
+        command.append(id)
+        command.append(delivered)
+        command.append(failed)
+        command.append(expired)
+        command.append(cancelled)
+        command.append(waiting)
+        command.append(maybeDuplicated)
+        command.append(reasons.count)
+        for (reason, count) in reasons {
+            command.append(reason)
+            command.append(count)
+        }
+    }
+}
+
+/// Books results entries, each at most once; accounts are written once a call, so settle many entries together.
+///
+/// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 1,024 jobs, 1,024 events, 64 retries.
+package struct Settle: Request {
+    package struct Reply: Equatable, Sendable {
+        /// Entries that were not settled before.
+        package let booked: Int
+        package let finishedJobs: Int
+    }
+
+    package static var script: Script? { .settle }
+
+    package var settlements: [Settlement]
+    package var retention: Retention
+
+    package init(_ settlements: [Settlement], retention: Retention = Retention()) {
+        (self.settlements, self.retention) = (settlements, retention)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(retention.accountSeconds)
+        command.append(retention.invalidTokens)
+        command.append(settlements.count)
+        for settlement in settlements { settlement.write(to: &command) }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "settle")
+        return Reply(booked: try reader.integer(), finishedJobs: try reader.integer())
+    }
+}

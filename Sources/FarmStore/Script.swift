@@ -1,0 +1,46 @@
+/// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
+package enum Script: Int, CaseIterable, Sendable {
+    case lease, take, refuse, split, checkout, report, putback, settle, promote, reclaim, release
+    case gate, depths, audit
+    case swap, beat
+
+    /// What is loaded into Redis: the shebang, the shared prelude, the body.
+    package var text: [UInt8] { Self.texts[rawValue] }
+
+    private static let texts: [[UInt8]] = allCases.map(\.assembled)
+
+    /// Redis knows no include, and wants the shebang in the first line.
+    private var assembled: [UInt8] {
+        guard usesPrelude else { return file }
+        let end = file.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? file.endIndex
+        return file[..<end] + PackageResources.prelude_lua + file[end...]
+    }
+
+    private var usesPrelude: Bool {
+        switch self {
+        case .swap, .beat: false
+        default: true
+        }
+    }
+
+    private var file: [UInt8] {
+        switch self {
+        case .lease: PackageResources.lease_lua
+        case .take: PackageResources.take_lua
+        case .refuse: PackageResources.refuse_lua
+        case .split: PackageResources.split_lua
+        case .checkout: PackageResources.checkout_lua
+        case .report: PackageResources.report_lua
+        case .putback: PackageResources.putback_lua
+        case .settle: PackageResources.settle_lua
+        case .promote: PackageResources.promote_lua
+        case .reclaim: PackageResources.reclaim_lua
+        case .release: PackageResources.release_lua
+        case .gate: PackageResources.gate_lua
+        case .depths: PackageResources.depths_lua
+        case .audit: PackageResources.audit_lua
+        case .swap: PackageResources.swap_lua
+        case .beat: PackageResources.beat_lua
+        }
+    }
+}

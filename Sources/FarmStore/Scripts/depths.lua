@@ -1,0 +1,18 @@
+#!lua flags=no-writes,allow-oom
+-- How much waits where in an app.
+--
+-- KEYS  1 prefix; 2 inbox
+-- ARGV  1 shards of the farm
+-- Reply [inbox, taken, delayed, results, parked, then per shard: high, bulk, in flight]; numbers of jobs, batches, entries
+-- Fence none: it only reads. Again the same answer.
+local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken'), call('ZCARD', P .. 'delayed'),
+    call('XLEN', P .. 'results'), call('LLEN', P .. 'parked') }
+local n = 5
+for shard = 0, tonumber(ARGV[1]) - 1 do
+    local nn = string.format('%02d', shard)
+    reply[n + 1] = call('LLEN', P .. 'ready:' .. nn)
+    reply[n + 2] = call('LLEN', P .. 'bulk:' .. nn)
+    reply[n + 3] = call('LLEN', P .. 'flight:' .. nn)
+    n = n + 3
+end
+return reply

@@ -1,0 +1,73 @@
+#!lua flags=allow-oom
+-- Takes, keeps and gives back the shards (and the intake) of an app.
+--
+-- KEYS  1 prefix
+-- ARGV  1 acquire | renew | release | leave; 2 nonce; 3 host; 4 lease in ms; 5 predecessor's nonce or "";
+--       6… fields: "NN" or "intake" (leave: none)
+-- Reply acquire: [lease end in ms, per field: token (ours) or ms until it may be free]
+--       renew: [lease end, per field: 1 ours, 0 lost]; release, leave: [fields given back]
+-- Fence none: this is where tokens come from. A field is free without an owner, when its owner's `until:NONCE`
+--       is missing or past, or when its owner is the predecessor, which the caller knows to be gone.
+-- OOM   allowed: leases are kept when memory is full.
+-- Again acquire finds its own nonce and answers the same token; renew and release are absolute.
+local op, nonce, host, lease, gone = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local owners = P .. 'owners'
+local t = now()
+
+local function parse(value)
+    local epoch, owner = value:match('^(%d+):([^:]*):')
+    return tonumber(epoch), owner
+end
+
+if op == 'leave' or op == 'release' then
+    local fields, n = {}, 0
+    if op == 'leave' then
+        fields = call('HKEYS', owners)
+        call('HDEL', owners, 'until:' .. nonce)
+    else
+        for i = 6, #ARGV do fields[#fields + 1] = ARGV[i] end
+    end
+    for _, field in ipairs(fields) do
+        local value = call('HGET', owners, field)
+        if value and value:match('^%d+:') then
+            local epoch, owner = parse(value)
+            if owner == nonce then
+                call('HSET', owners, field, epoch .. '::')
+                n = n + 1
+            end
+        end
+    end
+    return { n }
+end
+
+local reply, mine, ends = { t + lease }, 0, {}
+local values = call('HMGET', owners, unpack(ARGV, 6))
+for i, value in ipairs(values) do
+    local field, epoch, owner = ARGV[i + 5], 0, ''
+    if value then epoch, owner = parse(value) end
+    if owner == nonce then
+        mine = mine + 1
+        reply[i + 1] = op == 'renew' and 1 or value
+    elseif op == 'renew' then
+        reply[i + 1] = 0
+    else
+        local left = 0
+        if owner ~= '' and owner ~= gone then
+            if ends[owner] == nil then
+                ends[owner] = tonumber(call('HGET', owners, 'until:' .. owner) or '0')
+                if ends[owner] <= t then call('HDEL', owners, 'until:' .. owner) end
+            end
+            left = ends[owner] - t
+        end
+        if left > 0 then
+            reply[i + 1] = left
+        else
+            local token = (epoch + 1) .. ':' .. nonce .. ':' .. host
+            call('HSET', owners, field, token)
+            mine = mine + 1
+            reply[i + 1] = token
+        end
+    end
+end
+if mine > 0 then call('HSET', owners, 'until:' .. nonce, t + lease) end
+return reply

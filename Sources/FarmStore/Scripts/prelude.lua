@@ -1,0 +1,93 @@
+-- Shared head of every script of an app: put between a script's shebang and its body when it is loaded.
+--
+-- KEYS[1] is the app's prefix "{pushfarm:APP}:". Every other key is made from it, so that all of a script's
+-- keys are in one slot; accounts and lists of other shards cannot be known by the caller.
+-- Redis's clock only. Bodies stay opaque but for their table. Nothing here decides.
+local call = redis.call
+local P = KEYS[1]
+local STATES, BODIES = P .. 'states', P .. 'batches'
+
+local function now()
+    local t = call('TIME')
+    return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Batch ids are "NN.L.x": the shard, the lane (h or b), something unique.
+local function ready_list(id)
+    local nn, lane = id:match('^(%d+)%.(%a)')
+    return P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, nn
+end
+
+-- The state of a batch: "worker|deliveries|granted|suspect|crashes|culprit|open|map".
+local function load_state(id)
+    local s = call('HGET', STATES, id)
+    if not s then return nil end
+    local w, d, h, su, c, cu, o, m = s:match('^([^|]*)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(.*)$')
+    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), suspect = tonumber(su),
+        crashes = tonumber(c), culprit = tonumber(cu), open = tonumber(o), map = m }
+end
+
+local function save_state(id, s)
+    call('HSET', STATES, id, string.format('%s|%d|%d|%d|%d|%d|%d|%s', s.worker, s.deliveries, s.granted,
+        s.suspect, s.crashes, s.culprit, s.open, s.map))
+end
+
+local function drop_batch(id)
+    call('HDEL', STATES, id)
+    call('HDEL', BODIES, id)
+end
+
+-- Adds a batch that nobody has seen yet.
+local function add_batch(id, tokens, body)
+    call('HSET', BODIES, id, body)
+    call('HSET', STATES, id, '|0|0|0|0|0|' .. tokens .. '|' .. string.rep('.', tokens))
+end
+
+local function count_open(map, first, last)
+    local _, n = map:sub(first, last):gsub('%.', '')
+    return n
+end
+
+-- Calls f(job, first, last, flags) for each segment of a body: its table is tokens u16, flags u8, id length u8, id.
+local function each_segment(body, f)
+    local _, n, at = struct.unpack('>BI2', body)
+    local first, tokens, flags, job = 1, 0, 0, ''
+    for _ = 1, n do
+        tokens, flags, job, at = struct.unpack('>I2BBc0', body, at)
+        f(job, first, first + tokens - 1, flags)
+        first = first + tokens
+    end
+end
+
+-- Adds the open positions of a batch to sums[job].
+local function sum_open(sums, body, s)
+    local whole = s.open == #s.map
+    each_segment(body, function(job, first, last)
+        local n = whole and last - first + 1 or count_open(s.map, first, last)
+        if n > 0 then sums[job] = (sums[job] or 0) + n end
+    end)
+end
+
+-- Adds sign * sums[job] to a field of the accounts; an account that is gone stays gone.
+local function add_to_accounts(sums, field, sign)
+    for job, n in pairs(sums) do
+        local account = P .. 'job:' .. job
+        if call('EXISTS', account) == 1 then call('HINCRBY', account, field, sign * n) end
+    end
+end
+
+-- Appends an event of ARGV fields: count, then field and value in turns. Returns the next index.
+local function add_event(at, i)
+    local n = tonumber(ARGV[i])
+    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', ARGV[i + 1], ARGV[i + 2], 'at', at,
+        unpack(ARGV, i + 3, i + n))
+    return i + n + 1
+end
+
+-- Wakes whoever waits for batches of these shards.
+local function ring(set)
+    local names = {}
+    for nn in pairs(set) do names[#names + 1] = nn end
+    if #names > 0 then call('PUBLISH', P .. 'bell', table.concat(names, ' ')) end
+    return names
+end

@@ -1,0 +1,24 @@
+#!lua flags=allow-oom
+-- Moves delayed batches that are due to their ready lists.
+--
+-- KEYS  1 prefix
+-- ARGV  1 batches at most
+-- Reply [ms until the next one is due or -1, shards rung…]
+-- Fence none: each id is moved by whoever removes it. OOM allowed.
+-- Again the ids are gone from the set.
+local delayed, t, sums, rung = P .. 'delayed', now(), {}, {}
+for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', t, 'LIMIT', 0, ARGV[1])) do
+    call('ZREM', delayed, id)
+    local s, body = load_state(id), call('HGET', BODIES, id)
+    if s and body then
+        local list, nn = ready_list(id)
+        sum_open(sums, body, s)
+        call('RPUSH', list, id)
+        rung[nn] = true
+    end
+end
+add_to_accounts(sums, 'waiting', -1)
+local next = call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
+local reply = ring(rung)
+table.insert(reply, 1, next and math.max(0, tonumber(next) - t) or -1)
+return reply

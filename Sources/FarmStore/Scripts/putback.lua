@@ -1,0 +1,32 @@
+#!lua flags=allow-oom
+-- Takes unfinished batches back from a worker that has nothing of them in the air.
+--
+-- KEYS  1 prefix
+-- ARGV  1 shard token; 2 worker; then (batch, delivery)…, all of one shard
+-- Reply batches put back, at the head of their lists in the order in which they were checked out
+-- Fence token, worker and delivery. OOM allowed.
+-- Again the batches are no longer stamped with the worker: nothing to put back.
+--
+-- The worker swears that each open position is unsent or refused unprocessed: no suspects, no crash.
+local _, nn = ready_list(ARGV[3] or '0.h')
+if call('HGET', P .. 'owners', nn) ~= ARGV[1] then return { err = 'FENCED ' .. nn } end
+local deliveries, flight = {}, P .. 'flight:' .. nn
+for i = 3, #ARGV, 2 do deliveries[ARGV[i]] = tonumber(ARGV[i + 1]) end
+local ids, sums, moved = call('LRANGE', flight, 0, -1), {}, 0
+for i = #ids, 1, -1 do
+    local id = ids[i]
+    if deliveries[id] then
+        local s = load_state(id)
+        if s and s.worker == ARGV[2] and s.deliveries == deliveries[id] then
+            sum_open(sums, call('HGET', BODIES, id), s)
+            s.worker, s.granted = '', 0
+            save_state(id, s)
+            call('LREM', flight, -1, id)
+            call('LPUSH', (ready_list(id)), id)
+            moved = moved + 1
+        end
+    end
+end
+add_to_accounts(sums, 'in_flight', -1)
+if moved > 0 then ring({ [nn] = true }) end
+return moved

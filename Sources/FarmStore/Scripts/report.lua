@@ -1,0 +1,72 @@
+#!lua flags=allow-oom
+-- Hands positions of a batch over to the results stream, and raises the worker's credit.
+--
+-- KEYS  1 prefix
+-- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry holds
+--       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or ""
+-- Reply [open, granted, done 0/1, stale 0/1, taken 0/1]; [map] when a position was not open: nothing happened
+-- Fence decisions (more credit, retries, expiry) need token, worker and delivery; facts are taken from anyone
+--       while their positions are open. Stale and not only facts: not taken, nothing happened.
+-- OOM   allowed.
+-- Again the positions are no longer open: the answer is the map (or done), nothing is appended twice.
+local id, entry = ARGV[3], ARGV[8]
+local list, nn = ready_list(id)
+local s = load_state(id)
+if not s then return { 0, 0, 1, 0, 1 } end
+local stale = call('HGET', P .. 'owners', nn) ~= ARGV[1] or s.worker ~= ARGV[2] or s.deliveries ~= tonumber(ARGV[4])
+if stale and ARGV[6] ~= '1' then return { s.open, s.granted, 0, 1, 0 } end
+
+local runs, map = ARGV[7], s.map
+if #runs > 0 then
+    local parts, n, next, at, first, last = {}, 0, 1, 1, 0, 0
+    local handed = 0
+    while at <= #runs do
+        first, last, at = struct.unpack('>I2I2', runs, at)
+        if first < next or last < first or last > #map then return { err = 'RUNS of ' .. id } end
+        local x = map:find('x', first, true)
+        if x and x <= last then return { map } end
+        if first > next then
+            n = n + 1
+            parts[n] = map:sub(next, first - 1)
+        end
+        n = n + 1
+        parts[n] = string.rep('x', last - first + 1)
+        handed = handed + last - first + 1
+        next = last + 1
+    end
+    parts[n + 1] = map:sub(next)
+    s.map = table.concat(parts)
+    call('XADD', P .. 'results', '*', 'r', entry)
+    if s.worker == '' then
+        -- Facts about a batch that is in nobody's hands: these positions are in the air until they are settled.
+        local sums = {}
+        local body = call('HGET', BODIES, id)
+        each_segment(body, function(job, a, b)
+            local d = count_open(map, a, b) - count_open(s.map, a, b)
+            if d > 0 then sums[job] = (sums[job] or 0) + d end
+        end)
+        add_to_accounts(sums, 'in_flight', 1)
+        if call('ZSCORE', P .. 'delayed', id) then add_to_accounts(sums, 'waiting', -1) end
+    end
+    s.open = s.open - handed
+    if s.open == 0 then
+        if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and call('LREM', list, 1, id) == 0
+            and call('ZREM', P .. 'delayed', id) == 0 then
+            call('LREM', P .. 'parked', 1, id)
+        end
+        drop_batch(id)
+        return { 0, s.granted, 1, stale and 1 or 0, 1 }
+    end
+end
+
+local raised = false
+if not stale then
+    local want = math.min(tonumber(ARGV[5]), #map)
+    if s.crashes > 0 and want > s.granted then
+        local first = s.map:find('.', 1, true)
+        if first <= s.suspect then want = math.min(want, first) end
+    end
+    if want > s.granted then s.granted, raised = want, true end
+end
+if raised or #runs > 0 then save_state(id, s) end
+return { s.open, s.granted, 0, stale and 1 or 0, 1 }

@@ -1,0 +1,109 @@
+#!lua
+-- Turns taken jobs into accounts and batches: one step of the intake.
+--
+-- KEYS  1 prefix
+-- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
+--       6 accounts kept at most; 7 seconds an account is kept; 8 jobs; 9 batches;
+--       jobs × (id, opens 0/1, submitted, accepted, malformed, duplicates, lane, events, events × (n, n words));
+--       batches × (NN, h|b, due in ms or 0, tokens, body)
+-- Reply [1, ms until the earliest delayed batch of this call or -1, shards rung…]; [0] when this step was done before
+-- Fence the intake's token and the step (STEP n: the caller must take again). OOM refused.
+-- Error EXISTS id, before any effect: an account of that id is open or younger than 24 h.
+-- Again the step is the intake's: nothing happens, so accounts open, batches appear and jobs leave `taken` once.
+if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
+local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
+local done = tonumber(call('HGET', intake, 'step') or '0')
+if step == done then return { 0 } end
+if step ~= done + 1 then return { err = 'STEP ' .. done } end
+local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local t = now()
+local stamp = string.format('%d', t)
+
+local i, seen, opened = 10, {}, 0
+for _ = 1, njobs do
+    if ARGV[i + 1] == '1' then
+        local id = ARGV[i]
+        local account = P .. 'job:' .. id
+        if seen[id] then return { err = 'EXISTS ' .. id } end
+        seen[id] = 'new'
+        if call('EXISTS', account) == 1 then
+            local old = call('HMGET', account, 'state', 'created_at')
+            if old[1] ~= 'finished' or tonumber(old[2]) > t - 86400000 then return { err = 'EXISTS ' .. id } end
+            seen[id] = 'old'
+        end
+    end
+    i = i + 7
+    local events = tonumber(ARGV[i])
+    i = i + 1
+    for _ = 1, events do i = i + 1 + tonumber(ARGV[i]) end
+end
+
+i = 10
+for _ = 1, njobs do
+    local id, account = ARGV[i], P .. 'job:' .. ARGV[i]
+    if ARGV[i + 1] == '1' then
+        opened = opened + 1
+        if seen[id] == 'old' then call('DEL', account) end
+        call('HSET', account, 'state', 'open', 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed',
+            ARGV[i + 4], 'duplicates', ARGV[i + 5], 'lane', ARGV[i + 6], 'created_at', stamp)
+        call('ZADD', jobs, stamp, id)
+        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.accepted', 'at', stamp, 'job', id,
+            'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed', ARGV[i + 4], 'duplicates', ARGV[i + 5])
+    end
+    local accepted, events = ARGV[i + 3], tonumber(ARGV[i + 7])
+    local opens = ARGV[i + 1] == '1'
+    i = i + 8
+    for _ = 1, events do i = add_event(stamp, i) end
+    if opens and accepted == '0' then
+        call('HSET', account, 'state', 'finished', 'finished_at', stamp)
+        call('EXPIRE', account, keep)
+        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.finished', 'at', stamp, 'job', id,
+            'accepted', 0, 'delivered', 0, 'failed', 0, 'expired', 0, 'cancelled', 0)
+    end
+end
+
+local rung, first = {}, -1
+local number = 0
+if nbatches > 0 then number = call('HINCRBY', intake, 'batch', nbatches) - nbatches end
+for k = 1, nbatches do
+    local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
+    i = i + 5
+    local id = nn .. '.' .. lane .. '.' .. string.format('%d', number + k)
+    add_batch(id, tokens, body)
+    if due > t then
+        local sums = {}
+        each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
+        add_to_accounts(sums, 'waiting', 1)
+        call('ZADD', P .. 'delayed', due, id)
+        if first < 0 or due - t < first then first = due - t end
+    else
+        call('RPUSH', P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, id)
+        rung[nn] = true
+    end
+end
+
+if ARGV[3] ~= '0' then call('LTRIM', P .. 'taken', ARGV[3], -1) end
+call('HSET', intake, 'step', step)
+if ARGV[4] == '' then
+    call('HDEL', intake, 'head', 'offset')
+else
+    call('HSET', intake, 'head', ARGV[4], 'offset', ARGV[5])
+end
+
+-- Old accounts go: finished ones by age or number, two for each one opened. An open one is moved on.
+for _ = 1, 2 * opened do
+    local oldest = call('ZRANGE', jobs, 0, 0, 'WITHSCORES')
+    if not oldest[1] or (tonumber(oldest[2]) > t - keep * 1000 and call('ZCARD', jobs) <= most) then break end
+    local account = P .. 'job:' .. oldest[1]
+    if call('HGET', account, 'state') == 'open' then
+        call('ZADD', jobs, t, oldest[1])
+    else
+        call('DEL', account)
+        call('ZREM', jobs, oldest[1])
+    end
+end
+
+local reply = ring(rung)
+table.insert(reply, 1, first)
+table.insert(reply, 1, 1)
+return reply

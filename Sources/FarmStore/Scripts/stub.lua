@@ -1,1 +1,0 @@
-#!lua flags=allow-oom

@@ -1,0 +1,44 @@
+#!lua
+-- Takes jobs from the inbox, for one coordinator at a time.
+--
+-- KEYS  1 prefix; 2 inbox
+-- ARGV  1 intake token; 2 jobs of `taken` that the caller holds; 3 jobs at most; 4 bytes at most; 5 bytes of one job
+-- Reply [step, head job id or "", head offset, jobs refused here, jobs beyond the known ones…]
+-- Fence the intake's token. OOM refused: nothing new is taken in when memory is full.
+-- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
+--
+-- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never
+-- travels: it is refused here, its original cut at 64 KiB.
+if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
+local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local taken = P .. 'taken'
+local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset')
+local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0 }
+local length = call('LLEN', taken)
+if known > length then return { err = 'TAKEN ' .. length } end
+
+local n, sum = 0, 0
+local function give(job)
+    n, sum = n + 1, sum + #job
+    reply[n + 4] = job
+end
+while known + n < length and n < most and (n == 0 or sum < bytes) do
+    give(call('LINDEX', taken, known + n))
+end
+while known + n >= length and n < most and (n == 0 or sum < bytes) do
+    local job = call('LMOVE', KEYS[2], taken, 'LEFT', 'RIGHT')
+    if not job then break end
+    if #job > limit then
+        call('LTRIM', taken, 0, -2)
+        reply[4] = reply[4] + 1
+        local at, reason = now(), 'larger than ' .. limit .. ' bytes: ' .. #job
+        call('XADD', P .. 'refused', 'MAXLEN', '~', '1000', '*', 'at', at, 'job', '', 'field', 'job', 'position', limit,
+            'reason', reason, 'original', job:sub(1, 65536))
+        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.refused', 'at', at, 'field', 'job',
+            'position', limit, 'reason', reason)
+    else
+        length = length + 1
+        give(job)
+    end
+end
+return reply

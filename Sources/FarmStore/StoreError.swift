@@ -1,0 +1,46 @@
+import RESP
+
+/// Why a step of the store did not happen, or is not known to have happened.
+package enum StoreError: Error, Equatable, Sendable {
+    case redis(RedisError)
+    /// Somebody else owns the field ("intake" or a shard number): let go of what was held under this token.
+    case fenced(field: String)
+    /// The intake is at this step: take again, from the beginning.
+    case outOfStep(Int)
+    /// Fewer jobs are taken than the caller holds: take again, from the beginning.
+    case fewerTaken(Int)
+    /// An account of this id is open or younger than a day; nothing was split.
+    case exists(job: String)
+    /// A reply is not of the shape that was agreed on.
+    case unexpectedReply(String)
+
+    /// Whether the same call, made again later, can succeed. All steps may be repeated.
+    package var isTemporary: Bool {
+        if case .redis(let error) = self { error.isTemporary } else { false }
+    }
+
+    /// Tells the scripts' own answers from Redis's.
+    init(_ error: RESPServerError) {
+        let rest = error.message.dropFirst(error.code.count + 1)
+        switch error.code {
+        case "FENCED": self = .fenced(field: String(rest))
+        case "STEP": self = .outOfStep(Int(rest) ?? 0)
+        case "TAKEN": self = .fewerTaken(Int(rest) ?? 0)
+        case "EXISTS": self = .exists(job: String(rest))
+        default: self = .redis(RedisError(error))
+        }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .redis(let error): error.description
+        case .fenced(let field): "\(field) has another owner"
+        case .outOfStep(let step): "the intake is at step \(step)"
+        case .fewerTaken(let count): "only \(count) jobs are taken"
+        case .exists(let job): "job \(job) exists"
+        case .unexpectedReply(let what): "unexpected reply: \(what)"
+        }
+    }
+}
