@@ -1,0 +1,128 @@
+/// JSON text, written from first to last; commas come by themselves.
+package struct JSONText: Sendable {
+    /// The text so far, in UTF-8.
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init() {}
+
+    package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func beginObject() { begin(UInt8(ascii: "{")) }
+    package mutating func endObject() { end(UInt8(ascii: "}")) }
+    package mutating func beginArray() { begin(UInt8(ascii: "[")) }
+    package mutating func endArray() { end(UInt8(ascii: "]")) }
+
+    /// The name of a member; its value comes next.
+    package mutating func key(_ name: String) {
+        value(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    package mutating func value(_ text: String) {
+        comma()
+        Self.append(text, to: &bytes)
+    }
+
+    package mutating func value(_ number: some FixedWidthInteger) {
+        comma()
+        bytes.append(contentsOf: String(number).utf8)
+    }
+
+    package mutating func value(_ flag: Bool) { word(flag ? "true" : "false") }
+
+    package mutating func null() { word("null") }
+
+    /// A value that is JSON already.
+    package mutating func value(json: some Sequence<UInt8>) {
+        comma()
+        bytes.append(contentsOf: json)
+    }
+
+    package mutating func member(_ name: String, _ text: String) {
+        key(name)
+        value(text)
+    }
+
+    package mutating func member(_ name: String, _ number: some FixedWidthInteger) {
+        key(name)
+        value(number)
+    }
+
+    package mutating func member(_ name: String, _ flag: Bool) {
+        key(name)
+        value(flag)
+    }
+
+    /// Appends `text` as a JSON string, in quotes.
+    package static func append(_ text: String, to bytes: inout [UInt8]) {
+        var text = text
+        text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &bytes) }
+    }
+
+    /// Appends UTF-8 as a JSON string, in quotes; each byte that is no UTF-8 becomes U+FFFD.
+    package static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        var start = 0
+        var offset = 0
+        while offset < text.count {
+            let length = plainLength(text, at: offset)
+            if length > 0 {
+                offset += length
+                continue
+            }
+            bytes.append(contentsOf: text[start..<offset])
+            appendEscaped(text[offset], to: &bytes)
+            offset += 1
+            start = offset
+        }
+        bytes.append(contentsOf: text[start...])
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// How many bytes from `offset` on make a character that needs no escape; 0 if it needs one.
+    @inline(__always)
+    private static func plainLength(_ text: UnsafeRawBufferPointer, at offset: Int) -> Int {
+        switch text[offset] {
+        case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): 0
+        case 0x80...: UTF8Text.sequenceLength(text, at: offset)
+        default: 1
+        }
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
+        case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
+        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case 0..<0x80:
+            bytes.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8)
+            bytes.append(contentsOf: String(byte, radix: 16).utf8)
+        default: bytes.append(contentsOf: "\u{FFFD}".utf8)
+        }
+    }
+
+    private mutating func word(_ word: StaticString) {
+        comma()
+        bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+    }
+
+    private mutating func begin(_ bracket: UInt8) {
+        comma()
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func end(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func comma() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+}
