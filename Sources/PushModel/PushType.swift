@@ -51,6 +51,16 @@ package enum PushType: UInt8, CaseIterable, Hashable, Sendable {
     /// The priority of a push whose job names none.
     package var defaultPriority: UInt8 { self == .background ? 5 : 10 }
 
+    /// The priorities that the gateway takes for it.
+    package var priorities: [UInt8] {
+        switch self {
+        case .background: [5]
+        case .liveactivity: [5, 10]
+        case .pushtotalk: [10]
+        default: [1, 5, 10]
+        }
+    }
+
     /// The topic of a push whose job names none: the app's, with the suffix of this type (never doubled).
     package func topic(ofApp topic: String) -> String {
         topic.hasSuffix(topicSuffix) ? topic : topic + topicSuffix

@@ -1,0 +1,94 @@
+/// The outer object of a job: where the value of each field stands. The array of tokens is read on the way.
+struct JobEnvelope {
+    /// The value of a field, not yet looked at.
+    struct Value {
+        let kind: JSONKind
+        let range: Range<Int>
+    }
+
+    let bytes: UnsafeRawBufferPointer
+    private let limits: JobLimits
+    private var values = [Value?](repeating: nil, count: JobField.allCases.count)
+    /// The field whose value is being read.
+    private var current: JobField?
+    /// Where the object starts.
+    private(set) var start = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, limits: JobLimits) {
+        self.bytes = bytes
+        self.limits = limits
+    }
+
+    subscript(field: JobField) -> Value? { values[field.rawValue] }
+
+    /// Reads all fields, the array of tokens into `tokens`, and checks that the job is one JSON object of known fields, each given once.
+    mutating func read(tokens: inout TokenList) throws(JobError) {
+        let scanned: Result<JobError?, JSONError>
+        do throws(JSONError) {
+            scanned = .success(try scan(&tokens))
+        } catch {
+            scanned = .failure(error)
+        }
+        switch scanned {
+        case .success(nil): break
+        case .success(let error?): throw error
+        case .failure(let error):
+            throw JobError(
+                field: current?.name ?? "job", position: error.position,
+                reason: "the job is not valid JSON: \(error.description)")
+        }
+    }
+
+    /// - Returns: what is wrong though it may be valid JSON.
+    private mutating func scan(_ tokens: inout TokenList) throws(JSONError) -> JobError? {
+        var scanner = JSONScanner(bytes)
+        try scanner.start()
+        start = scanner.position
+        let kind = try scanner.kind()
+        guard kind == .object else {
+            return JobError(
+                field: "job", position: start, reason: "a job must be a JSON object; this is \(kind.rawValue)"
+            )
+        }
+        try scanner.enterObject()
+        while let key = try scanner.nextKey() {
+            let name = scanner.text(key)
+            guard let field = JobField(name: name) else { return unknown(name, at: key) }
+            guard self[field] == nil else {
+                return JobError(
+                    field: field.name, position: key.content.lowerBound - 1,
+                    reason: "\"\(field.name)\" is given twice")
+            }
+            current = field
+            if let error = try scanValue(field, &scanner, &tokens) { return error }
+            current = nil
+        }
+        try scanner.end()
+        return nil
+    }
+
+    private mutating func scanValue(
+        _ field: JobField, _ scanner: inout JSONScanner, _ tokens: inout TokenList
+    ) throws(JSONError) -> JobError? {
+        let kind = try scanner.kind()
+        let start = scanner.position
+        if field == .tokens, kind == .array {
+            guard try tokens.readArray(&scanner, limit: limits.tokens) else {
+                return JobError(
+                    field: field.name, position: scanner.position,
+                    reason: "a job may have at most \(limits.tokens) tokens; send the others in further jobs")
+            }
+        } else {
+            _ = try scanner.skipValue()
+        }
+        values[field.rawValue] = Value(kind: kind, range: start..<scanner.position)
+        return nil
+    }
+
+    private func unknown(_ name: String, at key: JSONString) -> JobError {
+        let name = Excerpt.of(name)
+        return JobError(
+            field: name, position: key.content.lowerBound - 1,
+            reason: "there is no field \"\(name)\"; \(JobField.advice(for: name))")
+    }
+}

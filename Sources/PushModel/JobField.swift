@@ -1,0 +1,26 @@
+/// The fields of a job, named as in its JSON.
+enum JobField: Int, CaseIterable {
+    case id, tokens, payload, pushes, app, pushType, priority, ttl, expiresAt, collapseID, topic, lane,
+        deliverAt
+    case receipts, delivery, maxAttempts, registeredAt
+
+    private static let names = [
+        "id", "tokens", "payload", "pushes", "app", "push_type", "priority", "ttl", "expires_at",
+        "collapse_id",
+        "topic", "lane", "deliver_at", "receipts", "delivery", "max_attempts", "registered_at",
+    ]
+
+    var name: String { Self.names[rawValue] }
+
+    init?(name: String) {
+        guard let index = Self.names.firstIndex(of: name) else { return nil }
+        self.init(rawValue: index)
+    }
+
+    /// What to say about a field that no job has.
+    static func advice(for name: String) -> String {
+        if name == "aps" { return "put it inside \"payload\"" }
+        if let nearest = NearestWord.find(name, among: names) { return "did you mean \"\(nearest)\"?" }
+        return "the fields are " + names.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,131 @@
+extension JobFields {
+    /// The producer's id; nil if there is none.
+    func id() throws(JobError) -> String? {
+        let what = "a string of 1 to 64 characters without control characters"
+        guard let id = try text(.id, mustBe: what) else { return nil }
+        guard (1...64).contains(id.unicodeScalars.count), id.utf8.count <= 255, !Self.hasControls(id) else {
+            throw error(.id, mustBe: what)
+        }
+        return id
+    }
+
+    /// Checks that the job came into the inbox of its own app.
+    func checkApp(_ app: String) throws(JobError) {
+        guard let named = try text(.app, mustBe: "the name of the app, as a string"), named != app else {
+            return
+        }
+        throw error(
+            .app,
+            "\"app\" is \"\(Excerpt.of(named))\", but this is the inbox of \"\(app)\"; leave it out, or push to the other app's inbox"
+        )
+    }
+
+    func lane() throws(JobError) -> Lane {
+        try word(.lane, among: Lane.allCases.map(\.name), Lane.init(name:)) ?? .high
+    }
+
+    /// When the first push may go, in Unix seconds; nil is now.
+    func deliverAt(now: Int64) throws(JobError) -> Int64? {
+        guard let time = try time(.deliverAt), time > now else { return nil }
+        guard time <= now + JobLimits.longestTime else {
+            throw error(.deliverAt, mustBe: "at most one year ahead")
+        }
+        return time
+    }
+
+    /// - Parameters:
+    ///   - topic: the app's own.
+    ///   - start: when the pushes may go, in Unix seconds; their time to live begins then.
+    func options(topic: String, start: Int64) throws(JobError) -> PushOptions {
+        let type = try pushType()
+        let expiration = try expiration(type, start: start)
+        let receipts = try word(.receipts, among: Receipts.allCases.map(\.name), Receipts.init(name:))
+        let delivery = try word(.delivery, among: Delivery.allCases.map(\.name), Delivery.init(name:))
+        let attempts = try integer(.maxAttempts, in: 1...100, mustBe: "a whole number from 1 to 100")
+        return PushOptions(
+            pushType: type, priority: try priority(type), expiration: expiration,
+            deadline: expiration == 0 ? nil : expiration, collapseID: try collapseID(),
+            topic: try self.topic(type, ofApp: topic), receipts: receipts ?? .failures,
+            delivery: delivery ?? .atLeastOnce,
+            maxAttempts: attempts.map { UInt8($0) } ?? PushOptions.defaultMaxAttempts,
+            registeredAt: try time(.registeredAt))
+    }
+
+    private func pushType() throws(JobError) -> PushType {
+        try word(.pushType, among: PushType.allCases.map(\.name), PushType.init(name:)) ?? .alert
+    }
+
+    private func priority(_ type: PushType) throws(JobError) -> UInt8 {
+        guard let number = try integer(.priority, in: 0...255, mustBe: "1, 5 or 10") else {
+            return type.defaultPriority
+        }
+        let priority = UInt8(number)
+        guard [1, 5, 10].contains(priority) else { throw error(.priority, mustBe: "1, 5 or 10") }
+        guard type.priorities.contains(priority) else {
+            let allowed = type.priorities.map { "\($0)" }.joined(separator: " or ")
+            throw error(.priority, mustBe: "\(allowed) with push_type \"\(type.name)\"")
+        }
+        return priority
+    }
+
+    private func expiration(_ type: PushType, start: Int64) throws(JobError) -> Int64? {
+        let ttl = try integer(
+            .ttl, in: 0...JobLimits.longestTime,
+            mustBe: "whole seconds, from 0 to \(JobLimits.longestTime) (a year)")
+        let expiresAt = try time(.expiresAt)
+        if ttl != nil, expiresAt != nil {
+            throw error(.expiresAt, "\"ttl\" and \"expires_at\" exclude each other; give one of them")
+        }
+        if type == .pushtotalk {
+            guard ttl ?? 0 == 0 else { throw error(.ttl, mustBe: "0 with push_type \"pushtotalk\"") }
+            guard expiresAt ?? 0 == 0 else {
+                throw error(.expiresAt, mustBe: "0 with push_type \"pushtotalk\"")
+            }
+            return 0
+        }
+        if let ttl { return ttl == 0 ? 0 : start + ttl }
+        if let expiresAt, expiresAt > 0, expiresAt <= start, envelope[.deliverAt] != nil {
+            throw error(
+                .deliverAt, "\"deliver_at\" is not before \"expires_at\"; all pushes would expire unsent")
+        }
+        return expiresAt
+    }
+
+    private func collapseID() throws(JobError) -> String? {
+        let what = "a string of 1 to 64 bytes, without control characters or white space at its ends"
+        guard let id = try text(.collapseID, mustBe: what) else { return nil }
+        guard (1...64).contains(id.utf8.count), !Self.hasControls(id), !id.hasPrefix(" "), !id.hasSuffix(" ")
+        else {
+            throw error(.collapseID, mustBe: what)
+        }
+        return id
+    }
+
+    private func topic(_ type: PushType, ofApp appTopic: String) throws(JobError) -> String? {
+        let what = "a bundle id: at most 255 letters, digits, dots, hyphens and underscores"
+        guard let topic = try text(.topic, mustBe: what) else { return nil }
+        guard (1...255).contains(topic.utf8.count), topic.utf8.allSatisfy(Self.isTopicByte),
+            !topic.hasPrefix(".")
+        else { throw error(.topic, mustBe: what) }
+        guard topic.hasSuffix(type.topicSuffix) else {
+            throw error(
+                .topic,
+                "\"topic\" must end in \"\(type.topicSuffix)\" with push_type \"\(type.name)\"; this is \"\(Excerpt.of(topic))\"; leave it out for \"\(type.topic(ofApp: appTopic))\""
+            )
+        }
+        return topic
+    }
+
+    private static func hasControls(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
+    private static func isTopicByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

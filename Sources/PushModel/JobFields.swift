@@ -1,0 +1,72 @@
+/// The simple fields of a job, checked for kind and range.
+struct JobFields {
+    let envelope: JobEnvelope
+    private var bytes: UnsafeRawBufferPointer { envelope.bytes }
+
+    init(_ envelope: JobEnvelope) { self.envelope = envelope }
+
+    /// The text of a string field; nil if the field is absent.
+    func text(_ field: JobField, mustBe what: String) throws(JobError) -> String? {
+        guard let value = envelope[field] else { return nil }
+        guard let text = string(value) else { throw error(field, mustBe: what) }
+        return text
+    }
+
+    /// The number of a field that must be whole and in `range`; nil if the field is absent.
+    func integer(
+        _ field: JobField, in range: ClosedRange<Int64>, mustBe what: @autoclosure () -> String
+    ) throws(JobError) -> Int64? {
+        guard let value = envelope[field] else { return nil }
+        guard value.kind == .number, let number = JSONScanner(bytes).integer(in: value.range),
+            range.contains(number)
+        else { throw error(field, mustBe: what()) }
+        return number
+    }
+
+    /// Unix seconds; nil if the field is absent.
+    func time(_ field: JobField) throws(JobError) -> Int64? {
+        if let value = envelope[field], value.kind == .number,
+            let number = JSONScanner(bytes).integer(in: value.range), number > JobLimits.lastSecond
+        {
+            throw error(field, mustBe: "a time in Unix seconds (not milliseconds)")
+        }
+        return try integer(field, in: 0...JobLimits.lastSecond, mustBe: "a time in whole Unix seconds")
+    }
+
+    /// One of the words that a field may hold; nil if the field is absent.
+    func word<T>(_ field: JobField, among words: @autoclosure () -> [String], _ make: (String) -> T?)
+        throws(JobError) -> T?
+    {
+        guard let value = envelope[field] else { return nil }
+        if let text = string(value), let word = make(text) { return word }
+        let quoted = words().map { "\"\($0)\"" }
+        let what = quoted.dropLast().joined(separator: ", ") + " or " + (quoted.last ?? "")
+        throw error(field, mustBe: what)
+    }
+
+    /// The value is none that the field may have.
+    func error(_ field: JobField, mustBe what: String) -> JobError {
+        guard let value = envelope[field] else {
+            return JobError(
+                field: field.name, position: envelope.start, reason: "\"\(field.name)\" must be \(what)")
+        }
+        var found = "\(value.kind.rawValue)"
+        if value.kind != .object, value.kind != .array {
+            found = Excerpt.of(UnsafeRawBufferPointer(rebasing: bytes[value.range]))
+        }
+        if value.kind == .null { found = "null; leave the field out for its default" }
+        return error(field, "\"\(field.name)\" must be \(what); this is \(found)")
+    }
+
+    func error(_ field: JobField, _ reason: String) -> JobError {
+        JobError(
+            field: field.name, position: envelope[field]?.range.lowerBound ?? envelope.start, reason: reason)
+    }
+
+    private func string(_ value: JobEnvelope.Value) -> String? {
+        guard value.kind == .string else { return nil }
+        var scanner = JSONScanner(bytes, position: value.range.lowerBound, depth: 1)
+        guard let string = try? scanner.string() else { return nil }
+        return scanner.text(string)
+    }
+}

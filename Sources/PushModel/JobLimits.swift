@@ -1,0 +1,21 @@
+/// What a job may ask for at most.
+package struct JobLimits: Hashable, Sendable {
+    /// Tokens, or pushes, of one job.
+    package var tokens: Int
+    /// Bytes of a payload, if the app's gateway takes less than the push type allows.
+    package var payloadBytes: Int
+
+    /// The bytes of a decoded device token.
+    package static let tokenBytes = 8...100
+    /// How far ahead `deliver_at` may lie, and the longest `ttl`: a leap year, in seconds.
+    package static let longestTime: Int64 = 366 * 86_400
+    /// A time past this, in the year 5138, is not meant in seconds.
+    package static let lastSecond: Int64 = 99_999_999_999
+    /// Bytes of a malformed token that are kept.
+    package static let malformedText = 200
+
+    package init(tokens: Int = 100_000, payloadBytes: Int = .max) {
+        self.tokens = tokens
+        self.payloadBytes = payloadBytes
+    }
+}

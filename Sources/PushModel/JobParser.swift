@@ -1,0 +1,47 @@
+/// Reads a job from an app's inbox: strictly, keeping the payload's exact bytes.
+package enum JobParser {
+    /// - Parameters:
+    ///   - raw: the job as the producer wrote it; its size is the caller's affair.
+    ///   - app: the app whose inbox it came into.
+    ///   - topic: the app's own topic.
+    ///   - now: Unix seconds.
+    package static func parse(
+        _ raw: [UInt8], app: String, topic: String, now: Int64, limits: JobLimits = JobLimits()
+    ) throws(JobError) -> ParsedJob {
+        guard raw.count <= Int(Int32.max) else {
+            throw JobError(field: "job", position: 0, reason: "the job has \(raw.count) bytes, far too many")
+        }
+        return try raw.withUnsafeBufferPointer { (buffer) throws(JobError) in
+            let bytes = UnsafeRawBufferPointer(buffer)
+            var envelope = JobEnvelope(bytes, limits: limits)
+            var tokens = TokenList()
+            do throws(JobError) {
+                try envelope.read(tokens: &tokens)
+                return try job(raw, envelope, &tokens, app: app, topic: topic, now: now, limits: limits)
+            } catch {
+                var error = error
+                error.id = (try? JobFields(envelope).id()) ?? nil
+                throw error
+            }
+        }
+    }
+
+    private static func job(
+        _ raw: [UInt8], _ envelope: JobEnvelope, _ tokens: inout TokenList, app: String, topic: String,
+        now: Int64,
+        limits: JobLimits
+    ) throws(JobError) -> ParsedJob {
+        let fields = JobFields(envelope)
+        let id = try fields.id()
+        try fields.checkApp(app)
+        let deliverAt = try fields.deliverAt(now: now)
+        let options = try fields.options(topic: topic, start: deliverAt ?? now)
+        let lane = try fields.lane()
+        let recipients = JobRecipients(fields, pushType: options.pushType, limits: limits)
+        let payloads = try recipients.payloads(&tokens)
+        return ParsedJob(
+            raw: raw, id: id, options: options, lane: lane, deliverAt: deliverAt, submitted: tokens.submitted,
+            duplicates: tokens.duplicates, malformed: tokens.malformed, payload: payloads.shared,
+            payloads: payloads.own, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)
+    }
+}

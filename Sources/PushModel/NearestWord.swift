@@ -1,0 +1,40 @@
+/// The known word that somebody may have meant.
+package enum NearestWord {
+    /// The one of `words` that is least changes away from `word`: at most one in three letters, and in one letter at
+    /// least. Case, `_`, `-` and `.` do not count.
+    package static func find(_ word: String, among words: [String]) -> String? {
+        guard word.utf8.count <= 64 else { return nil }
+        let wanted = plain(word)
+        var best: (word: String, distance: Int)?
+        for candidate in words {
+            let distance = distance(wanted, plain(candidate))
+            guard distance <= max(1, min(wanted.count, candidate.utf8.count) / 3) else { continue }
+            if distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        return best?.word
+    }
+
+    private static func plain(_ word: String) -> [UInt8] {
+        word.lowercased().utf8.filter {
+            $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ".")
+        }
+    }
+
+    /// Letters to insert, delete, replace, or swap with their neighbour.
+    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        var beforeLast = [Int](repeating: 0, count: b.count + 1)
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    cost = min(cost, beforeLast[j - 1] + 1)
+                }
+                row.append(cost)
+            }
+            (beforeLast, last) = (last, row)
+        }
+        return last[b.count]
+    }
+}

@@ -1,0 +1,81 @@
+/// The array `pushes` of a job: a token and a payload each.
+struct PushList {
+    private let bytes: UnsafeRawBufferPointer
+    private let limit: Int
+    private let check: PayloadCheck
+    /// The payloads of the accepted pushes.
+    private(set) var payloads: [Range<Int>] = []
+
+    init(_ bytes: UnsafeRawBufferPointer, limit: Int, check: PayloadCheck) {
+        self.bytes = bytes
+        self.limit = limit
+        self.check = check
+    }
+
+    /// Reads the array that starts at `position`, and is valid JSON.
+    mutating func read(at position: Int, into tokens: inout TokenList) throws(JSONError) -> JobError? {
+        var scanner = JSONScanner(bytes, position: position, depth: 1)
+        try scanner.enterArray()
+        while try scanner.nextElement() {
+            guard tokens.submitted < limit else {
+                return JobError(
+                    field: "pushes", position: scanner.position,
+                    reason: "a job may have at most \(limit) pushes; send the others in further jobs")
+            }
+            if let error = try readPush(&scanner, &tokens) { return error }
+        }
+        return nil
+    }
+
+    private mutating func readPush(
+        _ scanner: inout JSONScanner, _ tokens: inout TokenList
+    ) throws(JSONError) -> JobError? {
+        let start = scanner.position
+        let index = tokens.submitted
+        guard try scanner.kind() == .object else {
+            return error(index, "", start, "must be an object such as {\"token\": \"…\", \"payload\": {…}}")
+        }
+        var token: Int?
+        var payload: Range<Int>?
+        try scanner.enterObject()
+        while let key = try scanner.nextKey() {
+            if scanner.matches(key, "token"), token == nil {
+                token = scanner.position
+                _ = try scanner.skipValue()
+            } else if scanner.matches(key, "payload"), payload == nil {
+                guard try scanner.kind() == .object else {
+                    return error(index, ".payload", scanner.position, "must be a JSON object")
+                }
+                payload = try scanner.skipValue()
+            } else {
+                return wrong(index, key, scanner)
+            }
+        }
+        guard let token else { return error(index, ".token", start, "is missing") }
+        guard let payload else { return error(index, ".payload", start, "is missing") }
+        var atToken = JSONScanner(bytes, position: token, depth: 2)
+        if let fault = check.fault(of: payload) {
+            let value = try atToken.skipValue()
+            let isString = bytes[value.lowerBound] == UInt8(ascii: "\"")
+            tokens.refuse(fault.fault, text: isString ? value.lowerBound + 1..<value.upperBound - 1 : value)
+            return nil
+        }
+        let accepted = tokens.entries.count
+        try tokens.readToken(&atToken)
+        if tokens.entries.count > accepted { payloads.append(payload) }
+        return nil
+    }
+
+    private func wrong(_ index: Int, _ key: JSONString, _ scanner: JSONScanner) -> JobError {
+        let name = Excerpt.of(scanner.text(key))
+        let isKnown = name == "token" || name == "payload"
+        return error(
+            index, "." + name, key.content.lowerBound - 1,
+            isKnown ? "is given twice" : "is not known; a push has \"token\" and \"payload\"")
+    }
+
+    private func error(_ index: Int, _ path: String, _ position: Int, _ reason: String) -> JobError {
+        let field = "pushes[\(index)]" + path
+        return JobError(field: field, position: position, reason: "\"\(field)\" \(reason)")
+    }
+}

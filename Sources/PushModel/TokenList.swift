@@ -1,0 +1,96 @@
+/// The device tokens of a job, decoded one after the other, each of them once.
+struct TokenList {
+    /// The accepted tokens.
+    private(set) var entries: [ParsedJob.Push] = []
+    private(set) var malformed: [MalformedPush] = []
+    private(set) var duplicates = 0
+    /// Tokens so far: accepted, malformed and duplicates.
+    private(set) var submitted = 0
+    /// The bytes of the accepted tokens, then room for the next one.
+    private var storage: [UInt8] = []
+    private var used = 0
+    private var seen = TokenSet()
+
+    /// Reads the array of tokens at the scanner's position; false if it has more than `limit`.
+    mutating func readArray(_ scanner: inout JSONScanner, limit: Int) throws(JSONError) -> Bool {
+        expect(textBytes: scanner.bytes.count - scanner.position, limit: limit)
+        try scanner.enterArray()
+        while try scanner.nextElement() {
+            guard submitted < limit else { return false }
+            try readToken(&scanner)
+        }
+        return true
+    }
+
+    /// Makes room for as many tokens of the usual 64 digits as fit into so much text.
+    private mutating func expect(textBytes: Int, limit: Int) {
+        let count = min(textBytes / 67 + 1, limit)
+        storage.reserveCapacity(32 * count + HexToken.room)
+        entries.reserveCapacity(count)
+        seen.expect(count)
+    }
+
+    /// Reads the value at the scanner's position as the next push's token.
+    mutating func readToken(_ scanner: inout JSONScanner) throws(JSONError) {
+        makeRoom()
+        let (start, used) = (scanner.position, used)
+        let plain = storage.withUnsafeMutableBytes {
+            HexToken.decodePlain(
+                scanner.bytes, from: start, into: UnsafeMutableRawBufferPointer(rebasing: $0[used...]))
+        }
+        if let plain {
+            scanner.position = plain.end
+            return add(count: plain.count)
+        }
+        guard try scanner.kind() == .string else {
+            return try refuse(.tokenNotText, text: scanner.skipValue())
+        }
+        let string = try scanner.string()
+        var text: [UInt8] = []
+        scanner.append(string, to: &text)
+        switch HexToken.decode(text) {
+        case .success(let token):
+            storage.replaceSubrange(used..<used + token.count, with: token)
+            add(count: token.count)
+        case .failure(let fault): refuse(fault.fault, text: string.content)
+        }
+    }
+
+    /// The next push is malformed.
+    mutating func refuse(_ fault: MalformedPush.Fault, text: Range<Int>) {
+        malformed.append(MalformedPush(index: submitted, fault: fault, text: text))
+        submitted += 1
+    }
+
+    /// Hands over the bytes of the accepted tokens.
+    mutating func takeBytes() -> [UInt8] {
+        storage.removeSubrange(used...)
+        defer { storage = [] }
+        return storage
+    }
+
+    /// Takes in the token whose bytes stand where there is room.
+    private mutating func add(count: Int) {
+        let token = used..<used + count
+        let isNew = storage.withUnsafeBytes { seen.insert(token, at: entries, in: $0) }
+        if isNew {
+            entries.append(
+                ParsedJob.Push(
+                    tokenOffset: UInt32(used), index: UInt32(submitted),
+                    tokenLength: UInt8(truncatingIfNeeded: count)))
+            used += count
+        } else {
+            duplicates += 1
+        }
+        submitted += 1
+    }
+
+    /// Keeps `HexToken.room` bytes behind the used ones; takes what is reserved piece by piece, then doubles.
+    @inline(__always)
+    private mutating func makeRoom() {
+        guard storage.count - used < HexToken.room else { return }
+        let reserved = storage.capacity - storage.count
+        let count = reserved >= HexToken.room ? min(reserved, 2048) : max(2 * HexToken.room, used)
+        storage.append(contentsOf: repeatElement(0, count: count))
+    }
+}
