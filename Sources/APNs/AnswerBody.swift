@@ -25,4 +25,10 @@ package struct AnswerBody: Hashable, Sendable {
         self.reason = reason
         self.timestamp = timestamp
     }
+
+    /// The body with which a gateway refuses a push.
+    package static func write(_ reason: Reason, timestamp: Int64?) -> [UInt8] {
+        let timestamp = timestamp.map { #","timestamp":\#($0)"# } ?? ""
+        return Array(#"{"reason":"\#(reason.rawValue)"\#(timestamp)}"#.utf8)
+    }
 }

@@ -32,6 +32,6 @@ package struct CertificateTopics: Hashable, Sendable {
     package var onlyTopic: String? { allowed.count == 1 ? allowed[0] : nil }
 
     package func allows(_ topic: UnsafeRawBufferPointer) -> Bool {
-        allowed.contains { $0.utf8.elementsEqual(topic) }
+        allowed.contains { topic.equals($0) }
     }
 }

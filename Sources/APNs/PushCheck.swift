@@ -59,10 +59,10 @@ package enum PushCheck {
         _ push: ReceivedPush, _ credentials: () -> Credentials,
         _ tokenState: (UnsafeRawBufferPointer) -> TokenState
     ) throws(Refusal) -> AcceptedPush {
-        guard let method = push.method, method.elementsEqual("POST".utf8) else {
+        guard let method = push.method, method.equals("POST") else {
             throw Refusal(.methodNotAllowed)
         }
-        let token = try token(inPath: push.path)
+        let (token, isToken) = try token(inPath: push.path)
         let topics = try topics(of: credentials())
 
         if push.hasRepeatedHeader { throw Refusal(.duplicateHeaders) }
@@ -75,7 +75,6 @@ package enum PushCheck {
         if let collapseID = push.collapseID, collapseID.count > 64 { throw Refusal(.badCollapseID) }
         if let reason = topics.refusal(of: push.topic, type: type) { throw Refusal(reason) }
 
-        let isToken = token.count <= 2 * DeviceToken.longest && Hexadecimal.isValid(token)
         if let refusal = (isToken ? tokenState(token) : .unknown).refusal {
             throw Refusal(refusal.reason, timestamp: refusal.timestamp)
         }
@@ -91,17 +90,19 @@ package enum PushCheck {
         }
     }
 
-    private static func token(inPath path: UnsafeRawBufferPointer?) throws(Refusal) -> UnsafeRawBufferPointer
-    {
-        let prefix = "/3/device/".utf8
-        guard let path, path.starts(with: prefix) else {
-            let hasNoToken = path?.elementsEqual("/3/device".utf8) ?? false
+    private static func token(
+        inPath path: UnsafeRawBufferPointer?
+    ) throws(Refusal) -> (token: UnsafeRawBufferPointer, isWellFormed: Bool) {
+        let prefix = "/3/device/"
+        guard let path, path.hasPrefix(prefix) else {
+            let hasNoToken = path?.equals("/3/device") ?? false
             throw Refusal(hasNoToken ? .missingDeviceToken : .badPath)
         }
-        let token = UnsafeRawBufferPointer(rebasing: path.dropFirst(prefix.count))
+        let token = path.after(prefix.utf8.count)
         if token.isEmpty { throw Refusal(.missingDeviceToken) }
+        if Hexadecimal.isValid(token) { return (token, token.count <= 2 * DeviceToken.longest) }
         if token.contains(UInt8(ascii: "/")) { throw Refusal(.badPath) }
-        return token
+        return (token, false)
     }
 
     private static func isUUID(_ text: UnsafeRawBufferPointer) -> Bool {
@@ -132,7 +133,7 @@ package enum PushCheck {
     private static func type(_ text: UnsafeRawBufferPointer) throws(Refusal) -> PushType {
         for raw in 0...UInt8.max {
             guard let type = PushType(rawValue: raw) else { break }
-            if type.name.utf8.elementsEqual(text) { return type }
+            if text.equals(type.name) { return type }
         }
         throw Refusal(.invalidPushType)
     }

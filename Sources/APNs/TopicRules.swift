@@ -34,21 +34,20 @@ package struct TopicRules: Hashable, Sendable {
     }
 
     private func badTopic(_ topic: UnsafeRawBufferPointer, _ type: PushType) -> Reason? {
-        let suffix = type.topicSuffix.utf8
-        guard topic.count > suffix.count, topic.suffix(suffix.count).elementsEqual(suffix) else {
-            return .badTopic
-        }
+        let suffix = type.topicSuffix
+        let bundleLength = topic.count - suffix.utf8.count
+        guard bundleLength > 0, topic.after(bundleLength).equals(suffix) else { return .badTopic }
         let isPrintable = topic.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         return isPrintable ? nil : .badTopic
     }
 
     /// Whether `topic` is the bundle id, alone or with the suffix of some push type.
     private static func topic(_ topic: UnsafeRawBufferPointer, isOf bundle: String) -> Bool {
-        guard topic.starts(with: bundle.utf8) else { return false }
-        let suffix = topic.dropFirst(bundle.utf8.count)
+        guard topic.hasPrefix(bundle) else { return false }
+        let suffix = topic.after(bundle.utf8.count)
         for raw in 0...UInt8.max {
             guard let type = PushType(rawValue: raw) else { return false }
-            if suffix.elementsEqual(type.topicSuffix.utf8) { return true }
+            if suffix.equals(type.topicSuffix) { return true }
         }
         return false
     }

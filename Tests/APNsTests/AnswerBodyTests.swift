@@ -33,6 +33,14 @@ struct AnswerBodyTests {
         #expect(withBytes(text) { AnswerBody($0) } == nil)
     }
 
+    @Test(arguments: Reason.allCases) func `reads what a gateway writes`(reason: Reason) {
+        for timestamp in [nil, 1_700_000_000_123] as [Int64?] {
+            let body = AnswerBody.write(reason, timestamp: timestamp).withUnsafeBytes { AnswerBody($0) }
+            #expect(body?.reason == reason.rawValue)
+            #expect(body?.timestamp == timestamp)
+        }
+    }
+
     @Test func `deep nesting is refused`() {
         func text(_ depth: Int) -> String {
             #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
