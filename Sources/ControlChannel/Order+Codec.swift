@@ -3,10 +3,9 @@ extension Order: ControlMessage {
     package var encoded: [UInt8] {
         var writer = ControlWriter()
         switch self {
-        case .begin(let redis, let shards, let worker, let index):
+        case .begin(let redis, let worker, let index):
             writer.number(UInt8(1))
             writer.text(redis)
-            writer.number(shards)
             writer.text(worker)
             writer.number(index)
         case .app(let setup):
@@ -37,6 +36,9 @@ extension Order: ControlMessage {
         case .resume(let app):
             writer.number(UInt8(8))
             writer.text(app)
+        case .lease(let end):
+            writer.number(UInt8(10))
+            writer.number(end)
         case .finish(let milliseconds):
             writer.number(UInt8(9))
             writer.number(milliseconds)
@@ -50,8 +52,7 @@ extension Order: ControlMessage {
         switch kind {
         case 1:
             self = .begin(
-                redis: try reader.text(), shards: try reader.number(), worker: try reader.text(),
-                index: try reader.number())
+                redis: try reader.text(), worker: try reader.text(), index: try reader.number())
         case 2: self = .app(try AppSetup(from: &reader))
         case 3: self = .forget(app: try reader.text())
         case 4:
@@ -69,6 +70,7 @@ extension Order: ControlMessage {
                 shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
         case 7: self = .pause(app: try reader.text())
         case 8: self = .resume(app: try reader.text())
+        case 10: self = .lease(end: try reader.number())
         case 9: self = .finish(withinMilliseconds: try reader.number())
         default: throw .unknownKind(kind)
         }

@@ -1,8 +1,8 @@
 /// What a coordinator tells a worker.
 package enum Order: Equatable, Sendable {
-    /// The first order: the farm's Redis (an address with its password), its number of shards, the worker's
-    /// name in the books (unique for every start), and its index among the host's workers.
-    case begin(redis: String, shards: UInt16, worker: String, index: UInt16)
+    /// The first order: the farm's Redis (an address with its password), the worker's name in the books (unique
+    /// for every start), and its index among the host's workers.
+    case begin(redis: String, worker: String, index: UInt16)
     /// An app that is new, or that changed.
     case app(AppSetup)
     /// An app that is no longer configured: give its batches back.
@@ -13,6 +13,8 @@ package enum Order: Equatable, Sendable {
     case shards(app: String, [Shard])
     /// Batches have become ready on these shards.
     case ring(app: String, shards: [UInt16])
+    /// The coordinator's leases hold until then, on ``BootClock`` in milliseconds: start nothing later.
+    case lease(end: UInt64)
     /// Send nothing for the app, and give its batches back.
     case pause(app: String)
     case resume(app: String)

@@ -40,6 +40,8 @@ final class LoopExecutor: SerialExecutor {
 
     func adoptCurrentThread() {
         thread.store(Self.currentThread, ordering: .relaxed)
+        // A peer that goes away is an error of the write that meets it, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
     }
 
     @Loop func atEndOfTurn(_ listener: any TurnListener) {

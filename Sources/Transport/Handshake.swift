@@ -20,6 +20,12 @@ import TLS
 }
 
 extension ByteStream {
+    /// Takes over a descriptor that this process was given, such as a control channel.
+    package static func adopt(descriptor: Int32, peer: String) -> ByteStream {
+        Socket.setFlags(descriptor)
+        return ByteStream(descriptor, .plain, peer: peer)
+    }
+
     /// Hands a descriptor from the one who waited for it to the stream that will use it.
     static func adopt(
         _ descriptor: Int32, _ channel: consuming Channel, peer: SocketAddress, _ waiter: SocketWaiter

@@ -9,10 +9,10 @@ import Testing
         proxyHost: "proxy", proxyPort: 3128, connections: 2, generation: 9)
 
     static let orders: [Order] = [
-        .begin(redis: "redis://:secret@host/0", shards: 64, worker: "host-1-2", index: 1),
+        .begin(redis: "redis://:secret@host/0", worker: "host-1-2", index: 1),
         .app(setup), .forget(app: "demo"), .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8)),
         .shards(app: "demo", [.init(number: 63, fence: Array("1:abc:host".utf8))]),
-        .ring(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"),
+        .ring(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"), .lease(end: 1 << 50),
         .finish(withinMilliseconds: 20_000),
     ]
 
@@ -62,7 +62,7 @@ import Testing
         var random = SplitMix(state: 7)
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { index in
-                UInt8.random(in: index == 0 ? 1...9 : 0...255, using: &random)
+                UInt8.random(in: index == 0 ? 1...10 : 0...255, using: &random)
             }
             _ = try? Order(decoding: bytes[...])
             _ = try? Notice(decoding: bytes[...])

@@ -1,0 +1,19 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A clock that all processes of one host share, which goes on while the host sleeps and never jumps: for leases.
+package enum BootClock {
+    /// Milliseconds since the host started.
+    package static var milliseconds: UInt64 {
+        var time = timespec()
+        #if canImport(Glibc)
+            clock_gettime(CLOCK_BOOTTIME, &time)
+        #else
+            clock_gettime(CLOCK_MONOTONIC, &time)
+        #endif
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}
