@@ -1,0 +1,233 @@
+import APNs
+package import EventLoop
+import FarmPolicy
+import HTTP2
+package import PushModel
+package import Transport
+
+/// APNs over one HTTP/2 connection.
+@Loop package final class APNsConnection: GatewayConnection, TurnListener {
+    private let stream: ByteStream
+    private let session = ClientSession(settings: APNsConnection.settings)
+    private let generation: UInt32
+    private weak var listener: (any GatewayListener)?
+    private var request: PushRequest
+    private var budget: StreamBudget
+    private var open = OpenPushes()
+    private var deadlines: RequestDeadlines
+    private var quiet: QuietWatch
+    private var tick: Timer?
+    private var isRetiring = false
+    private var hasEnded = false
+    /// Why the session can write no more.
+    private var failure: String?
+    package private(set) var isProven = false
+
+    /// - Parameters:
+    ///   - stream: connected, its TLS handshake done.
+    ///   - authority: the gateway's host, with its port unless that is 443.
+    ///   - providerToken: `nil` when the TLS certificate speaks for us.
+    ///   - generation: of the credentials, told with every refusal.
+    package init(
+        over stream: ByteStream, authority: String, providerToken: [UInt8]?, generation: UInt32,
+        requestTimeout: Duration, listener: any GatewayListener
+    ) {
+        let now = ContinuousClock.now
+        self.stream = stream
+        self.generation = generation
+        self.listener = listener
+        request = PushRequest(authority: authority, providerToken: providerToken)
+        budget = StreamBudget(aloneUntilAuthenticated: providerToken != nil)
+        deadlines = RequestDeadlines(slots: StreamBudget.usualCap, timeout: requestTimeout, start: now)
+        quiet = QuietWatch(start: now, busy: min(.seconds(15), requestTimeout / 2))
+        stream.onBytes = { [unowned self] bytes in receive(bytes) }
+        stream.onEnd = { [unowned self] end in finish("\(end)") }
+        stream.source = { [unowned self] output in fill(&output) }
+        tick = Timer { [unowned self] in look() }
+        tick?.start(after: Self.tickInterval, every: Self.tickInterval)
+        stream.setNeedsFlush()
+    }
+
+    private static let tickInterval = Duration.milliseconds(500)
+
+    private static var settings: SessionSettings {
+        var settings = SessionSettings()
+        // Answers are a few bytes; the tables and windows of the protocol's defaults are plenty.
+        settings.maxHeaderListSize = 8192
+        return settings
+    }
+
+    package var room: Int { isRetiring || hasEnded ? 0 : budget.available }
+    package var openStreams: Int { budget.open }
+    package var limit: Int { budget.limit }
+    package var isSpent: Bool { isRetiring || hasEnded || budget.isSpent }
+
+    package func send(
+        _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
+        ticket: PushTicket, at now: ContinuousClock.Instant
+    ) -> Bool {
+        guard room > 0 else { return false }
+        request.use(head)
+        request.aim(token: token, id: id)
+        let slot = open.add(ticket)
+        guard case .opened(let number) = session.submit(request.block, body: payload, tag: UInt32(slot.slot))
+        else {
+            open.remove(slot.slot)
+            return false
+        }
+        open.set(stream: number, of: slot.slot)
+        if budget.open == 0 { quiet.becameBusy(at: now) }
+        budget.opened()
+        deadlines.add(slot, sentAt: now)
+        stream.setNeedsFlush()
+        return true
+    }
+
+    package func retire() {
+        guard !isRetiring, !hasEnded else { return }
+        isRetiring = true
+        session.goAway()
+        stream.setNeedsFlush()
+        closeIfDone(reason: "retired")
+    }
+
+    package func close() {
+        stream.close()
+        finish("closed")
+    }
+
+    /// Acts on what came up while output was written: resets that left, a session that failed.
+    package func loopTurnEnded() {
+        guard !hasEnded else { return }
+        drainEvents()
+        if let failure { abort(failure) }
+    }
+
+    private func fill(_ output: inout OutputBuffer) {
+        Loop.atEndOfTurn(self)
+        do {
+            try output.append(upTo: 32 << 10) { (space) throws(HTTP2Error) in
+                var total = 0
+                while total < space.count, total < 64 << 10 {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: space[total...])
+                    let count = try session.fill(rest)
+                    guard count > 0 else { break }
+                    total += count
+                }
+                return total
+            }
+        } catch { failure = "\(error)" }
+    }
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) {
+        quiet.read(at: .now)
+        do { try session.receive(bytes) } catch {
+            drainEvents()
+            return abort("\(error)")
+        }
+        drainEvents()
+        if session.wantsWrite { stream.setNeedsFlush() }
+    }
+
+    private func drainEvents() {
+        let roomBefore = room
+        while let event = session.nextEvent() { handle(event) }
+        guard !hasEnded else { return }
+        if room > roomBefore { listener?.hasRoom(self) }
+        closeIfDone(reason: "spent")
+    }
+
+    private func handle(_ event: ClientEvent) {
+        switch event {
+        case .answered(let answer): answered(answer)
+        case .closed(let tag, _, let code, let unprocessed):
+            settle(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
+        case .settings(let settings):
+            budget.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
+            listener?.hasRoom(self)
+        case .goAway(_, let code, let debug):
+            let wasSpent = isSpent
+            budget.goAway()
+            let notice = debug.withUnsafeBytes { AnswerBody($0)?.reason }
+            if !wasSpent { listener?.isSpent(self, reason: "GOAWAY \(notice ?? "code \(code)")") }
+        case .pong: break
+        case .failed(let error): abort("\(error)")
+        }
+    }
+
+    private func answered(_ answer: Answer) {
+        let slot = Int(answer.tag)
+        guard answer.status != 200 else {
+            prove()
+            return settle(slot, .delivered)
+        }
+        let body = AnswerBody(answer.body)
+        let verdict = Verdict(status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp)
+        if verdict.provesAuthentication { prove() }
+        settle(
+            slot,
+            .refused(
+                Refusal(
+                    verdict: verdict, status: answer.status, retryAfter: answer.retryAfter,
+                    generation: generation)))
+    }
+
+    private func prove() {
+        guard !isProven else { return }
+        isProven = true
+        budget.authenticated()
+    }
+
+    /// Frees a push's place; it is told to the listener unless its deadline had done so before.
+    private func settle(_ slot: Int, _ fate: Fate) {
+        let entry = open.remove(slot)
+        budget.closed()
+        if budget.open == 0 { quiet.becameIdle() }
+        guard let entry else { return }
+        deadlines.remove(entry.request)
+        listener?.settled(entry.ticket, fate)
+    }
+
+    /// Looks at the deadlines and at how long the gateway has been quiet.
+    private func look() {
+        let now = ContinuousClock.now
+        while let late = deadlines.expire(at: now) {
+            let (ticket, number) = open.abandon(late.slot)
+            session.reset(number)
+            stream.setNeedsFlush()
+            listener?.settled(ticket, .unknown(cause: "no answer within the deadline"))
+        }
+        switch quiet.act(at: now) {
+        case .wait: break
+        case .ping:
+            session.ping(1)
+            stream.setNeedsFlush()
+        case .dead: abort("no answer to PING")
+        }
+    }
+
+    private func abort(_ reason: String) {
+        stream.close()
+        finish(reason)
+    }
+
+    private func closeIfDone(reason: String) {
+        guard !hasEnded, isSpent, budget.open == 0 else { return }
+        abort(reason)
+    }
+
+    private func finish(_ reason: String) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        tick?.stop()
+        session.abandon()
+        while let event = session.nextEvent() {
+            guard case .closed(let tag, _, _, let unprocessed) = event else {
+                if case .answered(let answer) = event { answered(answer) }
+                continue
+            }
+            settle(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "connection lost: \(reason)"))
+        }
+        listener?.ended(self, reason: reason)
+    }
+}

@@ -1,0 +1,126 @@
+package import EventLoop
+import FarmPolicy
+import TLS
+import Transport
+
+/// The connections of one app in one worker: dialled when there is something to send, kept for days, replaced
+/// when they are spent.
+@Loop package final class ConnectionPool {
+    /// Hears of what concerns more than one push.
+    @Loop package protocol Owner: GatewayListener {
+        /// A connection could not be made; the next try comes by itself.
+        func dialFailed(_ reason: String, refusedByPeer: Bool)
+        /// The pause after a failure is over: whoever has something to send may ask for a connection.
+        func dialPauseEnded()
+    }
+
+    package private(set) var connections: [any GatewayConnection] = []
+    /// Connections dialled since the start, successfully or not.
+    package private(set) var dials = 0
+    /// Dials in a row that the gateway ended by a TLS alert: it does not like our certificate.
+    package private(set) var refusalsInARow = 0
+    private var plan: GatewayPlan?
+    private weak var owner: (any Owner)?
+    private var backOff = BackOff(first: .milliseconds(500), longest: .seconds(60))
+    private var isDialling = false
+    private var epoch = 0
+    private var pause: Timer?
+    private var isPausing = false
+    private var random = SystemRandomNumberGenerator()
+
+    package init(owner: any Owner) {
+        self.owner = owner
+        pause = Timer { [unowned self] in
+            isPausing = false
+            self.owner?.dialPauseEnded()
+        }
+    }
+
+    /// The connection with the most room, if any has some.
+    package var roomiest: (any GatewayConnection)? {
+        let best = connections.max { $0.room < $1.room }
+        return best.flatMap { $0.room > 0 ? $0 : nil }
+    }
+
+    package var openStreams: Int { connections.reduce(0) { $0 + $1.openStreams } }
+
+    /// Pushes that all connections together allow to be open.
+    package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
+
+    /// From now on connections are made by this plan; those of an older one are retired.
+    package func follow(_ plan: GatewayPlan?) {
+        self.plan = plan
+        epoch += 1
+        refusalsInARow = 0
+        backOff.succeeded()
+        isPausing = false
+        isDialling = false
+        retireAll()
+    }
+
+    /// Retires every connection: the next ones start anew.
+    package func retireAll() {
+        for connection in connections { connection.retire() }
+    }
+
+    /// Closes every connection at once.
+    package func closeAll() {
+        plan = nil
+        epoch += 1
+        for connection in connections { connection.close() }
+    }
+
+    /// There is something to send: makes a connection if one is missing and none is on its way.
+    package func needConnection() {
+        guard let plan, !isDialling, !isPausing else { return }
+        guard connections.count(where: { !$0.isSpent }) < plan.connections else { return }
+        isDialling = true
+        let epoch = epoch
+        Task { @Loop in await dial(plan, epoch: epoch) }
+    }
+
+    /// The connection is closed.
+    package func remove(_ connection: any GatewayConnection) {
+        connections.removeAll { $0 === connection }
+        // One that never had an answer counts like a failed dial: no gateway likes to be dialled in a loop.
+        if connection.isProven { backOff.succeeded() } else { wait() }
+    }
+
+    private func dial(_ plan: GatewayPlan, epoch: Int) async {
+        dials += 1
+        let dial = Dial(
+            .tcp(host: plan.host, port: plan.port), tls: plan.tls, serverName: plan.host, proxy: plan.proxy,
+            firstAddress: plan.firstAddress + dials, timeout: .seconds(10))
+        do {
+            let stream = try await dial.connect()
+            guard epoch == self.epoch, let owner else { return stream.close() }
+            isDialling = false
+            if let chosen = stream.applicationProtocol, chosen != "h2" {
+                stream.close()
+                return failed("the gateway chose the protocol \(chosen), not h2", refusedByPeer: false)
+            }
+            let connection = APNsConnection(
+                over: stream, authority: plan.authority, providerToken: plan.providerToken,
+                generation: plan.generation, requestTimeout: plan.requestTimeout, listener: owner)
+            connections.append(connection)
+            refusalsInARow = 0
+        } catch {
+            guard epoch == self.epoch else { return }
+            isDialling = false
+            var refused = false
+            if case .tls(.alert) = error { refused = true }
+            failed("\(error)", refusedByPeer: refused)
+        }
+    }
+
+    private func failed(_ reason: String, refusedByPeer: Bool) {
+        refusalsInARow = refusedByPeer ? refusalsInARow + 1 : 0
+        wait()
+        owner?.dialFailed(reason, refusedByPeer: refusedByPeer)
+    }
+
+    private func wait() {
+        isPausing = true
+        pause?.start(after: backOff.failed(using: &random))
+    }
+}

@@ -1,0 +1,41 @@
+package import EventLoop
+package import PushModel
+
+/// A live connection to a gateway, whatever it speaks.
+///
+/// Every push that was sent comes back to the listener exactly once, as settled, at the latest when its
+/// deadline has passed or the connection has ended.
+@Loop package protocol GatewayConnection: AnyObject {
+    /// Pushes that may be sent now.
+    var room: Int { get }
+    /// Pushes sent and not settled.
+    var openStreams: Int { get }
+    /// The most pushes that it allows to be open at a time.
+    var limit: Int { get }
+    /// It takes no more pushes, though it may still settle some.
+    var isSpent: Bool { get }
+    /// Some answer has proved that the gateway takes our credentials.
+    var isProven: Bool { get }
+
+    /// Sends one push; only with ``room``. Token and payload are valid during the call.
+    /// - Returns: whether the connection took it.
+    func send(
+        _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
+        ticket: PushTicket, at now: ContinuousClock.Instant
+    ) -> Bool
+    /// Takes no more pushes, awaits the answers that are due, and closes.
+    func retire()
+    /// Closes at once; what is open is settled as of unknown outcome.
+    func close()
+}
+
+/// Hears what becomes of pushes and of the connection. Calls come from the loop, never from within `send`.
+@Loop package protocol GatewayListener: AnyObject {
+    func settled(_ ticket: PushTicket, _ fate: Fate)
+    /// There is room for pushes, or the limit has changed.
+    func hasRoom(_ connection: any GatewayConnection)
+    /// It takes no more pushes (GOAWAY); it still settles the open ones.
+    func isSpent(_ connection: any GatewayConnection, reason: String)
+    /// It is closed, and everything is settled.
+    func ended(_ connection: any GatewayConnection, reason: String)
+}

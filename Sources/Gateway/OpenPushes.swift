@@ -1,0 +1,48 @@
+import FarmPolicy
+
+/// The pushes that a connection has open, by slot: the number under which HTTP/2 and the deadlines know them.
+struct OpenPushes {
+    private struct Entry {
+        var ticket = PushTicket(batch: 0, position: 0)
+        var stream: Int32 = 0
+        var generation: UInt32 = 0
+        /// The deadline has settled the push; only the stream is still to close.
+        var isAbandoned = false
+    }
+
+    private var entries: [Entry] = []
+    private var free: [Int] = []
+
+    /// Gives a push a slot.
+    mutating func add(_ ticket: PushTicket) -> RequestDeadlines.Request {
+        let slot: Int
+        if let last = free.popLast() {
+            slot = last
+        } else {
+            slot = entries.count
+            entries.append(Entry())
+        }
+        entries[slot].ticket = ticket
+        entries[slot].generation &+= 1
+        entries[slot].isAbandoned = false
+        return RequestDeadlines.Request(slot: slot, generation: entries[slot].generation)
+    }
+
+    mutating func set(stream: Int32, of slot: Int) { entries[slot].stream = stream }
+
+    /// The push is settled before its stream is closed: the slot stays taken until then.
+    mutating func abandon(_ slot: Int) -> (PushTicket, stream: Int32) {
+        entries[slot].isAbandoned = true
+        return (entries[slot].ticket, entries[slot].stream)
+    }
+
+    /// Frees the slot of a closed stream.
+    /// - Returns: the push, unless it was settled before.
+    @discardableResult
+    mutating func remove(_ slot: Int) -> (ticket: PushTicket, request: RequestDeadlines.Request)? {
+        let entry = entries[slot]
+        free.append(slot)
+        guard !entry.isAbandoned else { return nil }
+        return (entry.ticket, RequestDeadlines.Request(slot: slot, generation: entry.generation))
+    }
+}

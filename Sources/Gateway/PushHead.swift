@@ -1,0 +1,19 @@
+package import PushModel
+
+/// The request headers that the pushes of one segment share; compared by identity.
+package final class PushHead {
+    let topic: [UInt8]
+    let pushType: String
+    let priority: String
+    let expiration: String?
+    let collapseID: String?
+
+    /// - Parameter topic: of the app, to which the push type adds its suffix; the options' own topic wins.
+    package init(_ options: PushOptions, appTopic: String) {
+        topic = Array((options.topic ?? options.pushType.topic(ofApp: appTopic)).utf8)
+        pushType = options.pushType.name
+        priority = String(options.priority)
+        expiration = options.expiration.map { String($0) }
+        collapseID = options.collapseID
+    }
+}

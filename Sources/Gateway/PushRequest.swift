@@ -1,0 +1,66 @@
+import APNs
+import HTTP2
+import PushModel
+
+/// The header list of a connection's requests, in which a push changes only what differs from the one before.
+struct PushRequest: ~Copyable {
+    let block: HeaderBlock
+    /// Bytes of the longest token that a batch can carry.
+    private static let longestToken = 255
+    private var head: PushHead?
+
+    /// - Parameters:
+    ///   - authority: the gateway's host, with its port unless that is 443.
+    ///   - providerToken: `nil` when a certificate speaks for us.
+    init(authority: String, providerToken: [UInt8]?) {
+        block = HeaderBlock(
+            RequestHeader.allCases.compactMap { header in
+                let name = "\(header.name)"
+                switch header {
+                case .method: return .fixed(name, "POST")
+                case .scheme: return .fixed(name, "https")
+                case .authority: return .fixed(name, authority)
+                case .path:
+                    return .changeable(name, prefix: "/3/device/", capacity: 2 * PushRequest.longestToken)
+                case .authorization:
+                    guard let providerToken else { return .borrowed(name) }
+                    return .fixed(
+                        name, "bearer " + String(decoding: providerToken, as: UTF8.self), indexed: false)
+                case .topic, .collapseID:
+                    return .changeable(name, capacity: 255, indexed: header.isIndexed)
+                case .pushType, .priority, .expiration, .id:
+                    return .changeable(name, capacity: 40, indexed: header.isIndexed)
+                }
+            })
+    }
+
+    mutating func use(_ head: PushHead) {
+        guard head !== self.head else { return }
+        self.head = head
+        head.topic.withUnsafeBytes { set(.topic, $0.isEmpty ? nil : $0) }
+        set(.pushType, head.pushType)
+        set(.priority, head.priority)
+        set(.expiration, head.expiration)
+        set(.collapseID, head.collapseID)
+    }
+
+    mutating func aim(token: UnsafeRawBufferPointer, id: PushID) {
+        block.write(Self.index(.path)) { Hexadecimal.write(token, to: $0) }
+        block.write(Self.index(.id)) { room in
+            id.write(to: room)
+            return PushID.textLength
+        }
+    }
+
+    private func set(_ header: RequestHeader, _ text: String?) {
+        guard let text else { return block.omit(Self.index(header)) }
+        block.set(Self.index(header), text)
+    }
+
+    private func set(_ header: RequestHeader, _ bytes: UnsafeRawBufferPointer?) {
+        guard let bytes else { return block.omit(Self.index(header)) }
+        block.set(Self.index(header), bytes)
+    }
+
+    private static func index(_ header: RequestHeader) -> Int { Int(header.rawValue) }
+}
