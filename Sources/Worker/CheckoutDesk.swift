@@ -1,0 +1,50 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+
+/// Gets batches from Redis when there is credit for them: one call under way at a time.
+@Loop final class CheckoutDesk {
+    private unowned let sender: AppSender
+    private(set) var isBusy = false
+
+    /// Shards asked in one call, and batches taken at most: what keeps the script short.
+    private static let shardsPerCall = 16
+    private static let batchesPerCall = 8
+    /// Less credit than this is not worth a call while there is something to send.
+    private static let smallestCredit = 64
+
+    init(_ sender: AppSender) { self.sender = sender }
+
+    func checkOut() {
+        let credit = sender.creditLimit - sender.exposure
+        guard !isBusy, !sender.shards.isQuiet, sender.context.redis.isReady else { return }
+        guard credit >= Self.smallestCredit else { return }
+        isBusy = true
+        let shards = sender.shards.take(atMost: Self.shardsPerCall)
+        let asked = Set(shards.map(\.number))
+        let request = Checkout(
+            worker: sender.context.name, credit: credit, maxBatches: Self.batchesPerCall,
+            known: sender.held.values.filter { asked.contains($0.shard) }.map(\.id), shards: shards)
+        sender.store.send(request) { [weak self] result in
+            self?.finish(result, asked)
+        }
+    }
+
+    private func finish(_ result: Result<Checkout.Reply, StoreError>, _ asked: Set<Int>) {
+        isBusy = false
+        switch result {
+        case .failure(let error):
+            sender.shards.ring(asked)
+            sender.context.log.debug(
+                "checkout failed", metadata: ["app": "\(sender.name)", "error": "\(error)"])
+        case .success(let reply):
+            sender.shards.ring(reply.left)
+            if !reply.fenced.isEmpty { sender.context.tell(.fenced(app: sender.name)) }
+            for batch in reply.batches { sender.accept(batch) }
+            // The answer of an empty shard changes nothing; one with batches is asked again.
+            sender.shards.ring(reply.batches.map(\.id.shard))
+            if reply.pauseReason != nil { sender.pause() } else { sender.schedule() }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import ControlChannel
+package import EventLoop
+import FarmStore
+import Gateway
+package import Logging
+import Transport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One worker process: does what its coordinator orders over the control channel, and ends with it.
+@Loop package final class Worker {
+    /// The descriptor of the control channel in the worker process.
+    package static let controlDescriptor: Int32 = 3
+    /// How long a worker whose coordinator is gone waits for the answers to what is in the air.
+    private static let orphanGrace = Duration.seconds(5)
+    /// The slow poll: what heals a ring that was lost.
+    private static let pollInterval = Duration.seconds(1)
+
+    private let log: Logger
+    private let control: ByteStream
+    private var frames = ControlFrames<Order>()
+    private var context: WorkerContext?
+    private var apps: [String: AppSender] = [:]
+    private var setups: [String: AppSetup] = [:]
+    private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
+    private var beat: Timer?
+    private var deadline: Timer?
+    private var signals: [SignalWatcher] = []
+    private var ending: CheckedContinuation<Int32, Never>?
+    private var isFinishing = false
+
+    package init(log: Logger) {
+        self.log = log
+        control = ByteStream.adopt(descriptor: Self.controlDescriptor, peer: "coordinator")
+    }
+
+    /// Runs until the work is done.
+    /// - Returns: the process's exit status.
+    package func run() async -> Int32 {
+        control.onBytes = { [unowned self] bytes in read(bytes) }
+        control.onEnd = { [unowned self] _ in
+            log.warning("the coordinator is gone")
+            finish(within: Self.orphanGrace)
+        }
+        signals = [SIGTERM, SIGINT].map { number in
+            SignalWatcher(number) { [unowned self] in finish(within: .seconds(20)) }
+        }
+        return await withCheckedContinuation { ending = $0 }
+    }
+
+    private func read(_ bytes: UnsafeRawBufferPointer) {
+        frames.append(bytes)
+        do {
+            while let order = try frames.next() { obey(order) }
+        } catch {
+            log.critical("control channel broken", metadata: ["error": "\(error)"])
+            end(70)
+        }
+    }
+
+    private func tell(_ notice: Notice) {
+        notice.frame.withUnsafeBytes { control.write($0) }
+    }
+
+    private func obey(_ order: Order) {
+        switch order {
+        case .begin(let redis, let worker, let index): begin(redis, worker, Int(index))
+        case .app(let setup): configure(setup)
+        case .provider(let app, let generation, let token):
+            tokens[app] = (generation, token)
+            if let setup = setups[app] { plan(setup) }
+        case .forget(let app): apps[app]?.pause()
+        case .shards(let app, let shards):
+            let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
+            apps[app]?.shards.assign(Dictionary(tokens) { $1 })
+            apps[app]?.schedule()
+        case .ring(let app, let shards):
+            apps[app]?.shards.ring(shards.lazy.map { Int($0) })
+            apps[app]?.schedule()
+        case .lease(let end):
+            context?.leaseEnd = end
+            for app in apps.values { app.schedule() }
+        case .pause(let app): apps[app]?.pause()
+        case .resume(let app): apps[app]?.resume()
+        case .finish(let milliseconds): finish(within: .milliseconds(Int64(milliseconds)))
+        }
+    }
+
+    private func begin(_ redis: String, _ name: String, _ index: Int) {
+        guard context == nil else { return }
+        let settings: RedisSettings
+        do {
+            settings = RedisSettings(address: try RedisAddress(redis), clientName: "pushfarm-worker-\(name)")
+        } catch {
+            log.critical("cannot use the address of Redis", metadata: ["error": "\(error)"])
+            return end(70)
+        }
+        let connection = RedisConnection(settings)
+        context = WorkerContext(redis: connection, name: name, index: index, log: log) { [unowned self] notice in
+            tell(notice)
+        }
+        var isKnown = false
+        connection.onReady = { [unowned self] _ in
+            if !isKnown { tell(.hello(pid: getpid())) }
+            isKnown = true
+            for app in apps.values {
+                app.shards.ringAll()
+                app.schedule()
+            }
+        }
+        connection.onLoss = { [unowned self] error in
+            log.warning("Redis is not reachable", metadata: ["error": "\(error)"])
+        }
+        connection.start()
+        beat = Timer { [unowned self] in poll() }
+        beat?.start(after: Self.pollInterval, every: Self.pollInterval)
+    }
+
+    private func configure(_ setup: AppSetup) {
+        guard let context else { return }
+        setups[setup.name] = setup
+        if apps[setup.name] == nil { apps[setup.name] = AppSender(context, app: setup.name) }
+        plan(setup)
+    }
+
+    /// Lets the app's sender follow its setup; with token authentication only once a token is here.
+    private func plan(_ setup: AppSetup) {
+        guard let context, let app = apps[setup.name] else { return }
+        let token = tokens[setup.name]
+        if setup.credentials == .providerToken, token == nil { return }
+        do {
+            let plan = try GatewayPlan(
+                setup, token: setup.credentials == .providerToken ? token?.token : nil,
+                generation: token?.generation ?? setup.generation, worker: context.index)
+            app.follow(plan, topic: setup.topic)
+        } catch {
+            log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
+            tell(
+                .doubt(
+                    app: setup.name, .credentialsWrong, generation: token?.generation ?? setup.generation,
+                    reason: "\(error)"))
+        }
+    }
+
+    private func poll() {
+        var sum = Notice.Beat()
+        for app in apps.values {
+            app.shards.ringAll()
+            app.schedule()
+            sum.connections += UInt32(app.pool.connections.count)
+            sum.openStreams += UInt32(app.pool.openStreams)
+            sum.batches += UInt32(app.held.count)
+            sum.sent += app.counts.sent
+            sum.delivered += app.counts.delivered
+            sum.failed += app.counts.failed
+            sum.retried += app.counts.retried
+            sum.dials += UInt64(app.pool.dials)
+        }
+        sum.residentBytes = Memory.residentBytes
+        tell(.beat(sum))
+        endIfIdle()
+    }
+
+    /// Starts nothing more, waits for what is in the air, gives the rest back.
+    private func finish(within grace: Duration) {
+        guard !isFinishing else { return }
+        isFinishing = true
+        for app in apps.values { app.finish() }
+        deadline = Timer { [unowned self] in end(0) }
+        deadline?.start(after: grace)
+        beat = Timer { [unowned self] in endIfIdle() }
+        beat?.start(after: .zero, every: .milliseconds(20))
+    }
+
+    private func endIfIdle() {
+        guard isFinishing, apps.values.allSatisfy(\.isIdle) else { return }
+        end(0)
+    }
+
+    private func end(_ status: Int32) {
+        for app in apps.values { app.stop() }
+        context?.redis.close()
+        control.close()
+        ending?.resume(returning: status)
+        ending = nil
+    }
+}

@@ -1,0 +1,30 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+
+/// What the parts of a worker share.
+@Loop final class WorkerContext {
+    let redis: RedisConnection
+    /// The worker's name in the books, unique for every start.
+    let name: String
+    /// Among the host's workers; spreads them over a gateway's addresses.
+    let index: Int
+    let log: Logger
+    /// Tells the coordinator something.
+    let tell: @Loop (Notice) -> Void
+    /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
+    var leaseEnd: UInt64 = 0
+
+    init(
+        redis: RedisConnection, name: String, index: Int, log: Logger, tell: @escaping @Loop (Notice) -> Void
+    ) {
+        self.redis = redis
+        self.name = name
+        self.index = index
+        self.log = log
+        self.tell = tell
+    }
+
+    var mayStart: Bool { BootClock.milliseconds < leaseEnd }
+}
