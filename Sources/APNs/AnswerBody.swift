@@ -1,3 +1,5 @@
+import PushModel
+
 /// What the body of a refusal says: `{"reason": "…", "timestamp": …}`.
 package struct AnswerBody: Hashable, Sendable {
     /// The longest reason that is kept, in bytes of UTF-8; APNs's own have fewer than 30.
@@ -7,23 +9,11 @@ package struct AnswerBody: Hashable, Sendable {
     /// Milliseconds since 1970.
     package let timestamp: Int64?
 
-    /// Reads a body; other keys are skipped, whatever they hold.
-    ///
-    /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp.
+    /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp; other members are passed over.
     package init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = JSONReader(bytes)
-        var reason: String?
-        var timestamp: Int64?
-        while let (key, value) = reader.nextMember() {
-            switch (key, value) {
-            case ("reason", .string(let text)): reason = text.cut(toBytes: Self.longestReason)
-            case ("timestamp", .number(let number)): timestamp = number
-            default: break
-            }
-        }
-        guard reader.isComplete, reason != nil || timestamp != nil else { return nil }
-        self.reason = reason
-        self.timestamp = timestamp
+        guard let body = ErrorBody(bytes), body.reason != nil || body.timestamp != nil else { return nil }
+        reason = body.reason.map { JSONScanner(bytes).text($0).cut(toBytes: Self.longestReason) }
+        timestamp = body.timestamp
     }
 
     /// The body with which a gateway refuses a push.

@@ -1,3 +1,5 @@
+import PushModel
+
 /// Makes the JSON Web Token with which a provider proves who it is: ES256 over key id, team id and time.
 /// - Source: Apple, "Establishing a token-based connection to APNs"; RFC 7515, 7518 3.4.
 package enum ProviderToken {
@@ -37,15 +39,8 @@ package enum ProviderToken {
     }
 
     private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": result += "\\\(scalar)"
-            case "\u{0}"..<" ":
-                result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
+        var bytes: [UInt8] = []
+        JSONText.append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

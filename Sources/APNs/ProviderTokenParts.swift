@@ -1,3 +1,5 @@
+import PushModel
+
 /// A provider token taken apart, as a gateway does before it checks the signature.
 ///
 /// Tolerant where APNs is: `iat` may be a number or text, in seconds or milliseconds; other claims are ignored; the
@@ -24,8 +26,9 @@ package struct ProviderTokenParts: Hashable, Sendable {
         else { return nil }
 
         guard let header = Self.members(of: header), let claims = Self.members(of: claims),
-            header["alg"] == .string("ES256"), case .string(let keyID) = header["kid"],
-            case .string(let teamID) = claims["iss"], let issuedAt = Self.seconds(claims["iat"])
+            header["alg"]?.string == "ES256", let keyID = header["kid"]?.string,
+            let teamID = claims["iss"]?.string,
+            let issuedAt = claims["iat"].flatMap({ Self.seconds($0.text) })
         else { return nil }
 
         guard let raw = signature.withUnsafeBytes({ ECDSASignature.raw(fromEither: $0) }) else { return nil }
@@ -36,23 +39,45 @@ package struct ProviderTokenParts: Hashable, Sendable {
         self.signature = raw
     }
 
-    private static func members(of object: [UInt8]) -> [String: JSONReader.Value]? {
-        object.withUnsafeBytes {
-            var reader = JSONReader($0)
-            var members: [String: JSONReader.Value] = [:]
-            while let (key, value) = reader.nextMember() { members[key] = value }
-            return reader.isComplete ? members : nil
+    private struct Member {
+        let kind: JSONKind
+        let text: String
+
+        var string: String? { kind == .string ? text : nil }
+    }
+
+    /// The members of the one JSON object that `object` is; nil if it is none.
+    private static func members(of object: [UInt8]) -> [String: Member]? {
+        object.withUnsafeBytes { bytes in
+            var scanner = JSONScanner(bytes)
+            var members: [String: Member] = [:]
+            do throws(JSONError) {
+                try scanner.start()
+                try scanner.enterObject()
+                while let key = try scanner.nextKey() {
+                    members[scanner.text(key)] = try member(&scanner)
+                }
+                try scanner.end()
+            } catch {
+                return nil
+            }
+            return members
         }
     }
 
-    private static func seconds(_ claim: JSONReader.Value?) -> Int64? {
-        let time: Int64?
-        switch claim {
-        case .number(let number): time = number
-        case .string(var text): time = text.withUTF8 { Decimal.read(UnsafeRawBufferPointer($0)) }
-        default: time = nil
+    private static func member(_ scanner: inout JSONScanner) throws(JSONError) -> Member {
+        let kind = try scanner.kind()
+        if kind == .string { return Member(kind: kind, text: scanner.text(try scanner.string())) }
+        return Member(
+            kind: kind, text: String(decoding: scanner.bytes[try scanner.skipValue()], as: UTF8.self))
+    }
+
+    /// A time without its fraction.
+    private static func seconds(_ text: String) -> Int64? {
+        var whole = String(text.prefix { $0 != "." })
+        guard let time = whole.withUTF8({ Decimal.read(UnsafeRawBufferPointer($0)) }), time >= 0 else {
+            return nil
         }
-        guard let time, time >= 0 else { return nil }
         return time >= leastMilliseconds ? time / 1000 : time
     }
 }

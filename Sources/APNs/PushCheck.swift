@@ -33,7 +33,7 @@ package enum PushCheck {
     /// - Parameters:
     ///   - credentials: asked once, and only when method and path are right.
     ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of at most
-    ///     ``DeviceToken/longest`` bytes.
+    ///     `JobLimits.tokenBytes`.
     package static func check(
         _ push: ReceivedPush, credentials: () -> Credentials,
         tokenState: (UnsafeRawBufferPointer) -> TokenState
@@ -100,7 +100,7 @@ package enum PushCheck {
         }
         let token = path.after(prefix.utf8.count)
         if token.isEmpty { throw Refusal(.missingDeviceToken) }
-        if Hexadecimal.isValid(token) { return (token, token.count <= 2 * DeviceToken.longest) }
+        if Hexadecimal.isValid(token) { return (token, token.count <= 2 * JobLimits.tokenBytes.upperBound) }
         if token.contains(UInt8(ascii: "/")) { throw Refusal(.badPath) }
         return (token, false)
     }

@@ -1,3 +1,5 @@
+import PushModel
+
 /// The headers of a push, in the order in which they are sent; the raw value is the place in that order.
 ///
 /// A value is ``prefix`` and then up to ``capacity`` bytes that change: with the connection (authority, authorization), with
@@ -38,7 +40,7 @@ package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
         switch self {
         case .method, .scheme: 0
         case .authority: 300
-        case .path: 2 * DeviceToken.longest
+        case .path: 2 * JobLimits.tokenBytes.upperBound
         case .authorization: 4096
         case .topic: 255
         case .pushType: 32

@@ -8,7 +8,7 @@ struct AnswerBodyTests {
         (" {\n\t\"timestamp\" : 7 ,\r\n \"reason\" : \"A\" } \n", "A", 7),
         (#"{"x":[1,{"reason":"no"},"]}"],"reason":"A","y":{"a":[]},"z":null,"t":true,"f":false}"#, "A", nil),
         (#"{"reason":"a\"\\\/\b\f\n\r\té😀b"}"#, "a\"\\/\u{8}\u{c}\n\r\té😀b", nil),
-        (#"{"reason":"A","timestamp":12.75}"#, "A", 12), (#"{"reason":"A","timestamp":-3}"#, "A", -3),
+        (#"{"reason":"A","timestamp":12.75}"#, "A", nil), (#"{"reason":"A","timestamp":-3}"#, "A", -3),
         (#"{"reason":"A","timestamp":1e3}"#, "A", nil), (#"{"reason":"A","timestamp":"5"}"#, "A", nil),
         (#"{"reason":"A","timestamp":99999999999999999999}"#, "A", nil),
         (#"{"reason":"A","timestamp":9223372036854775807}"#, "A", .max),
@@ -46,8 +46,8 @@ struct AnswerBodyTests {
             #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
                 + #","reason":"A"}"#
         }
-        #expect(withBytes(text(64)) { AnswerBody($0) }?.reason == "A")
-        #expect(withBytes(text(65)) { AnswerBody($0) } == nil)
+        #expect(withBytes(text(63)) { AnswerBody($0) }?.reason == "A")
+        #expect(withBytes(text(64)) { AnswerBody($0) } == nil)
         #expect(withBytes(text(100_000)) { AnswerBody($0) } == nil)
     }
 
@@ -57,9 +57,9 @@ struct AnswerBodyTests {
         #expect(body?.reason == "x" + String(repeating: "é", count: 49))
     }
 
-    @Test func `bytes that are not UTF-8 are repaired`() {
+    @Test func `bytes that are not UTF-8 are garbage`() {
         let bytes = Array(#"{"reason":""#.utf8) + [0xFF, 0x41] + Array(#""}"#.utf8)
-        #expect(bytes.withUnsafeBytes { AnswerBody($0) }?.reason == "\u{FFFD}A")
+        #expect(bytes.withUnsafeBytes { AnswerBody($0) } == nil)
     }
 
     @Test func `no bytes make it fail`() {
