@@ -9,7 +9,8 @@ package struct AnswerBody: Hashable, Sendable {
     /// Milliseconds since 1970.
     package let timestamp: Int64?
 
-    /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp; other members are passed over.
+    /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp; other members are
+    ///   passed over.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let body = ErrorBody(bytes), body.reason != nil || body.timestamp != nil else { return nil }
         reason = body.reason.map { JSONScanner(bytes).text($0).cut(toBytes: Self.longestReason) }

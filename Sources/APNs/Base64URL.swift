@@ -22,7 +22,8 @@ package enum Base64URL {
         return text
     }
 
-    /// Tolerates padding to a multiple of 4; nil for any other character, a length that cannot be, or bits left over.
+    /// Tolerates padding to a multiple of 4; nil for any other character, a length that cannot be, or bits
+    /// left over.
     package static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         var digits = text[...]
         if text.count.isMultiple(of: 4) {

@@ -1,5 +1,6 @@
 /// The topics that a client certificate may push to.
-/// - Source: facts of the certificates that Apple issues: subject attribute UID, extension 1.2.840.113635.100.6.3.6.
+/// - Source: certificates that Apple issues: the subject attribute UID, and extension
+///   1.2.840.113635.100.6.3.6.
 package struct CertificateTopics: Hashable, Sendable {
     /// The topics in the order of the extension, then the subject's if the extension has not named it.
     package let allowed: [String]
@@ -9,7 +10,8 @@ package struct CertificateTopics: Hashable, Sendable {
     /// - Parameters:
     ///   - subjectUID: the subject's attribute 0.9.2342.19200300.100.1.1.
     ///   - topicsExtension: the value of extension 1.2.840.113635.100.6.3.6, if the certificate has one:
-    ///     `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind }, … }`. nil is returned if it is malformed.
+    ///     `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind }, … }`. nil is returned if it is
+    ///     malformed.
     package init?(subjectUID: String?, topicsExtension: UnsafeRawBufferPointer?) {
         var allowed: [String] = []
         if let topicsExtension {

@@ -28,7 +28,8 @@ package enum GoAwayNote: Hashable, Sendable {
 
     /// What the note means for the connection and its credentials.
     ///
-    /// A reason that is about single pushes says why the gateway had enough, and nothing about the pushes in the air.
+    /// A reason that is about single pushes says why the gateway had enough, and nothing about the pushes in
+    /// the air.
     package var verdict: Verdict {
         guard case .reason(let words) = self, let known = Reason(rawValue: words) else {
             return .connectionOver(reason: words)

@@ -17,7 +17,8 @@ package enum ProviderToken {
 
     /// The whole token.
     ///
-    /// - Parameter sign: gives the signature of its input in ``signatureLength`` bytes; its error is passed on.
+    /// - Parameter sign: gives the signature of its input in ``signatureLength`` bytes; its error is passed
+    ///   on.
     package static func make<Failure: Error>(
         keyID: String, teamID: String, issuedAt: Int64, sign: ([UInt8]) throws(Failure) -> [UInt8]
     ) throws(Failure) -> [UInt8] {

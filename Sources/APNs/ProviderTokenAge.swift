@@ -1,6 +1,8 @@
-/// When a key's provider token is made anew: by age, or when the gateway finds it expired; never twice in 20 minutes.
+/// When a key's provider token is made anew: by age, or when the gateway finds it expired; never twice in 20
+/// minutes.
 ///
-/// Times are seconds since 1970, as in the token itself, because hosts that share a token share no other clock.
+/// Times are seconds since 1970, as in the token itself, because hosts that share a token share no other
+/// clock.
 /// - Source: Apple, "Establishing a token-based connection to APNs", "Refresh your token regularly".
 package struct ProviderTokenAge: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
@@ -8,7 +10,8 @@ package struct ProviderTokenAge: Hashable, Sendable {
         case keep
         /// Make a new one and report it with ``minted(at:)``.
         case mint
-        /// The gateway refuses even a young token: this host's clock is wrong, or the key is. Pause, and say so.
+        /// The gateway refuses even a young token: this host's clock is wrong, or the key is. Pause, and say
+        /// so.
         case wrong
     }
 

@@ -2,8 +2,8 @@ import PushModel
 
 /// A provider token taken apart, as a gateway does before it checks the signature.
 ///
-/// Tolerant where APNs is: `iat` may be a number or text, in seconds or milliseconds; other claims are ignored; the
-/// signature may be raw (64 bytes) or DER.
+/// Tolerant where APNs is: `iat` may be a number or text, in seconds or milliseconds; other claims are
+/// ignored; the signature may be raw (64 bytes) or DER.
 package struct ProviderTokenParts: Hashable, Sendable {
     /// Times from here on are milliseconds.
     private static let leastMilliseconds: Int64 = 100_000_000_000

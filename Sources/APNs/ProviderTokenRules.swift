@@ -1,9 +1,10 @@
 /// What one connection of a gateway makes of the provider tokens that it is shown.
 ///
-/// The first accepted token binds the connection to its team and key; a token lives for an hour, and another may follow no
-/// sooner than 20 minutes after the one before. Times are seconds since 1970. The signature is the caller's to check.
-/// - Source: Apple, "Establishing a token-based connection to APNs". Reasons for another team and for times in the
-///   future are ours.
+/// The first accepted token binds the connection to its team and key; a token lives for an hour, and another
+/// may follow no sooner than 20 minutes after the one before. Times are seconds since 1970. The signature is
+/// the caller's to check.
+/// - Source: Apple, "Establishing a token-based connection to APNs". Reasons for another team and for times
+///   in the future are ours.
 package struct ProviderTokenRules: Hashable, Sendable {
     package let lifetime: Int64
     package let updateInterval: Int64

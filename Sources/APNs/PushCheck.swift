@@ -1,10 +1,10 @@
 package import PushModel
 
-/// What a gateway answers to a push: the checks of APNs in one fixed order, of which the first that fails decides.
+/// What a gateway answers to a push: the checks of APNs in one fixed order; the first that fails decides.
 ///
-/// 1. `:method` 2. `:path` 3. credentials 4. repeated headers 5. `apns-id` 6. `apns-expiration` 7. `apns-priority`
-/// 8. `apns-push-type`, and the priority it allows 9. `apns-collapse-id` 10. `apns-topic` 11. the token
-/// 12. payload empty 13. payload too large. A push without `apns-push-type` is an alert. Nothing is allocated for a push that is accepted.
+/// Method, path, credentials, repeated headers, `apns-id`, `apns-expiration`, `apns-priority`, `apns-push-type`
+/// and the priority it allows, `apns-collapse-id`, `apns-topic`, the token, payload empty, payload too large.
+/// A push without `apns-push-type` is an alert. Nothing is allocated for a push that is accepted.
 ///
 /// The order is ours: what APNs does when several things are wrong is not known.
 package enum PushCheck {
@@ -32,8 +32,8 @@ package enum PushCheck {
 
     /// - Parameters:
     ///   - credentials: asked once, and only when method and path are right.
-    ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of at most
-    ///     `JobLimits.tokenBytes`.
+    ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of at
+    ///     most `JobLimits.tokenBytes`.
     package static func check(
         _ push: ReceivedPush, credentials: () -> Credentials,
         tokenState: (UnsafeRawBufferPointer) -> TokenState

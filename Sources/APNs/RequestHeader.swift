@@ -2,8 +2,8 @@ import PushModel
 
 /// The headers of a push, in the order in which they are sent; the raw value is the place in that order.
 ///
-/// A value is ``prefix`` and then up to ``capacity`` bytes that change: with the connection (authority, authorization), with
-/// the options of a segment, or with each push (path: the token in ``Hexadecimal``; id).
+/// A value is ``prefix`` and then up to ``capacity`` bytes that change: with the connection (authority,
+/// authorization), with the options of a segment, or with each push (path: the token in ``Hexadecimal``; id).
 /// - Source: Apple, "Sending notification requests to APNs", header table.
 package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
     case method, scheme, authority, path, authorization, topic, pushType, priority, expiration, collapseID, id
@@ -50,7 +50,8 @@ package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether HPACK may put the header into its table; false for what differs from push to push, and for secrets.
+    /// Whether HPACK may put the header into its table; false for what differs from push to push, and for
+    /// secrets.
     package var isIndexed: Bool {
         switch self {
         case .method, .scheme, .authority, .topic, .pushType, .priority: true

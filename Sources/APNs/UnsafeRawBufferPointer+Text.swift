@@ -1,6 +1,6 @@
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are those of `text`. The standard library's own comparison of a string's bytes, one by one
-    /// through its iterator, took most of the time of a push's check.
+    /// Whether the bytes are those of `text`. The standard library's own comparison of a string's bytes, one
+    /// by one through its iterator, took most of the time of a push's check.
     func equals(_ text: String) -> Bool { count == text.utf8.count && hasPrefix(text) }
 
     /// Whether the bytes begin with those of `text`.

@@ -1,12 +1,15 @@
 /// What an answer of the gateway means for the push, its app and its connection.
 ///
-/// Reasons are the gateway's own words, kept as they came; an answer without one is named by its status ("HTTP404").
+/// Reasons are the gateway's own words, kept as they came; an answer without one is named by its status
+/// ("HTTP404").
 package enum Verdict: Hashable, Sendable {
     /// Accepted by the gateway, which is not yet delivered to the device.
     case delivered
-    /// No push to this token can succeed. `timestamp` is when the gateway saw it dead, in milliseconds since 1970.
+    /// No push to this token can succeed. `timestamp` is when the gateway saw it dead, in milliseconds since
+    /// 1970.
     ///
-    /// `declared` says that the token may be suppressed; false if the app registered it again after `timestamp`.
+    /// `declared` says that the token may be suppressed; false if the app registered it again after
+    /// `timestamp`.
     case tokenDead(reason: String, timestamp: Int64?, declared: Bool)
     /// This push can never be accepted; its token is fine.
     case requestWrong(reason: String)
@@ -27,7 +30,8 @@ package enum Verdict: Hashable, Sendable {
 
     /// Judges one answer.
     ///
-    /// A known reason decides if its own status is of the same class (4xx, 5xx) as `status`; else the status alone does.
+    /// A known reason decides if its own status is of the same class (4xx, 5xx) as `status`; else the status
+    /// alone does.
     /// - Parameters:
     ///   - reason: the answer's reason, compared exactly; nil if it had none.
     ///   - timestamp: the answer's timestamp in milliseconds since 1970.

@@ -1,4 +1,5 @@
-/// Tells one odd push from an app that is set up wrongly: so many answers in a row say so, with no other between.
+/// Tells one odd push from an app that is set up wrongly: so many answers in a row say so, with no other
+/// between.
 package struct ConfigurationStreak: Hashable, Sendable {
     package let limit: Int
     private var count = 0

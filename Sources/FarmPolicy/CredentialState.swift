@@ -1,7 +1,7 @@
 /// Whether an app's credentials are trusted, and what is done about answers that doubt them.
 ///
-/// Credentials have generations: each renewal is a new one. Answers name the generation that their request was sent with,
-/// so that the many late ones of an old connection are not taken for a second failure.
+/// Credentials have generations: each renewal is a new one. Answers name the generation that their request
+/// was sent with, so that the many late ones of an old connection are not taken for a second failure.
 package struct CredentialState: Hashable, Sendable {
     package typealias Generation = Int
 

@@ -1,7 +1,7 @@
 /// Whose turn it is among apps that share a worker, so that each gets the same share of what is given out.
 ///
-/// What an app has been given is charged to it, and the one with the least goes first. An app that had nothing waiting for a
-/// while starts level with the others; it cannot save up.
+/// What an app has been given is charged to it, and the one with the least goes first. An app that had
+/// nothing waiting for a while starts level with the others; it cannot save up.
 package struct FairTurn: Hashable, Sendable {
     private var charged: [Int]
     /// The least charge among those that waited at the last turn.

@@ -1,7 +1,7 @@
 /// Finds out that a silent connection is dead, by PING.
 ///
-/// Asks when nothing was read for a while though requests are open, and now and then on an idle connection. Any byte that
-/// comes back proves life, the PING's own answer or not.
+/// Asks when nothing was read for a while though requests are open, and now and then on an idle connection.
+/// Any byte that comes back proves life, the PING's own answer or not.
 package struct QuietWatch: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 

@@ -1,7 +1,7 @@
 /// The time-outs of the requests in the air: one list by age, threaded through one entry a slot.
 ///
-/// All requests have the same time-out, so the oldest is the next to expire. Every call is O(1), the storage is bounded by
-/// the number of slots and reused, and an answered request leaves no trace.
+/// All requests have the same time-out, so the oldest is the next to expire. Every call is O(1), the storage
+/// is bounded by the number of slots and reused, and an answered request leaves no trace.
 package struct RequestDeadlines: ~Copyable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 

@@ -1,13 +1,15 @@
 /// When the process in one worker's place is started again after it ended unasked.
 ///
-/// A single crash is answered at once. When the new process does not stay up for ``calm`` after it was ready, crashes
-/// count as a row: 1 s, doubling to 60 s, with jitter. A worker that never gets ready is not started for ever.
+/// A single crash is answered at once. When the new process does not stay up for ``calm`` after it was ready,
+/// crashes count as a row: 1 s, doubling to 60 s, with jitter. A worker that never gets ready is not started
+/// for ever.
 package struct RestartPolicy: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package enum Decision: Hashable, Sendable {
         case start(after: Duration)
-        /// Started no more, with an alarm, until ``reset()``: it ended this many times without having been ready.
+        /// Started no more, with an alarm, until ``reset()``: it ended this many times without having been
+        /// ready.
         case giveUp(failedStarts: Int)
     }
 

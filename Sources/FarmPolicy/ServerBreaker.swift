@@ -1,7 +1,7 @@
 /// Stops a connection from pouring pushes into a gateway that is in trouble.
 ///
-/// Closed: pushes flow. Ten answers of trouble in a row open it: nothing flows for 0.5 s, doubling to 15 s. Then a single
-/// probe goes out. Any answer that is not trouble closes it.
+/// Closed: pushes flow. Ten answers of trouble in a row open it: nothing flows for 0.5 s, doubling to 15 s.
+/// Then a single probe goes out. Any answer that is not trouble closes it.
 package struct ServerBreaker: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
@@ -56,7 +56,8 @@ package struct ServerBreaker: Hashable, Sendable {
         backOff.succeeded()
     }
 
-    /// An answer that was trouble of the gateway; or the probe got none before its time-out or its connection's end.
+    /// An answer that was trouble of the gateway; or the probe got none before its time-out or its
+    /// connection's end.
     ///
     /// Trouble while nothing may be sent is about older pushes, and changes nothing.
     package mutating func troubled(at now: Instant, using random: inout some RandomNumberGenerator) {

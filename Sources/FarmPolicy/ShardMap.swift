@@ -1,4 +1,5 @@
-/// Which worker serves which shard: even to within one shard, and the same for the same numbers on every host.
+/// Which worker serves which shard: even to within one shard, and the same for the same numbers on every
+/// host.
 ///
 /// One worker more or fewer moves as few shards as evenness allows.
 package struct ShardMap: Hashable, Sendable {

@@ -1,7 +1,7 @@
 /// How many streams one HTTP/2 connection may open now.
 ///
-/// The gateway's limit is obeyed as soon as it was read, in either direction; streams above a lowered one are awaited.
-/// Owns no connection and allocates nothing.
+/// The gateway's limit is obeyed as soon as it was read, in either direction; streams above a lowered one are
+/// awaited. Owns no connection and allocates nothing.
 package struct StreamBudget: ~Copyable, Sendable {
     /// The most streams that are kept open whatever the gateway allows.
     package static let usualCap = 2000
@@ -17,7 +17,8 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Streams that are open now.
     package private(set) var open = 0
 
-    /// - Parameter aloneUntilAuthenticated: one stream only until ``authenticated()``: the rule for provider tokens.
+    /// - Parameter aloneUntilAuthenticated: one stream only until ``authenticated()``: the rule for provider
+    ///   tokens.
     package init(
         aloneUntilAuthenticated: Bool, cap: Int = StreamBudget.usualCap,
         ids: Int = StreamBudget.idsOfConnection
@@ -37,7 +38,8 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// How many more streams may be opened now.
     package var available: Int { max(0, min(limit - open, idsLeft)) }
 
-    /// Whether the connection has no further use: it is going away or its ids are used up, and no stream is open.
+    /// Whether the connection has no further use: it is going away or its ids are used up, and no stream is
+    /// open.
     package var isFinished: Bool { open == 0 && (isGoingAway || idsLeft == 0) }
 
     /// Whether this connection will never open another stream.
@@ -45,7 +47,8 @@ package struct StreamBudget: ~Copyable, Sendable {
 
     /// The gateway's SETTINGS were read.
     ///
-    /// - Parameter maxConcurrentStreams: nil if they did not name it: no change, and no limit in the first ones.
+    /// - Parameter maxConcurrentStreams: nil if they did not name it: no change, and no limit in the first
+    ///   ones.
     package mutating func settings(maxConcurrentStreams: UInt32?) {
         if let maxConcurrentStreams {
             peerLimit = Int(maxConcurrentStreams)
