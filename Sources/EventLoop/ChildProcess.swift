@@ -23,16 +23,19 @@ import CLibuv
     ///   - arguments: with the name that `ps` shows first.
     ///   - environment: the whole of it, `NAME=value`; `nil` inherits ours.
     ///   - descriptors: element `i` becomes the child's descriptor `i`; `nil` is /dev/null.
+    ///   - inOwnSession: the terminal's keys (Control-C) do not reach it.
     /// - Throws: ``LoopError`` when the process could not be started.
     package init(
         _ path: String, arguments: [String], environment: [String]? = nil, directory: String? = nil,
-        descriptors: [Int32?], onEnd: @escaping @Loop (ChildProcess) -> Void
+        descriptors: [Int32?], inOwnSession: Bool = false, onEnd: @escaping @Loop (ChildProcess) -> Void
     ) throws(LoopError) {
         self.onEnd = onEnd
         handle = .allocate(capacity: 1)
         handle.initialize(to: uv_process_t())
         handle.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-        let status = Self.spawn(handle, path, arguments, environment, directory, descriptors)
+        let status = Self.spawn(
+            handle, path, arguments, environment, directory, descriptors,
+            inOwnSession ? UV_PROCESS_DETACHED : nil)
         guard status == 0 else { throw LoopError(code: status) }
         pid = handle.pointee.pid
         whileRunning = self
@@ -56,7 +59,7 @@ import CLibuv
 
     private static func spawn(
         _ handle: UnsafeMutablePointer<uv_process_t>, _ path: String, _ arguments: [String],
-        _ environment: [String]?, _ directory: String?, _ descriptors: [Int32?]
+        _ environment: [String]?, _ directory: String?, _ descriptors: [Int32?], _ flag: uv_process_flags?
     ) -> Int32 {
         var containers = descriptors.map { descriptor in
             var container = uv_stdio_container_t()
@@ -74,12 +77,14 @@ import CLibuv
                             options.args = arguments
                             options.env = environment == nil ? nil : variables
                             options.cwd = directory
+                            options.flags = flag?.rawValue ?? 0
                             options.stdio = containers.baseAddress
                             options.stdio_count = Int32(containers.count)
                             options.exit_cb = { handle, status, signal in
                                 let child = Handle.owner(handle!.pointee.data, as: ChildProcess.self)
                                 let end: End =
-                                    signal != 0 ? .killed(signal: signal) : .exited(Int32(truncatingIfNeeded: status))
+                                    signal != 0
+                                    ? .killed(signal: signal) : .exited(Int32(truncatingIfNeeded: status))
                                 Loop.assumeIsolated { child.ended(end) }
                             }
                             return uv_spawn(uv_default_loop(), handle, &options)
