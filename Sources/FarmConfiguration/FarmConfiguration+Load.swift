@@ -60,7 +60,7 @@ extension FarmConfiguration {
             stateDirectory: try reader.file(SettingPath("state_dir"))
                 ?? FilePathText.resolve("var", in: home ?? reader.workingDirectory))
         self.file = file
-        guard privateRedisSocket.utf8.count <= RedisAddress.longestSocketPath else {
+        guard privateRedisSocket.utf8.count <= RedisLocation.longestSocketPath else {
             throw reader.invalid(SettingPath("state_dir"), "the path is too long for the sockets in it")
         }
         redis = try Self.redis(reader)
@@ -100,10 +100,10 @@ extension FarmConfiguration {
         }
     }
 
-    private static func redis(_ reader: SettingReader) throws(ConfigurationError) -> RedisAddress? {
+    private static func redis(_ reader: SettingReader) throws(ConfigurationError) -> RedisLocation? {
         let (trust, secret) = (SettingPath("redis_ca_file"), SettingPath("redis_password_file"))
         let address = try reader.value(SettingPath("redis")) { text, folder throws(InvalidValue) in
-            try RedisAddress(text, relativeTo: folder)
+            try RedisLocation(text, relativeTo: folder)
         }
         let (caFile, passwordFile) = (try reader.file(trust), try reader.file(secret))
         guard var address else {

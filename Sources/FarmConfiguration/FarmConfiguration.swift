@@ -12,8 +12,8 @@ package struct FarmConfiguration: Sendable, Equatable {
     package var file: String?
     /// Name of this host among the farm's hosts.
     package var host: String
-    /// Nil when none is configured: see ``redisAddress(privateSocketExists:)``.
-    package var redis: RedisAddress?
+    /// Nil when none is configured: see ``redisLocation(privateSocketExists:)``.
+    package var redis: RedisLocation?
     /// Absolute path of the folder for sockets, the private Redis, and pid files.
     package var stateDirectory: String
     package var workers: WorkerCount = .fixed(2)
@@ -42,8 +42,8 @@ package struct FarmConfiguration: Sendable, Equatable {
     package var privateRedisSocket: String { stateDirectory + "/redis.sock" }
 
     /// The Redis to use: the configured one; else the private one while it is there; else the local default.
-    package func redisAddress(privateSocketExists: Bool) -> RedisAddress {
-        redis ?? (privateSocketExists ? RedisAddress(.unix(privateRedisSocket)) : .local)
+    package func redisLocation(privateSocketExists: Bool) -> RedisLocation {
+        redis ?? (privateSocketExists ? RedisLocation(.unix(privateRedisSocket)) : .local)
     }
 
     /// A farm without apps has nothing to do: for a coordinator that is an error.

@@ -62,9 +62,10 @@ struct FarmConfigurationTests {
         for text in ["", "\n", "---\n", "# nothing\n", "{}", "apps:\n"] {
             let farm = try read(text)
             #expect(farm.redis == nil)
-            #expect(farm.redisAddress(privateSocketExists: false).description == "redis://127.0.0.1:6379/0")
+            #expect(farm.redisLocation(privateSocketExists: false).description == "redis://127.0.0.1:6379/0")
             #expect(
-                farm.redisAddress(privateSocketExists: true).description == "unix:///work/etc/var/redis.sock")
+                farm.redisLocation(privateSocketExists: true).description == "unix:///work/etc/var/redis.sock"
+            )
             #expect(farm.workers == .fixed(2))
             #expect(farm.shards == 64)
             #expect(farm.eventsKept == 1_000_000)

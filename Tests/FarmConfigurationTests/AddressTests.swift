@@ -23,7 +23,7 @@ struct HostPortTests {
     }
 }
 
-struct RedisAddressTests {
+struct RedisLocationTests {
     @Test(arguments: [
         ("redis://h", "redis://h:6379/0"), ("redis://:p@h:1/3", "redis://:***@h:1/3"),
         ("unix:///run/r.sock", "unix:///run/r.sock"),
@@ -31,14 +31,14 @@ struct RedisAddressTests {
         ("unix://./r.sock", "unix:///base/r.sock"), ("unix://u:p@/run/r.sock", "unix://u:***@/run/r.sock"),
     ])
     func `reads all forms and hides the password`(text: String, shown: String) throws {
-        #expect(try RedisAddress(text, relativeTo: "/base").description == shown)
+        #expect(try RedisLocation(text, relativeTo: "/base").description == shown)
     }
 
     @Test(arguments: [
         "unix://", "unix:///run/", "unix:///" + String(repeating: "a", count: 110), "redis://h?x=1",
     ])
     func `refuses what names no socket or host`(text: String) {
-        #expect(throws: InvalidValue.self) { try RedisAddress(text, relativeTo: "/base") }
+        #expect(throws: InvalidValue.self) { try RedisLocation(text, relativeTo: "/base") }
     }
 }
 

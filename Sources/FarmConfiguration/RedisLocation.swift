@@ -1,7 +1,7 @@
 /// Where Redis is and how to log in.
 ///
 /// Forms: `redis://[[user]:password@]host[:port][/database]`, `rediss://…` (TLS), `unix://[user:password@]/path[?db=N]`.
-package struct RedisAddress: Sendable, Equatable, CustomStringConvertible {
+package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
     package enum Endpoint: Sendable, Hashable {
         case tcp(HostPort)
         /// Path of a Unix socket.
@@ -21,7 +21,7 @@ package struct RedisAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The address used when none is configured and no private Redis is running.
-    package static let local = RedisAddress(.tcp(HostPort(host: "127.0.0.1", port: 6379)))
+    package static let local = RedisLocation(.tcp(HostPort(host: "127.0.0.1", port: 6379)))
 
     /// The address as a URL, its password hidden.
     package var description: String {
@@ -35,7 +35,7 @@ package struct RedisAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-extension RedisAddress {
+extension RedisLocation {
     /// Longest path that fits the `sun_path` of every supported system.
     package static let longestSocketPath = 103
 

@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+@testable import FarmConfiguration
+
+/// The files that users copy.
+struct SampleFileTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("deploy")
+
+    private func sample() throws -> String {
+        try String(contentsOf: Self.folder.appendingPathComponent("pushfarm.yaml"), encoding: .utf8)
+    }
+
+    @Test func `the sample is read as it stands`() throws {
+        let farm = try read(try sample())
+        #expect(farm.apps.map(\.name) == ["demo"])
+    }
+
+    @Test func `a default that the sample shows is the default`() throws {
+        let text = try sample()
+        let plain = try read(text)
+        let hidden = try Regex(
+            #"^(\s*)# ((?:state_dir|workers|shards|events_kept|accounts_kept|account_hours|log|gateway|request_timeout|max_job_bytes|connections):.*)$"#
+        )
+        .anchorsMatchLineEndings()
+        let shown = text.replacing(hidden) { "\($0[1].substring!)\($0[2].substring!)" }
+        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 11)
+        #expect(try read(shown) == plain)
+    }
+}
