@@ -93,7 +93,7 @@ let package = Package(
             dependencies: [
                 "Worker", "Coordinator", "Simulator", "FarmConfiguration", "FarmLogging", "FarmStore",
                 "EventLoop",
-                "PushModel", "Transport", "TLS",
+                "PushModel", "Transport", "TLS", "RESP", "APNs",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -111,6 +111,7 @@ let package = Package(
             name: "FarmLoggingTests",
             dependencies: ["FarmLogging", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
+        .testTarget(name: "pushfarmTests", dependencies: ["pushfarm", "PushModel"], swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),

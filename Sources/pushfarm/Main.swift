@@ -1,9 +1,39 @@
 import ArgumentParser
-import FarmConfiguration
+import FarmLogging
 import Logging
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The process's way in. A worker leaves it first: nothing that a command needs is started for it.
 @main
-struct Pushfarm: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "pushfarm")
-    mutating func run() throws { print("hi") }
+enum Main {
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.first == WorkerProcess.name {
+            WorkerProcess.run(arguments: Array(arguments.dropFirst()))
+        }
+        // A reader that went away (`| head`) shows itself as a failed write.
+        signal(SIGPIPE, SIG_IGN)
+        finish(outcome(of: Array(arguments)))
+    }
+
+    private static func outcome(of arguments: [String]) -> ExitStatus {
+        do {
+            var command = try Pushfarm.parseAsRoot(arguments)
+            try command.run()
+            return .done
+        } catch {
+            return ExitStatus(reporting: error)
+        }
+    }
+
+    private static func finish(_ status: ExitStatus) -> Never {
+        exit(status.rawValue)
+    }
 }

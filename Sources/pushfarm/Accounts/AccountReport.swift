@@ -1,0 +1,68 @@
+import FarmLogging
+import FarmStore
+
+/// Prints accounts: a JSON document each, or a table for people.
+struct AccountReport {
+    let accounts: [Account]
+    let console: Console
+
+    /// - Throws: status 1 when a finished job was not delivered whole.
+    func show() throws(CommandFailure) {
+        for account in accounts { console.show(account.json, text(account)) }
+        let isGood = accounts.allSatisfy {
+            $0.state == .open || $0.delivered == $0.accepted && $0.malformed == 0
+        }
+        if !isGood { throw .failed() }
+    }
+
+    private func text(_ account: Account) -> String {
+        var table = Table(["": .left, "": .right, "": .left])
+        func row(_ name: String, _ count: Int, _ paint: Paint? = nil, always: Bool = false) {
+            guard always || count != 0 else { return }
+            table.add(.init(name, .dim), .init(Figures.grouped(count), paint))
+        }
+        row("submitted", account.submitted, always: true)
+        row("accepted", account.accepted, always: true)
+        row("malformed", account.malformed, .yellow)
+        row("duplicates", account.duplicates)
+        row("delivered", account.delivered, .green, always: true)
+        row("failed", account.failed, .red, always: true)
+        for (reason, count) in account.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+            row("  " + reason, count)
+        }
+        row("expired", account.expired, .yellow)
+        row("cancelled", account.cancelled, .yellow)
+        row("queued", account.queued)
+        row("in flight", account.inFlight)
+        row("waiting", account.waiting)
+        row("maybe duplicated", account.maybeDuplicated, .yellow)
+        let head = Paint.bold.on("\(account.app) \(account.id)", if: console.colours)
+        return "\(head)  \(account.state.rawValue)\(timing(account))\n" + table.text(colours: console.colours)
+    }
+
+    private func timing(_ account: Account) -> String {
+        guard let finished = account.finishedAt else {
+            return "  since \(Timestamp(milliseconds: account.createdAt))"
+        }
+        return " in " + Figures.time(.milliseconds(finished - account.createdAt))
+    }
+}
+
+extension Account {
+    /// The account with its stable field names.
+    var json: JSONValue {
+        .object([
+            "id": .string(id), "app": .string(app), "state": .string(state.rawValue),
+            "submitted": .number(submitted), "accepted": .number(accepted), "malformed": .number(malformed),
+            "duplicates": .number(duplicates), "delivered": .number(delivered), "failed": .number(failed),
+            "expired": .number(expired), "cancelled": .number(cancelled), "queued": .number(queued),
+            "in_flight": .number(inFlight), "waiting": .number(waiting),
+            "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),
+            "finished_at": finishedAt.map { .number($0) } ?? .null,
+            "reasons": .object(
+                reasons.sorted { $0.key < $1.key }.map {
+                    JSONValue.Field(name: $0.key, value: .number($0.value))
+                }),
+        ])
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The folder for sockets, logs and the private Redis: for its owner only.
+enum StateFolder {
+    /// Makes the folder and those above it, where they are missing.
+    static func make(_ path: String) throws(CommandFailure) {
+        var parts = ""
+        for part in path.split(separator: "/") {
+            parts += "/" + part
+            if mkdir(parts, parts == path ? 0o700 : 0o755) != 0, errno != EEXIST, errno != EISDIR {
+                throw .usage("state_dir: \(parts): \(String(cString: strerror(errno)))")
+            }
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .usage("state_dir: \(path) is not a folder")
+        }
+        guard access(path, R_OK | W_OK | X_OK) == 0 else {
+            throw .usage("state_dir: \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// A new folder that nobody else uses.
+    static func temporary() throws(CommandFailure) -> String {
+        let base = ProcessEnvironment.variables["TMPDIR"] ?? "/tmp"
+        var template = Array((base + "/pushfarm-XXXXXX").utf8CString)
+        guard template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) != nil else {
+            throw .failed("no folder can be made in \(base): \(String(cString: strerror(errno)))")
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes a folder and all that is in it. Does not follow links.
+    static func remove(_ path: String) {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Opens a log file for appending; the caller closes it.
+    static func openLog(_ path: String) throws(CommandFailure) -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .failed("\(path): \(String(cString: strerror(errno)))") }
+        return descriptor
+    }
+
+    /// The last lines of a file.
+    static func tail(_ path: String, lines: Int) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        let size = lseek(descriptor, 0, SEEK_END)
+        lseek(descriptor, max(0, size - 8192), SEEK_SET)
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { return "" }
+        return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").suffix(lines).joined(
+            separator: "\n")
+    }
+}

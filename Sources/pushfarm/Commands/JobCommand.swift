@@ -1,0 +1,58 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct JobCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "job",
+        abstract: "Shows the account of one job.",
+        discussion: """
+            Example:
+              pushfarm job order-4711 --wait --json
+
+            Status 1 when there is no such job, or when it is finished and not all of
+            it was delivered.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The job's id.")
+    var id: String
+
+    @Option(help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"))
+    var app: String?
+
+    @Flag(help: "Waits until the job is finished.")
+    var wait = false
+
+    func run() throws {
+        let configuration = try common.load()
+        let console = Console(json: common.json)
+        let (id, app, wait) = (id, app, wait)
+        let accounts = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let apps = if let app { [app] } else { try await client.apps() }
+            var found: [Account] = []
+            for app in apps {
+                guard let account = try await client.account(id, app) else { continue }
+                found.append(account)
+            }
+            guard let first = found.first else {
+                if let app, wait {
+                    return try await AccountWatch(client: client, console: console).wait([id], app)
+                }
+                throw CommandFailure.failed(
+                    "there is no job \(id) in " + (apps.isEmpty ? "this farm" : apps.joined(separator: ", ")))
+            }
+            guard found.count == 1 else {
+                throw CommandFailure.usage(
+                    "several apps have a job \(id); name one with --app: "
+                        + found.map(\.app).joined(separator: ", "))
+            }
+            guard wait, first.state == .open else { return found }
+            return try await AccountWatch(client: client, console: console).wait([id], first.app)
+        }
+        try AccountReport(accounts: accounts, console: console).show()
+    }
+}

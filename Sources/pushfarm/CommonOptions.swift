@@ -1,0 +1,69 @@
+import ArgumentParser
+import FarmConfiguration
+import FarmLogging
+import Logging
+
+/// What every command takes.
+struct CommonOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Configuration, YAML or JSON. Default: ./pushfarm.yaml.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Sets one value over file and environment, as in --set apps.demo.gateway=https://127.0.0.1:8443.",
+            valueName: "key=value"))
+    var assignments: [String] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("Redis to use, as in redis://127.0.0.1:6379/0.", valueName: "url"))
+    var redis: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Folder for sockets, the private Redis and pid files.", valueName: "folder"))
+    var stateDir: String?
+
+    @Flag(name: .long, help: "Answer in JSON; its fields are stable.")
+    var json = false
+
+    /// All flags as overrides; `--set` comes last and wins.
+    func overrides(_ more: [Override] = []) throws(ConfigurationError) -> [Override] {
+        var overrides: [Override] = []
+        if let redis { overrides.append(Override(key: "redis", text: redis, flag: "--redis")) }
+        if let stateDir { overrides.append(Override(key: "state_dir", text: stateDir, flag: "--state-dir")) }
+        overrides += more
+        for assignment in assignments { overrides.append(try Override(assignment: assignment)) }
+        return overrides
+    }
+
+    func load(
+        _ more: [Override] = [], purpose: FarmConfiguration.Purpose = .client
+    ) throws(ConfigurationError) -> FarmConfiguration {
+        try FarmConfiguration.load(
+            path: config, environment: ProcessEnvironment.variables, overrides: try overrides(more),
+            purpose: purpose)
+    }
+}
+
+/// What a command that runs for long takes besides.
+struct ServiceOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    var logLevel: String?
+
+    @Option(name: .long, help: ArgumentHelp("text or json.", valueName: "format"))
+    var logFormat: String?
+
+    func overrides() -> [Override] {
+        var overrides: [Override] = []
+        if let logLevel { overrides.append(Override(key: "log.level", text: logLevel, flag: "--log-level")) }
+        if let logFormat {
+            overrides.append(Override(key: "log.format", text: logFormat, flag: "--log-format"))
+        }
+        return overrides
+    }
+}

@@ -1,0 +1,87 @@
+import APNs
+import FarmConfiguration
+import TLS
+
+/// Whether an app's credentials can be used, and for how long.
+struct CredentialCheck {
+    let app: AppConfiguration
+    /// Unix seconds.
+    let now: Int64
+
+    private var name: String { "\(app.name) credentials" }
+
+    /// Also gives the identity for the gateway check, when there is one.
+    func findings() -> (findings: [Finding], identity: TLSIdentity?) {
+        switch app.credentials {
+        case .key(let file, let id, let team):
+            do {
+                _ = try SigningKey(file: file)
+                return ([Finding(name, .ok, "key \(id) of team \(team): \(file)")], nil)
+            } catch {
+                return (
+                    [
+                        Finding(
+                            name, .failed, "\(error)", advice: "Take the .p8 file as Apple's portal gave it.")
+                    ], nil
+                )
+            }
+        case .certificate(let file, let keyFile, let password):
+            do {
+                let identity = try TLSIdentity(file: file, keyFile: keyFile, password: password?.reveal())
+                return (
+                    [life(identity.certificate), purpose(identity.certificate)].compactMap(\.self), identity
+                )
+            } catch {
+                return (
+                    [
+                        Finding(
+                            name, .failed, "\(error)",
+                            advice: "Take the .p12 with its password, or a .pem with certificate and key.")
+                    ], nil
+                )
+            }
+        }
+    }
+
+    private func life(_ certificate: Certificate) -> Finding {
+        let left = certificate.notAfter - now
+        if certificate.notBefore > now {
+            return Finding(
+                name, .failed, "\(certificate.subject): not valid yet", advice: "Check this machine's clock.")
+        }
+        if left <= 0 {
+            return Finding(
+                name, .failed, "\(certificate.subject): expired", advice: "Make a new one in Apple's portal.")
+        }
+        let text = "\(certificate.subject): valid for \(left / 86_400) days"
+        return left < 30 * 86_400
+            ? Finding(name, .warning, text, advice: "Make a new one in Apple's portal soon.")
+            : Finding(name, .ok, text)
+    }
+
+    private func purpose(_ certificate: Certificate) -> Finding? {
+        let list = certificate.value(ofExtension: AppleExtension.topics)
+        let topics =
+            list.map { bytes in
+                bytes.withUnsafeBytes {
+                    CertificateTopics(subjectUID: certificate.userID, topicsExtension: $0)
+                }
+            } ?? CertificateTopics(subjectUID: certificate.userID, topicsExtension: nil)
+        let wanted = app.environment == .production ? AppleExtension.production : AppleExtension.sandbox
+        let other = app.environment == .production ? AppleExtension.sandbox : AppleExtension.production
+        if certificate.value(ofExtension: wanted) == nil, certificate.value(ofExtension: other) != nil {
+            return Finding(
+                name, .failed, "the certificate is not for \(app.environment.rawValue)",
+                advice: "Change environment, or take the other certificate.")
+        }
+        guard let topics, !topics.allowed.isEmpty else {
+            return Finding(name, .warning, "the certificate names no topic")
+        }
+        return topics.allowed.contains(app.topic)
+            ? Finding("\(app.name) topic", .ok, app.topic)
+            : Finding(
+                "\(app.name) topic", .failed,
+                "the certificate is for \(topics.allowed.joined(separator: ", ")), not for \(app.topic)",
+                advice: "Change topic, or take the app's own certificate.")
+    }
+}

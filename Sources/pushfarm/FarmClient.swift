@@ -1,0 +1,126 @@
+import EventLoop
+import FarmConfiguration
+import FarmStore
+import RESP
+import TLS
+import Transport
+
+/// A command's connection to the farm's Redis. Errors come out as what the process has to say.
+@Loop struct FarmClient {
+    let configuration: FarmConfiguration
+    let redis: RedisConnection
+    /// The address, without its password.
+    let place: String
+
+    static func connect(_ configuration: FarmConfiguration) async throws(CommandFailure) -> FarmClient {
+        let location = configuration.redisLocation(
+            privateSocketExists: LocalSocket.accepts(configuration.privateRedisSocket))
+        let redis = RedisConnection(try settings(location))
+        if let error = await firstFailure(of: redis) {
+            redis.close()
+            throw error.isTemporary ? .temporary("\(location): \(error)") : .failed("\(location): \(error)")
+        }
+        return FarmClient(configuration: configuration, redis: redis, place: location.description)
+    }
+
+    func close() { redis.close() }
+
+    /// Begins to connect. Nil when the first try succeeds: a command does not wait for a Redis that is not there.
+    private static func firstFailure(of redis: RedisConnection) async -> RedisError? {
+        await withCheckedContinuation { continuation in
+            var waiting: CheckedContinuation<RedisError?, Never>? = continuation
+            func answer(_ error: RedisError?) {
+                waiting?.resume(returning: error)
+                waiting = nil
+            }
+            redis.onReady = { _ in answer(nil) }
+            redis.onLoss = { answer($0) }
+            redis.start()
+        }
+    }
+
+    /// Makes a request on an app's part of Redis.
+    func call<Step: Request>(_ request: Step, _ app: String) async throws(CommandFailure) -> Step.Reply {
+        do {
+            return try await AppStore(app: app, connection: redis).perform(request)
+        } catch {
+            throw error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
+        }
+    }
+
+    /// Asks what all apps share.
+    func ask<Value: Sendable>(
+        _ question: @Loop (FarmRegistry) async throws(RedisError) -> Value
+    ) async throws(CommandFailure) -> Value {
+        do {
+            return try await question(FarmRegistry(connection: redis))
+        } catch {
+            throw error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
+        }
+    }
+
+    /// Apps of the configuration, and those that a coordinator of this farm was ever configured with.
+    func apps() async throws(CommandFailure) -> [String] {
+        let known = try await ask { registry throws(RedisError) in try await registry.apps() }
+        return Set(configuration.apps.map(\.name) + known).sorted()
+    }
+
+    /// Why a job was refused, if it was and the refusal is among the latest events.
+    func refusal(of id: String, _ app: String) async throws(CommandFailure) -> String? {
+        let answer: RESPValue
+        do {
+            answer = try await redis.call(
+                RESPCommand("XREVRANGE", "{pushfarm:\(app)}:refused", "+", "-", "COUNT", "100"))
+        } catch {
+            throw .temporary("\(place): \(error)")
+        }
+        for entry in answer.array ?? [] {
+            let words = entry.array?.last?.array?.map { $0.text ?? "" } ?? []
+            let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
+            let fields = Dictionary(pairs) { first, _ in first }
+            if fields["job"] == id { return "\(fields["field"] ?? ""): \(fields["reason"] ?? "")" }
+        }
+        return nil
+    }
+
+    /// The books of a job; nil if there are none.
+    func account(_ id: String, _ app: String) async throws(CommandFailure) -> Account? {
+        Account(id: id, app: app, fields: try await call(ReadAccount(job: id), app))
+    }
+
+    /// Redis's clock, since 1970.
+    func clock() async throws(CommandFailure) -> Duration {
+        let parts: [Int64]
+        do {
+            parts =
+                try await redis.call(RESPCommand("TIME")).array?.compactMap { $0.text.flatMap { Int64($0) } }
+                ?? []
+        } catch {
+            throw .temporary("\(place): \(error)")
+        }
+        guard parts.count == 2 else { throw .failed("\(place): unexpected reply to TIME") }
+        return .seconds(parts[0]) + .microseconds(parts[1])
+    }
+
+    private static func settings(_ location: RedisLocation) throws(CommandFailure) -> RedisSettings {
+        let endpoint: Endpoint =
+            switch location.endpoint {
+            case .tcp(let place): .tcp(host: place.host, port: place.port)
+            case .unix(let path): .unix(path: path)
+            }
+        var address = RedisAddress(endpoint: endpoint)
+        address.usesTLS = location.usesTLS
+        address.user = location.user ?? ""
+        address.password = location.password?.reveal() ?? ""
+        address.database = location.database
+        var settings = RedisSettings(address: address, clientName: "pushfarm-cli")
+        guard location.usesTLS else { return settings }
+        do {
+            settings.tls = try TLSContext(
+                client: ClientSettings(trust: location.caFile.map { .authorityFile($0) } ?? .system))
+        } catch {
+            throw .usage("redis_ca_file: \(error)")
+        }
+        return settings
+    }
+}

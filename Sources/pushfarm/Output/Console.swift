@@ -1,0 +1,23 @@
+import FarmLogging
+
+/// Standard output of a command: tables for people, or one JSON document a line.
+struct Console: Sendable {
+    let json: Bool
+    let colours: Bool
+
+    init(json: Bool) {
+        self.json = json
+        colours = !json && Terminal.allowsColour(on: Terminal.standardOutput)
+    }
+
+    /// Prints the one that was asked for.
+    func show(_ document: @autoclosure () -> JSONValue, _ text: @autoclosure () -> String) {
+        Terminal.write(json ? document().description + "\n" : text(), to: Terminal.standardOutput)
+    }
+
+    /// Prints a line for people only.
+    func say(_ text: String, _ paint: Paint? = nil) {
+        guard !json else { return }
+        Terminal.write((paint?.on(text, if: colours) ?? text) + "\n", to: Terminal.standardOutput)
+    }
+}

@@ -1,0 +1,46 @@
+/// Numbers as people read them.
+enum Figures {
+    /// `1,234,567`.
+    static func grouped(_ value: some BinaryInteger) -> String {
+        let digits = Array(String(value.magnitude).utf8)
+        var text = value < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+            text.unicodeScalars.append(Unicode.Scalar(digit))
+        }
+        return text
+    }
+
+    /// `950 ms`, `2.5 s`, `3 min 20 s`, `2 h 5 min`.
+    static func time(_ duration: Duration) -> String {
+        let milliseconds =
+            duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        let seconds = milliseconds / 1000
+        switch seconds {
+        case ..<1: return "\(milliseconds) ms"
+        case ..<10: return "\(seconds).\(milliseconds % 1000 / 100) s"
+        case ..<60: return "\(seconds) s"
+        case ..<3600: return "\(seconds / 60) min \(seconds % 60) s"
+        case ..<172_800: return "\(seconds / 3600) h \(seconds / 60 % 60) min"
+        default: return "\(seconds / 86_400) days"
+        }
+    }
+
+    /// `512 B`, `15.2 MB` (of 1,000,000 bytes).
+    static func bytes(_ count: Int64) -> String {
+        let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+        var (value, unit) = (count, 0)
+        var rest: Int64 = 0
+        while value >= 1000, unit < units.count - 1 {
+            (value, rest) = (value / 1000, value % 1000 / 100)
+            unit += 1
+        }
+        return unit == 0 || value >= 100 ? "\(value) \(units[unit])" : "\(value).\(rest) \(units[unit])"
+    }
+
+    /// A whole number a second.
+    static func rate(_ count: Int, in duration: Duration) -> Int {
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        return seconds > 0 ? Int((Double(count) / seconds).rounded()) : 0
+    }
+}

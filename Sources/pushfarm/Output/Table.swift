@@ -1,0 +1,57 @@
+/// Rows in columns, for people. Numbers stand right, text left.
+struct Table {
+    enum Alignment {
+        case left, right
+    }
+
+    private let titles: [String]
+    private let alignments: [Alignment]
+    private var rows: [[Cell]] = []
+
+    struct Cell: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+        let text: String
+        var paint: Paint?
+
+        init(_ text: String, _ paint: Paint? = nil) {
+            self.text = text
+            self.paint = paint
+        }
+
+        init(stringLiteral text: String) { self.init(text) }
+    }
+
+    init(_ columns: KeyValuePairs<String, Alignment>) {
+        titles = columns.map(\.key)
+        alignments = columns.map(\.value)
+    }
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// A missing cell is empty.
+    mutating func add(_ cells: Cell...) {
+        rows.append(cells + Array(repeating: Cell(""), count: max(0, titles.count - cells.count)))
+    }
+
+    /// The lines of the table, each with its line feed. Titles are left out when they are all empty.
+    func text(colours: Bool) -> String {
+        let head = titles.map { Cell($0, .dim) }
+        let lines = titles.allSatisfy(\.isEmpty) ? rows : [head] + rows
+        let widths = titles.indices.map { column in lines.map { $0[column].text.count }.max() ?? 0 }
+        var text = ""
+        for line in lines {
+            var pending = ""
+            for (column, cell) in line.enumerated() {
+                if column > 0 { pending += "  " }
+                let space = String(repeating: " ", count: widths[column] - cell.text.count)
+                if alignments[column] == .right { pending += space }
+                if !cell.text.isEmpty {
+                    text += pending + (cell.paint?.on(cell.text, if: colours) ?? cell.text)
+                    pending = ""
+                }
+                if alignments[column] == .left { pending += space }
+            }
+            text += "\n"
+        }
+        return text
+    }
+}

@@ -1,0 +1,45 @@
+import EventLoop
+import FarmStore
+
+/// The farm at one moment.
+struct FarmStatus: Sendable {
+    let hosts: [HostStatus]
+    let apps: [AppStatus]
+    let redis: RedisInfo
+
+    @Loop static func read(from client: FarmClient) async throws(CommandFailure) -> FarmStatus {
+        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+        let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
+        var apps: [AppStatus] = []
+        for app in try await client.apps() {
+            apps.append(try await AppStatus.read(app, shards: shards ?? 0, from: client))
+        }
+        let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
+        return FarmStatus(hosts: hosts, apps: apps, redis: info)
+    }
+
+    /// What is not as it should be, in words; empty when all is well.
+    var troubles: [String] {
+        var troubles: [String] = []
+        if !hosts.contains(where: { $0.state != "gone" }) { troubles.append("no coordinator is running") }
+        for host in hosts where host.state == "gone" { troubles.append("host \(host.host) is gone") }
+        for app in apps {
+            if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
+        }
+        if !redis.evictionPolicy.isEmpty, redis.evictionPolicy != "noeviction" {
+            troubles.append("Redis may evict keys: maxmemory-policy is \(redis.evictionPolicy)")
+        }
+        return troubles
+    }
+
+    var json: JSONValue {
+        .object([
+            "hosts": .array(hosts.map(\.json)), "apps": .array(apps.map(\.json)),
+            "redis": .object([
+                "version": .string(redis.version), "memory": .number(redis.usedMemory),
+                "max_memory": .number(redis.maxMemory), "policy": .string(redis.evictionPolicy),
+            ]),
+        ])
+    }
+}

@@ -1,0 +1,60 @@
+/// The status as tables.
+struct StatusText {
+    let status: FarmStatus
+    let colours: Bool
+
+    var text: String {
+        var parts: [String] = []
+        for host in status.hosts { parts.append(text(host)) }
+        if !status.apps.isEmpty { parts.append(apps) }
+        parts.append(redis)
+        let troubles = status.troubles.map { Paint.red.on("! " + $0, if: colours) + "\n" }.joined()
+        if !troubles.isEmpty { parts.append(troubles) }
+        return parts.joined(separator: "\n")
+    }
+
+    private func text(_ host: HostStatus) -> String {
+        let name = Paint.bold.on(host.host, if: colours)
+        let state = (host.state == "gone" ? Paint.red : .green).on(host.state, if: colours)
+        var table = Table([
+            "WORKER": .left, "PID": .right, "STATE": .left, "SHARDS": .right, "CONNECTIONS": .right,
+            "STREAMS": .right, "RATE/S": .right, "DELIVERED": .right, "FAILED": .right, "RESTARTS": .right,
+            "MEMORY": .right,
+        ])
+        for worker in host.workers {
+            table.add(
+                .init(worker.worker), .init(String(worker.pid)), .init(worker.state),
+                .init(String(worker.shards)), .init(String(worker.connections)),
+                .init(String(worker.streams)),
+                .init(Figures.grouped(worker.rate)), .init(Figures.grouped(worker.delivered)),
+                .init(Figures.grouped(worker.failed)),
+                .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil),
+                .init(Figures.bytes(Int64(worker.rss))))
+        }
+        return "\(name)  \(state)  coordinator \(host.pid)\n"
+            + (table.isEmpty ? "no workers\n" : table.text(colours: colours))
+    }
+
+    private var apps: String {
+        var table = Table([
+            "APP": .left, "STATE": .left, "INBOX": .right, "READY": .right, "IN FLIGHT": .right,
+            "DELAYED": .right,
+            "RESULTS": .right, "OPEN JOBS": .right,
+        ])
+        for app in status.apps {
+            table.add(
+                .init(app.app), app.pause == nil ? .init("running", .green) : .init("paused", .red),
+                .init(Figures.grouped(app.inbox)), .init(Figures.grouped(app.ready)),
+                .init(Figures.grouped(app.inFlight)), .init(Figures.grouped(app.depths.delayed)),
+                .init(Figures.grouped(app.depths.results)), .init(Figures.grouped(app.openJobs)))
+        }
+        return table.text(colours: colours)
+    }
+
+    private var redis: String {
+        let redis = status.redis
+        let limit = redis.maxMemory == 0 ? "no limit" : "of " + Figures.bytes(Int64(redis.maxMemory))
+        return
+            "Redis \(redis.version)  \(Figures.bytes(Int64(redis.usedMemory))) \(limit)  \(redis.evictionPolicy)\n"
+    }
+}

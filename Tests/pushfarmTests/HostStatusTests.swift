@@ -1,0 +1,20 @@
+import Testing
+
+@testable import pushfarm
+
+struct HostStatusTests {
+    @Test func `reads what a coordinator writes, and writes it again`() {
+        let text = #"""
+            {"host":"a","pid":7,"state":"running","capacity":4000,"since":1800000000000,"workers":[{"worker":"a-1","pid":8,"state":"ready","shards":32,"connections":1,"streams":12,"rate":5000,"restarts":1,"rss":15000000,"delivered":10,"failed":2}]}
+            """#
+        let status = HostStatus(name: "a", json: Array(text.utf8), isAlive: true)
+        #expect(status.json.description == text)
+    }
+
+    @Test(arguments: ["", "{", "[]", "null", #"{"workers":[{"pid":"x"},{}]}"#, #"{"rate":1e99}"#])
+    func `what it cannot read is empty, not an error`(text: String) {
+        let status = HostStatus(name: "a", json: Array(text.utf8), isAlive: false)
+        #expect(status.host == "a")
+        #expect(status.state == "gone")
+    }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import pushfarm
+
+struct OutputTests {
+    @Test(arguments: [
+        (0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1000, "-1,000"),
+        (Int.min, "-9,223,372,036,854,775,808"),
+    ])
+    func `groups thousands`(number: Int, text: String) {
+        #expect(Figures.grouped(number) == text)
+    }
+
+    @Test(arguments: [
+        (Duration.milliseconds(950), "950 ms"), (.milliseconds(2567), "2.5 s"), (.seconds(59), "59 s"),
+        (.seconds(200), "3 min 20 s"), (.seconds(7500), "2 h 5 min"), (.seconds(400_000), "4 days"),
+    ])
+    func `writes times as people say them`(time: Duration, text: String) {
+        #expect(Figures.time(time) == text)
+    }
+
+    @Test(arguments: [
+        (Int64(0), "0 B"), (999, "999 B"), (1500, "1.5 kB"), (15_260_000, "15.2 MB"), (152_600_000, "152 MB"),
+        (Int64.max, "9.2 EB"),
+    ])
+    func `writes bytes in units`(count: Int64, text: String) {
+        #expect(Figures.bytes(count) == text)
+    }
+
+    @Test func `a table stands in columns, without blanks at the ends of lines`() {
+        var table = Table(["NAME": .left, "COUNT": .right, "NOTE": .left])
+        table.add("a", "1")
+        table.add("longer", "1,000", .init("bad", .red))
+        #expect(
+            table.text(colours: false)
+                == """
+                NAME    COUNT  NOTE
+                a           1
+                longer  1,000  bad
+
+                """)
+        #expect(table.text(colours: true).contains("\u{1B}[31mbad\u{1B}[0m"))
+    }
+
+    @Test func `json keeps the order of its fields and escapes`() {
+        let list: [JSONValue] = [.number(1 as Int64), .null, .bool(true), .decimal(0.5)]
+        let value = JSONValue.object(["z": .string("a\"\\\n\u{1}ü"), "a": .array(list)])
+        #expect(value.description == #"{"z":"a\"\\\n\u0001ü","a":[1,null,true,0.5]}"#)
+    }
+
+    @Test func `a progress line shows share, rate and what is left`() {
+        let start = ContinuousClock.now
+        var line = ProgressLine("delivering", total: 1000, now: start, descriptor: 2, isShown: false)
+        #expect(line.line(0, note: "", now: start) == "delivering  0 %  0 of 1,000")
+        #expect(
+            line.line(200, note: "x", now: start + .seconds(1))
+                == "delivering  20 %  200 of 1,000  200/s  4.0 s left  x")
+        #expect(
+            line.line(1000, note: "", now: start + .seconds(2)).hasPrefix(
+                "delivering  100 %  1,000 of 1,000  500/s"))
+    }
+}
