@@ -3,8 +3,9 @@ package import PushModel
 /// What a gateway answers to a push: the checks of APNs in one fixed order; the first that fails decides.
 ///
 /// Method, path, credentials, repeated headers, `apns-id`, `apns-expiration`, `apns-priority`,
-/// `apns-push-type` and the priority it allows, `apns-collapse-id`, `apns-topic`, the token, payload empty, payload too large.
-/// A push without `apns-push-type` is an alert. Nothing is allocated for a push that is accepted.
+/// `apns-push-type` and the priority it allows, `apns-collapse-id`, `apns-topic`, the token,
+/// payload empty, payload too large. A push without `apns-push-type` is an alert.
+/// Nothing is allocated for a push that is accepted.
 ///
 /// The order is ours: what APNs does when several things are wrong is not known.
 package enum PushCheck {
