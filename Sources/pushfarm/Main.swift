@@ -14,12 +14,10 @@ import Logging
 @main
 enum Main {
     static func main() {
-        let arguments = CommandLine.arguments.dropFirst()
-        if arguments.first == WorkerProcess.name {
-            WorkerProcess.run(arguments: Array(arguments.dropFirst()))
-        }
-        // A reader that went away (`| head`) shows itself as a failed write.
+        // A peer or a reader that went away (`| head`) shows itself as a failed write.
         signal(SIGPIPE, SIG_IGN)
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.first == WorkerProcess.name { WorkerProcess.run() }
         finish(outcome(of: Array(arguments)))
     }
 

@@ -29,6 +29,7 @@ struct ExitStatusTests {
 
     private static let calls: [(String, Int32)] = [
         ("--help", 0), ("--version", 0), ("help push", 0), ("nonsense", 2), ("push", 2), ("job", 2),
+        ("worker", 2),
         ("jobs --limit 0", 2), ("status --redis ftp://x", 2), ("status --set a", 2),
         ("status --config /nowhere.yaml", 2), ("status --redis redis://127.0.0.1:1", 75),
         ("resume demo --redis unix:///nowhere/redis.sock", 75),
