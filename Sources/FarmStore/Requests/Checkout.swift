@@ -22,9 +22,9 @@ package struct Checkout: Request {
     package struct Reply: Sendable {
         /// Why the app is paused, and so nothing new was given; nil if it is not.
         package let pauseReason: String?
-        /// Shards that have more, beyond the batches asked for.
-        package let left: [Int]
-        /// Shards that are not ours.
+        /// Shards that have nothing left. Those that are in no list were not looked at: the batches were reached.
+        package let empty: [Int]
+        /// Shards that are not ours, of those that were looked at.
         package let fenced: [Int]
         /// First those that the worker did not know to have, then new ones.
         package let batches: [Batch]
@@ -37,13 +37,14 @@ package struct Checkout: Request {
     /// Positions that may be granted in all batches together.
     package var credit: Int
     package var maxBatches: Int
-    /// The batches of this app that the worker has, in these shards.
-    package var known: [BatchID]
+    /// The batches of this app that the worker has in these shards: the others that are stamped with it are given
+    /// first. Nil when every checkout before this one was answered: then there are no others.
+    package var known: [BatchID]?
     /// In the order in which they are served.
     package var shards: [(number: Int, token: FenceToken)]
 
     package init(
-        worker: String, credit: Int, maxBatches: Int, known: [BatchID],
+        worker: String, credit: Int, maxBatches: Int, known: [BatchID]? = nil,
         shards: [(number: Int, token: FenceToken)]
     ) {
         (self.worker, self.credit, self.maxBatches) = (worker, credit, maxBatches)
@@ -55,8 +56,8 @@ package struct Checkout: Request {
         command.append(worker)
         command.append(credit)
         command.append(maxBatches)
-        command.append(known.count)
-        for id in known { command.append(id.bytes) }
+        command.append(known?.count ?? -1)
+        for id in known ?? [] { command.append(id.bytes) }
         for shard in shards {
             command.append(LeaseField.name(ofShard: shard.number))
             command.append(shard.token.bytes)
@@ -66,12 +67,12 @@ package struct Checkout: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "checkout")
         let reason = try reader.text()
-        let left = try reader.shards()
+        let empty = try reader.shards()
         let fenced = try reader.shards()
         var batches: [Batch] = []
         while !reader.isAtEnd { batches.append(try batch(reader.next())) }
         return Reply(
-            pauseReason: reason.isEmpty ? nil : reason, left: left, fenced: fenced, batches: batches)
+            pauseReason: reason.isEmpty ? nil : reason, empty: empty, fenced: fenced, batches: batches)
     }
 
     private static func batch(_ value: RESPValue) throws(StoreError) -> Batch {

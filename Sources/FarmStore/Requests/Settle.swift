@@ -54,15 +54,16 @@ package struct Settlement: Sendable {
 
     /// Words that ``write(to:)`` appends after the id and this number.
     private var wordCount: Int {
-        4 + jobs.reduce(0) { $0 + 8 + 2 * $1.reasons.count } + 5 * retries.count + 2 * deadTokens.count
-            + events.reduce(0) { $0 + $1.wordCount }
+        4 + 5 * retries.count + 2 * deadTokens.count + events.reduce(0) { $0 + $1.wordCount }
     }
 
     fileprivate func write(to command: inout RESPCommand) {
         command.append(entry.bytes)
         command.append(wordCount)
-        command.append(jobs.count)
-        for job in jobs { job.write(to: &command) }
+        var packed: [UInt8] = []
+        packed.reserveCapacity(jobs.count * 48)
+        for job in jobs { job.write(to: &packed) }
+        command.append(packed)
         command.append(retries.count)
         for retry in retries {
             command.append(LeaseField.name(ofShard: retry.shard))
@@ -82,25 +83,38 @@ package struct Settlement: Sendable {
 }
 
 extension Settlement.Job {
-    fileprivate func write(to command: inout RESPCommand) {
-        command.append(id)
-        command.append(delivered)
-        command.append(failed)
-        command.append(expired)
-        command.append(cancelled)
-        command.append(waiting)
-        command.append(maybeDuplicated)
-        command.append(reasons.count)
-        for (reason, count) in reasons {
-            command.append(reason)
-            command.append(count)
+    /// Bytes of a reason that go into an account.
+    private static let reasonLimit = 64
+
+    fileprivate func write(to packed: inout [UInt8]) {
+        packed.append(short: id)
+        for count in [delivered, failed, expired, cancelled, waiting, maybeDuplicated] {
+            packed.append(bigEndian: count)
         }
+        let reasons = reasons.prefix(255)
+        packed.append(UInt8(reasons.count))
+        for (reason, count) in reasons {
+            packed.append(short: String(decoding: reason.utf8.prefix(Self.reasonLimit), as: UTF8.self))
+            packed.append(bigEndian: count)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(short text: String) {
+        precondition(text.utf8.count <= 255, "an id or a reason has at most 255 bytes")
+        append(UInt8(text.utf8.count))
+        append(contentsOf: text.utf8)
+    }
+
+    fileprivate mutating func append(bigEndian count: Int) {
+        Swift.withUnsafeBytes(of: UInt32(count).bigEndian) { append(contentsOf: $0) }
     }
 }
 
 /// Books results entries, each at most once; accounts are written once a call, so settle many entries together.
 ///
-/// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 1,024 jobs, 1,024 events, 64 retries.
+/// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 512 jobs, 512 events, 64 retries.
 package struct Settle: Request {
     package struct Reply: Equatable, Sendable {
         /// Entries that were not settled before.

@@ -2,9 +2,10 @@
 -- Gives a worker batches, with a credit of positions that it may send.
 --
 -- KEYS  1 prefix
--- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches; known × id; then (NN, token)…
--- Reply [pause reason or "", [shards left with batches], [shards fenced], batch…],
---       batch = [id, delivery, granted, suspect, crashes, map, body]
+-- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
+--       batches that the worker does not know; known × id; then (NN, token)…
+-- Reply [pause reason or "", [shards with nothing left], [shards fenced], batch…],
+--       batch = [id, delivery, granted, suspect, crashes, map, body]; only shards that were looked at are named
 -- Fence each shard's token; a shard that is not ours is named, the others go on.
 -- OOM   allowed: draining needs no memory.
 -- Again batches that are stamped with the worker and that it does not know come first: a lost reply is made good.
@@ -13,30 +14,39 @@
 -- worker's hands when it crashed gets none here: the worker asks for its positions one by one, with nothing else
 -- in the air, while the first open one is within `suspect`.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local known = {}
-for i = 5, 4 + nknown do known[ARGV[i]] = true end
+local first = 5 + math.max(0, nknown)
 local paused = call('HGET', P .. 'gate', 'paused') or ''
-local left, fenced, shards, given = {}, {}, {}, 0
-local reply = { paused, left, fenced }
+local empty, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
+local reply = { paused, empty, fenced }
+for i = first, #ARGV, 2 do
+    shards[#shards + 1] = ARGV[i]
+    tokens[ARGV[i]] = ARGV[i + 1]
+end
 
 local function give(id, s, body)
     given = given + 1
     reply[given + 3] = { id, s.deliveries, s.granted, s.suspect, s.crashes, s.map, body }
 end
 
-local fields = {}
-for i = 5 + nknown, #ARGV, 2 do fields[#fields + 1] = ARGV[i] end
-if #fields == 0 then return reply end
-local owners = call('HMGET', P .. 'owners', unpack(fields))
-for k, nn in ipairs(fields) do
-    if owners[k] == ARGV[4 + nknown + 2 * k] then shards[#shards + 1] = nn else fenced[#fenced + 1] = nn end
+local function mine(nn)
+    if owned[nn] == nil then
+        owned[nn] = call('HGET', P .. 'owners', nn) == tokens[nn]
+        if not owned[nn] then fenced[#fenced + 1] = nn end
+    end
+    return owned[nn]
 end
 
-for _, nn in ipairs(shards) do
-    for _, id in ipairs(call('LRANGE', P .. 'flight:' .. nn, 0, -1)) do
-        if not known[id] then
-            local s = load_state(id)
-            if s and s.worker == worker then give(id, s, call('HGET', BODIES, id)) end
+if nknown >= 0 then
+    local known = {}
+    for i = 5, first - 1 do known[ARGV[i]] = true end
+    for _, nn in ipairs(shards) do
+        if mine(nn) then
+            for _, id in ipairs(call('LRANGE', P .. 'flight:' .. nn, 0, -1)) do
+                if not known[id] then
+                    local s = load_state(id)
+                    if s and s.worker == worker then give(id, s, call('HGET', BODIES, id)) end
+                end
+            end
         end
     end
 end
@@ -47,7 +57,7 @@ local function take(nn, lane)
     if not id then return false end
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s or not body then
-        call('LREM', P .. 'flight:' .. nn, 1, id)
+        call('LREM', P .. 'flight:' .. nn, -1, id)
         return true
     end
     local before = (s.map:find('.', 1, true) or 1) - 1
@@ -62,26 +72,25 @@ local function take(nn, lane)
     return true
 end
 
+-- High before bulk; within a lane one batch a shard in turns.
 if paused == '' then
     for _, lane in ipairs({ 'ready:', 'bulk:' }) do
         local waiting = shards
         while #waiting > 0 and given < most do
             local again = {}
-            for k, nn in ipairs(waiting) do
-                if given >= most then
-                    for j = k, #waiting do again[#again + 1] = waiting[j] end
-                    break
+            for _, nn in ipairs(waiting) do
+                if given >= most then break end
+                if mine(nn) then
+                    if take(nn, lane) then
+                        again[#again + 1] = nn
+                    elseif lane == 'bulk:' then
+                        empty[#empty + 1] = nn
+                    end
                 end
-                if take(nn, lane) then again[#again + 1] = nn end
             end
             waiting = again
         end
     end
     add_to_accounts(sums, 'in_flight', 1)
-    if given >= most then
-        for _, nn in ipairs(shards) do
-            if call('EXISTS', P .. 'ready:' .. nn, P .. 'bulk:' .. nn) > 0 then left[#left + 1] = nn end
-        end
-    end
 end
 return reply

@@ -68,12 +68,9 @@ local function sum_open(sums, body, s)
     end)
 end
 
--- Adds sign * sums[job] to a field of the accounts; an account that is gone stays gone.
+-- Adds sign * sums[job] to a field of the accounts. They exist: an account is kept while its job has open positions.
 local function add_to_accounts(sums, field, sign)
-    for job, n in pairs(sums) do
-        local account = P .. 'job:' .. job
-        if call('EXISTS', account) == 1 then call('HINCRBY', account, field, sign * n) end
-    end
+    for job, n in pairs(sums) do call('HINCRBY', P .. 'job:' .. job, field, sign * n) end
 end
 
 -- Appends an event of ARGV fields: count, then field and value in turns. Returns the next index.

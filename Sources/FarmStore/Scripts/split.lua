@@ -44,8 +44,10 @@ for _ = 1, njobs do
     if ARGV[i + 1] == '1' then
         opened = opened + 1
         if seen[id] == 'old' then call('DEL', account) end
-        call('HSET', account, 'state', 'open', 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed',
-            ARGV[i + 4], 'duplicates', ARGV[i + 5], 'lane', ARGV[i + 6], 'created_at', stamp)
+        call('HSET', account, 'state', 'open', 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'lane', ARGV[i + 6],
+            'created_at', stamp)
+        if ARGV[i + 4] ~= '0' then call('HSET', account, 'malformed', ARGV[i + 4]) end
+        if ARGV[i + 5] ~= '0' then call('HSET', account, 'duplicates', ARGV[i + 5]) end
         call('ZADD', jobs, stamp, id)
         call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.accepted', 'at', stamp, 'job', id,
             'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed', ARGV[i + 4], 'duplicates', ARGV[i + 5])
@@ -90,17 +92,32 @@ else
     call('HSET', intake, 'head', ARGV[4], 'offset', ARGV[5])
 end
 
--- Old accounts go: finished ones by age or number, two for each one opened. An open one is moved on.
-for _ = 1, 2 * opened do
+-- Accounts go by age (they expire) or by number; the list of jobs follows, a few steps for each job opened. An open
+-- job, or one that finished late, gets a later place and is looked at again then.
+if opened > 0 then
+    local gone = {}
+    local excess = call('ZCARD', jobs) - most
     local oldest = call('ZRANGE', jobs, 0, 0, 'WITHSCORES')
-    if not oldest[1] or (tonumber(oldest[2]) > t - keep * 1000 and call('ZCARD', jobs) <= most) then break end
-    local account = P .. 'job:' .. oldest[1]
-    if call('HGET', account, 'state') == 'open' then
-        call('ZADD', jobs, t, oldest[1])
-    else
-        call('DEL', account)
-        call('ZREM', jobs, oldest[1])
+    if excess > 0 or t - tonumber(oldest[2]) > keep * 1000 then
+        oldest = call('ZRANGE', jobs, 0, 2 * opened, 'WITHSCORES')
     end
+    for k = 1, #oldest, 2 do
+        local id, age = oldest[k], t - tonumber(oldest[k + 1])
+        if excess <= #gone and age <= keep * 1000 then break end
+        local account = P .. 'job:' .. id
+        local old = call('HMGET', account, 'state', 'finished_at')
+        if not old[1] then
+            gone[#gone + 1] = id
+        elseif old[1] == 'open' then
+            call('ZADD', jobs, stamp, id)
+        elseif excess > #gone then
+            call('DEL', account)
+            gone[#gone + 1] = id
+        else
+            call('ZADD', jobs, old[2], id)
+        end
+    end
+    if #gone > 0 then call('ZREM', jobs, unpack(gone)) end
 end
 
 local reply = ring(rung)
