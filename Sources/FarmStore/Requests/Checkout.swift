@@ -22,8 +22,8 @@ package struct Checkout: Request {
     package struct Reply: Sendable {
         /// Why the app is paused, and so nothing new was given; nil if it is not.
         package let pauseReason: String?
-        /// Shards that have nothing left. Those that are in no list were not looked at: the batches were reached.
-        package let empty: [Int]
+        /// Shards that may have more: not looked at, or not to the end, because there were batches enough.
+        package let left: [Int]
         /// Shards that are not ours, of those that were looked at.
         package let fenced: [Int]
         /// First those that the worker did not know to have, then new ones.
@@ -67,12 +67,12 @@ package struct Checkout: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "checkout")
         let reason = try reader.text()
-        let empty = try reader.shards()
+        let left = try reader.shards()
         let fenced = try reader.shards()
         var batches: [Batch] = []
         while !reader.isAtEnd { batches.append(try batch(reader.next())) }
         return Reply(
-            pauseReason: reason.isEmpty ? nil : reason, empty: empty, fenced: fenced, batches: batches)
+            pauseReason: reason.isEmpty ? nil : reason, left: left, fenced: fenced, batches: batches)
     }
 
     private static func batch(_ value: RESPValue) throws(StoreError) -> Batch {

@@ -4,8 +4,8 @@
 -- KEYS  1 prefix
 -- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
 --       batches that the worker does not know; known × id; then (NN, token)…
--- Reply [pause reason or "", [shards with nothing left], [shards fenced], batch…],
---       batch = [id, delivery, granted, suspect, crashes, map, body]; only shards that were looked at are named
+-- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
+--       batch = [id, delivery, granted, suspect, crashes, map, body]
 -- Fence each shard's token; a shard that is not ours is named, the others go on.
 -- OOM   allowed: draining needs no memory.
 -- Again batches that are stamped with the worker and that it does not know come first: a lost reply is made good.
@@ -16,8 +16,8 @@
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 5 + math.max(0, nknown)
 local paused = call('HGET', P .. 'gate', 'paused') or ''
-local empty, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
-local reply = { paused, empty, fenced }
+local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
+local reply = { paused, left, fenced }
 for i = first, #ARGV, 2 do
     shards[#shards + 1] = ARGV[i]
     tokens[ARGV[i]] = ARGV[i + 1]
@@ -73,6 +73,7 @@ local function take(nn, lane)
 end
 
 -- High before bulk; within a lane one batch a shard in turns.
+local empty = {}
 if paused == '' then
     for _, lane in ipairs({ 'ready:', 'bulk:' }) do
         local waiting = shards
@@ -84,7 +85,7 @@ if paused == '' then
                     if take(nn, lane) then
                         again[#again + 1] = nn
                     elseif lane == 'bulk:' then
-                        empty[#empty + 1] = nn
+                        empty[nn] = true
                     end
                 end
             end
@@ -92,5 +93,8 @@ if paused == '' then
         end
     end
     add_to_accounts(sums, 'in_flight', 1)
+    for _, nn in ipairs(shards) do
+        if not empty[nn] and owned[nn] ~= false then left[#left + 1] = nn end
+    end
 end
 return reply
