@@ -16,18 +16,24 @@ enum WorkerProcess {
     static let name = "worker"
 
     static func run() -> Never {
-        var status = stat()
-        guard fstat(Worker.controlDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
-            Terminal.write("pushfarm: workers are started by a coordinator\n", to: Terminal.standardError)
-            exit(ExitStatus.usage.rawValue)
-        }
         let level = getenv("PUSHFARM_LOG_LEVEL").flatMap { Logger.Level(rawValue: String(cString: $0)) }
         let format = getenv("PUSHFARM_LOG_FORMAT").flatMap { LogFormat(rawValue: String(cString: $0)) }
         FarmLog.bootstrap(level: level ?? .info, format: format ?? .text)
         do {
-            exit(try Loop.run { @Loop in await Worker(log: Logger(label: "worker")).run() })
+            let status = try Loop.run { @Loop in
+                guard isSocket(Worker.controlDescriptor) else {
+                    throw CommandFailure.usage("workers are started by a coordinator")
+                }
+                return await Worker(log: Logger(label: "worker")).run()
+            }
+            exit(status)
         } catch {
-            exit(ExitStatus.failed.rawValue)
+            exit(ExitStatus(reporting: error).rawValue)
         }
+    }
+
+    private static func isSocket(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 }
