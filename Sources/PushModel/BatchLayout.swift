@@ -8,8 +8,8 @@
 ///                | causeLength u8 | cause | collapseLength u8 | collapse id | topicLength u8 | topic
 ///     push    := tokenLength u8 | token [ | payloadLength u32 | payload ]
 ///
-/// A number whose flag says that it is absent is 0. With one payload a push, the segment's own is empty. Redis
-/// reads the table and nothing else.
+/// A number whose flag says that it is absent is 0. With one payload a push, the segment's own is
+/// empty. Redis reads the table and nothing else.
 enum BatchLayout {
     static let version: UInt8 = 1
     /// Of the table's flags.

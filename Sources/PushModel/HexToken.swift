@@ -9,7 +9,7 @@ enum HexToken {
 
     /// Decodes a JSON string that is a token without escapes, eight digits at a time.
     ///
-    /// - Returns: how many bytes were written, and the offset past the closing quote; nil if it is anything else.
+    /// - Returns: bytes written, and the offset past the closing quote; nil if it is anything else.
     @inline(__always)
     static func decodePlain(
         _ bytes: UnsafeRawBufferPointer, from start: Int, into target: UnsafeMutableRawBufferPointer

@@ -25,7 +25,7 @@ extension JSONScanner {
         return isInteger
     }
 
-    /// The value of a number that was scanned before; nil if it has a fraction or an exponent, or does not fit.
+    /// The value of a number that was scanned before; nil with a fraction or an exponent, or if too large.
     package func integer(in range: Range<Int>) -> Int64? {
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
         var value: Int64 = 0

@@ -30,7 +30,7 @@ extension JSONScanner {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let quote = word ^ 0x2222_2222_2222_2222
             let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-            // A byte's top bit says: a quote, a backslash, below 0x20, or not ASCII. The lowest one is never wrong.
+            // A byte's top bit says: quote, backslash, below 0x20, or not ASCII. The lowest one is right.
             let stops =
                 (word | (quote &- 0x0101_0101_0101_0101 & ~quote)
                     | (backslash &- 0x0101_0101_0101_0101 & ~backslash)

@@ -1,8 +1,8 @@
 /// Goes through a JSON text from first to last, and says exactly where its values stand.
 ///
-/// All of RFC 8259, and strictly: one value, no byte order mark, nothing behind it; strings are valid UTF-8 without
-/// halves of surrogate pairs; at most 64 objects and arrays inside each other. Repeated names are the caller's affair.
-/// Copies and allocates nothing.
+/// All of RFC 8259, and strictly: one value, no byte order mark, nothing behind it; strings are valid UTF-8
+/// without halves of surrogate pairs; at most 64 objects and arrays inside each other. Repeated names are the
+/// caller's affair. Copies and allocates nothing.
 package struct JSONScanner {
     package static let depthLimit = 64
 
@@ -61,7 +61,7 @@ package struct JSONScanner {
     /// Goes into the object at the position; ``nextKey()`` gives its members.
     package mutating func enterObject() throws(JSONError) { try enter(UInt8(ascii: "{"), .object) }
 
-    /// Goes to the value of the object's next member and gives its name; past the object, and nil, if there is none.
+    /// Goes to the value of the object's next member and gives its name; after the last, past the object.
     package mutating func nextKey() throws(JSONError) -> JSONString? {
         guard try next(UInt8(ascii: "}"), .commaOrBrace) else { return nil }
         return try key()

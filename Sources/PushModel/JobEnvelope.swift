@@ -21,7 +21,8 @@ struct JobEnvelope {
 
     subscript(field: JobField) -> Value? { values[field.rawValue] }
 
-    /// Reads all fields, the array of tokens into `tokens`, and checks that the job is one JSON object of known fields, each given once.
+    /// Reads all fields, the array of tokens into `tokens`; checks that the job is one JSON object, and that
+    /// its fields are known, and given once.
     mutating func read(tokens: inout TokenList) throws(JobError) {
         let scanned: Result<JobError?, JSONError>
         do throws(JSONError) {

@@ -16,7 +16,8 @@ extension JobFields {
         }
         throw error(
             .app,
-            "\"app\" is \"\(Excerpt.of(named))\", but this is the inbox of \"\(app)\"; leave it out, or push to the other app's inbox"
+            "\"app\" is \"\(Excerpt.of(named))\", but this is the inbox of \"\(app)\"; leave it out, or "
+                + "push to the inbox of that app"
         )
     }
 
@@ -110,7 +111,8 @@ extension JobFields {
         guard topic.hasSuffix(type.topicSuffix) else {
             throw error(
                 .topic,
-                "\"topic\" must end in \"\(type.topicSuffix)\" with push_type \"\(type.name)\"; this is \"\(Excerpt.of(topic))\"; leave it out for \"\(type.topic(ofApp: appTopic))\""
+                "\"topic\" must end in \"\(type.topicSuffix)\" with push_type \"\(type.name)\"; this is "
+                    + "\"\(Excerpt.of(topic))\"; leave the field out for \"\(type.topic(ofApp: appTopic))\""
             )
         }
         return topic

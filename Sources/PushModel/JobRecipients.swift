@@ -22,7 +22,8 @@ struct JobRecipients {
         for field in [JobField.tokens, .payload] where fields.envelope[field] != nil {
             throw fields.error(
                 field,
-                "\"pushes\" and \"\(field.name)\" exclude each other; give \"pushes\", or \"tokens\" and \"payload\""
+                "\"pushes\" and \"\(field.name)\" exclude each other; give \"pushes\", or \"tokens\" and "
+                    + "\"payload\""
             )
         }
         return (nil, try own(pushes, &tokens))
@@ -52,7 +53,7 @@ struct JobRecipients {
         let reason =
             switch fault {
             case .payloadTooLarge(let bytes, let limit):
-                "the payload has \(bytes) bytes; at most \(limit) are allowed with push_type \"\(check.pushType.name)\""
+                "the payload has \(bytes) bytes; push_type \"\(check.pushType.name)\" allows at most \(limit)"
             default: fault.reason
             }
         throw JobError(field: JobField.payload.name, position: position, reason: reason)

@@ -1,7 +1,7 @@
 /// The known word that somebody may have meant.
 package enum NearestWord {
-    /// The one of `words` that is least changes away from `word`: at most one in three letters, and in one letter at
-    /// least. Case, `_`, `-` and `.` do not count.
+    /// The one of `words` that is fewest changes away from `word`, if they are at most one in three letters
+    /// (or one). Case, `_`, `-` and `.` do not count.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         let wanted = plain(word)

@@ -1,7 +1,7 @@
 /// The `apns-id` of a push: the same job and token always give the same id, so that logs can tell.
 ///
-/// A UUID of version 8 (RFC 9562, 5.8): XXH64 with seed 1, then with seed 2, big-endian, of the job's id in UTF-8,
-/// a zero byte and the token's raw bytes.
+/// A UUID of version 8 (RFC 9562, 5.8): XXH64 with seed 1, then with seed 2, big-endian, of the job's id in
+/// UTF-8, a zero byte and the token's raw bytes.
 package struct PushID: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64

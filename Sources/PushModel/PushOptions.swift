@@ -15,7 +15,7 @@ package struct PushOptions: Hashable, Sendable {
     package var delivery: Delivery
     /// How many tries a push gets, 1 to 100.
     package var maxAttempts: UInt8
-    /// Unix seconds when the producer last saw these tokens registered: an older report of death does not count.
+    /// Unix seconds when the producer last saw these tokens registered; older news of death does not count.
     package var registeredAt: Int64?
 
     package static let defaultMaxAttempts: UInt8 = 8

@@ -1,7 +1,7 @@
 /// Puts the outcomes of one report together into a results entry; used again and again.
 ///
-/// Start an item for each group of pushes of one job that went the same way, then add its pushes. An item without
-/// pushes leaves no trace. A push costs no allocation once the buffer has grown.
+/// Start an item for each group of pushes of one job that went the same way, then add its pushes. An item
+/// without pushes leaves no trace. A push costs no allocation once the buffer has grown.
 package struct ResultsBuilder: Sendable {
     private var bytes: [UInt8] = [1]
     private var open: Open?

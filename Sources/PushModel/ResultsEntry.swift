@@ -5,8 +5,8 @@
 ///     entry := version u8 | item*
 ///     item  := kind u8 | idLength u8 | job id | count u16 | then by kind
 ///     'D'   := receiptsAll u8 | if it is 1: count × (tokenLength u8 | token)
-///     'F'   := reasonLength u8 | reason | causeLength u8 | cause | status u16 | dead u8 | unknown u8 | receipts u8
-///              | count × (tokenLength u8 | token | timestamp i64)
+///     'F'   := reasonLength u8 | reason | causeLength u8 | cause | status u16 | dead u8 | unknown u8
+///              | receipts u8 | count × (tokenLength u8 | token | timestamp i64)
 ///     'E'   := causeLength u8 | cause | receipts u8 | count × (tokenLength u8 | token)
 ///     'R'   := why u8 | status u16 | reasonLength u8 | reason | retryAfterMs u32 | segmentLength u32
 ///              | a segment of `count` pushes as in a ``Batch``

@@ -21,7 +21,8 @@ struct BatchTests {
             0021 00 08 0a 00 00 00 0000000000000000 0000000000000000 0000000000000000 00 00 00
             00000002 7b7d
             02 aabb 01 cc
-            0029 02 64 05 01 01 1f 00000000000003e8 00000000000007d0 fffffffffffffff6 03 353033 01 63 04 612e6262
+            0029 02 64 05 01 01 1f
+            00000000000003e8 00000000000007d0 fffffffffffffff6 03 353033 01 63 04 612e6262
             00000000
             01 dd 00000003 7b207d
             """)
@@ -103,15 +104,17 @@ struct BatchTests {
         }
     }
 
-    @Test(arguments: [
-        (0, 2, CodecError.Fault.version(2)), (2, 0, .value(.segments)), (4, 0, .value(.tokens)),
+    static let impossible: [(offset: Int, value: UInt8, fault: CodecError.Fault)] = [
+        (0, 2, .version(2)), (2, 0, .value(.segments)), (4, 0, .value(.tokens)),
         (5, 1, .value(.flags)), (5, 2, .value(.flags)), (7, 0xff, .value(.jobID)),
         (16, 0x20, .value(.options)),
         (18, 0, .value(.maxAttempts)), (18, 101, .value(.maxAttempts)), (19, 2, .value(.priority)),
         (20, 11, .value(.pushType)), (21, 3, .value(.receipts)), (22, 32, .value(.flags)),
         (22, 1, .value(.payload)), (30, 1, .value(.expiration)), (38, 1, .value(.deadline)),
         (46, 1, .value(.registeredAt)), (56, 0, .value(.token)),
-    ])
+    ]
+
+    @Test(arguments: impossible)
     func `refuses impossible values`(offset: Int, value: UInt8, fault: CodecError.Fault) {
         var body = Self.recorded
         body[offset] = value

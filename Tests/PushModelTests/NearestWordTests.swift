@@ -1,0 +1,22 @@
+import Testing
+
+@testable import PushModel
+
+struct NearestWordTests {
+    static let words = ["payload", "tokens", "push_type", "ttl", "expires_at", "id"]
+
+    @Test(arguments: [
+        ("paylod", "payload"), ("payloda", "payload"), ("PAYLOAD", "payload"), ("token", "tokens"),
+        ("pushType", "push_type"),
+        ("push-type", "push_type"), ("tll", "ttl"), ("expiresAt", "expires_at"), ("ID", "id"),
+        ("payload", "payload"),
+    ])
+    func `finds what was meant`(word: String, meant: String) {
+        #expect(NearestWord.find(word, among: Self.words) == meant)
+    }
+
+    @Test(arguments: ["", "message", "xyz", "tokenizer", String(repeating: "payload", count: 10)])
+    func `does not guess wildly`(word: String) {
+        #expect(NearestWord.find(word, among: Self.words) == nil)
+    }
+}
