@@ -1,0 +1,74 @@
+/// The words of a command line, taken from the front; `name=value` words in any order among those that are left.
+struct CommandWords {
+    private var words: [Substring]
+
+    init(_ line: String) {
+        words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" }
+    }
+
+    var isEmpty: Bool { words.isEmpty }
+
+    /// Whether the next word is `name=value`.
+    var nextIsNamed: Bool { words.first?.contains("=") ?? false }
+
+    /// - Parameter what: what was expected, for the error.
+    mutating func next(_ what: String) throws(SimulatorError) -> String {
+        guard !words.isEmpty else { throw .unusable("expected \(what)") }
+        return String(words.removeFirst())
+    }
+
+    /// Takes the next word if it is this one.
+    mutating func take(_ word: String) -> Bool {
+        guard words.first.map({ $0 == word }) ?? false else { return false }
+        words.removeFirst()
+        return true
+    }
+
+    /// Takes the value of `name=value`, wherever it stands.
+    mutating func value(of name: String) throws(SimulatorError) -> String? {
+        guard let index = words.firstIndex(where: { $0.hasPrefix(name + "=") }) else { return nil }
+        let value = words.remove(at: index).dropFirst(name.utf8.count + 1)
+        let isWord = value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }
+        guard !value.isEmpty, isWord else { throw .unusable("\(name)= wants a word") }
+        return String(value)
+    }
+
+    mutating func count(in range: ClosedRange<Int>) throws(SimulatorError) -> Int {
+        let word = try next("a number")
+        guard let number = Int(word), range.contains(number) else {
+            throw .unusable("\"\(word)\" is no number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    mutating func share() throws(SimulatorError) -> Double {
+        try Self.share(try next("a share, such as 5% or 0.05"))
+    }
+
+    /// In whole milliseconds.
+    mutating func time() throws(SimulatorError) -> Int64 {
+        Int64(try Self.milliseconds(try next("a time, such as 10s")))
+    }
+
+    func end() throws(SimulatorError) {
+        if let word = words.first { throw .unusable("\"\(word)\" was not expected here") }
+    }
+
+    static func share(_ word: String) throws(SimulatorError) -> Double {
+        let isPercent = word.hasSuffix("%")
+        let number = Double(isPercent ? word.dropLast() : word[...]).map { isPercent ? $0 / 100 : $0 }
+        guard let number, number >= 0, number <= 1 else {
+            throw .unusable("\"\(word)\" is no share, such as 5% or 0.05")
+        }
+        return number
+    }
+
+    static func milliseconds(_ word: some StringProtocol) throws(SimulatorError) -> Double {
+        let units: [(String, Double)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
+        for (unit, scale) in units where word.hasSuffix(unit) {
+            guard let number = Double(word.dropLast(unit.count)), number >= 0, number < 1e9 else { break }
+            return number * scale
+        }
+        throw .unusable("\"\(word)\" is no time, such as 500ms, 10s, 2m or 1h")
+    }
+}

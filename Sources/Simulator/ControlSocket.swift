@@ -1,0 +1,59 @@
+import EventLoop
+import Transport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A unix socket that takes one command a line and answers each with one JSON object on one line.
+@Loop final class ControlSocket {
+    private static let longestLine = 4_096
+
+    private let path: String
+    private let answer: @Loop (String) -> String
+    private var listener: Listener?
+    private var clients: [ObjectIdentifier: ByteStream] = [:]
+
+    init(_ path: String, answer: @escaping @Loop (String) -> String) async throws(SimulatorError) {
+        self.path = path
+        self.answer = answer
+        unlink(path)  // What an earlier run has left behind.
+        do {
+            listener = try await Listener(.unix(path: path), tls: nil) { [unowned self] in accept($0) }
+        } catch {
+            throw .system("\(path): \(error)")
+        }
+        chmod(path, 0o600)
+    }
+
+    func close() {
+        listener?.close()
+        for client in clients.values { client.close() }
+        clients.removeAll()
+        unlink(path)
+    }
+
+    private func accept(_ client: ByteStream) {
+        let key = ObjectIdentifier(client)
+        clients[key] = client
+        var line: [UInt8] = []
+        client.onEnd = { [unowned self] _ in clients[key] = nil }
+        client.onBytes = { [unowned self, unowned client] bytes in
+            for byte in bytes {
+                guard byte == UInt8(ascii: "\n") else {
+                    line.append(byte)
+                    continue
+                }
+                var text = answer(String(decoding: line, as: UTF8.self)) + "\n"
+                text.withUTF8 { client.write(UnsafeRawBufferPointer($0)) }
+                line.removeAll(keepingCapacity: true)
+            }
+            if line.count > Self.longestLine {
+                client.close()
+                clients[key] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import APNs
+
+/// What one connection has shown of who it is, and what follows for each of its requests.
+struct Credentials {
+    private enum Kind {
+        case anybody
+        case certificate(PushCheck.Credentials)
+        case providerToken
+    }
+
+    private let kind: Kind
+    private var rules: ProviderTokenRules
+    /// The token that was accepted last, byte by byte, and what it may push to.
+    private var accepted: [UInt8] = []
+    private var verdict = PushCheck.Credentials.refused(.missingProviderToken)
+
+    /// - Parameter certificate: the outcome of the check of a client certificate; nil if none was shown.
+    init(_ options: SimulatorOptions, certificate: PushCheck.Credentials?) {
+        kind =
+            if let certificate { .certificate(certificate) } else if options.authentication == .none {
+                .anybody
+            } else { .providerToken }
+        rules = ProviderTokenRules(
+            lifetime: options.tokenLifetime, updateInterval: options.tokenUpdateInterval)
+    }
+
+    /// Whether requests are told apart by provider tokens.
+    var needsToken: Bool {
+        if case .providerToken = kind { true } else { false }
+    }
+
+    /// - Parameters:
+    ///   - authorization: the header's value, if there is one.
+    ///   - now: seconds since 1970.
+    mutating func check(
+        _ authorization: UnsafeRawBufferPointer?, keys: inout KeyRing, now: Int64
+    ) -> PushCheck.Credentials {
+        switch kind {
+        case .anybody: return .accepted(TopicRules(tokenBundles: nil))
+        case .certificate(let outcome): return outcome
+        case .providerToken: break
+        }
+        guard let authorization, let token = ProviderToken.inAuthorization(authorization) else {
+            return .refused(.missingProviderToken)
+        }
+        if !accepted.isEmpty, token.count == accepted.count, token.elementsEqual(accepted) {
+            if let reason = rules.refusalOfRepeated(now: now) { return .refused(reason) }
+            return verdict
+        }
+        guard let checked = keys.check(token) else { return .refused(.invalidProviderToken) }
+        if checked.isSigned, let reason = checked.refusal { return .refused(reason) }
+        if let reason = rules.refusal(of: checked.parts, isSigned: checked.isSigned, now: now) {
+            return .refused(reason)
+        }
+        accepted = Array(token)
+        verdict = .accepted(checked.topics)
+        return verdict
+    }
+}

@@ -1,0 +1,244 @@
+import APNs
+import EventLoop
+import HTTP2
+import TLS
+import Transport
+
+/// One client's connection to the gateway.
+@Loop final class GatewayConnection: TurnListener {
+    let number: Int64
+    private(set) var lastRequestAt: UInt64 = Loop.milliseconds
+    private unowned let gateway: SimulatedGateway
+    private let stream: ByteStream
+    private let session: ServerSession
+    private var credentials: Credentials
+    private var requests = 0
+    private var refusals = 0
+    /// Streams above it are not processed.
+    private var lastStream = Int32.max
+    private var newestHandled: Int32 = 0
+    private var isLeaving = false
+    private var limit: UInt32
+    private var isLimitRaised: Bool
+    private var farewell: Timer?
+
+    init(_ number: Int64, _ stream: ByteStream, of gateway: SimulatedGateway) {
+        self.number = number
+        self.stream = stream
+        self.gateway = gateway
+        let options = gateway.options
+        credentials = Credentials(options, certificate: gateway.certificateOutcome(of: stream))
+        limit = options.streams
+        isLimitRaised = !(options.firstStreamAlone && credentials.needsToken)
+        var settings = SessionSettings()
+        settings.maxConcurrentStreams = isLimitRaised ? limit : min(1, limit)
+        settings.maxHeaderListSize = 8_000
+        session = ServerSession(settings: settings)
+        stream.onBytes = { [unowned self] in received($0) }
+        stream.onEnd = { [unowned self] _ in gateway.ended(self) }
+        stream.source = { [unowned self] in fill(&$0) }
+        stream.setNeedsFlush()
+    }
+
+    var openStreams: Int { session.openStreams }
+
+    // MARK: Bytes
+
+    private func received(_ bytes: UnsafeRawBufferPointer) {
+        do throws(HTTP2Error) { try session.receive(bytes) } catch {
+            gateway.counters.protocolErrors += 1
+            return leave()
+        }
+        gateway.readClock()
+        drain()
+        stream.setNeedsFlush()
+    }
+
+    private func fill(_ output: inout OutputBuffer) {
+        gateway.flushLedger()
+        output.append(upTo: 64 << 10) { room in
+            do throws(HTTP2Error) { return try session.fill(room) } catch { return 0 }
+        }
+        drain()
+        if session.isFinished { leave() }
+    }
+
+    /// Closes when the turn is over, because this may be asked for in the middle of a read or a write.
+    private func leave() {
+        guard !isLeaving else { return }
+        isLeaving = true
+        Loop.atEndOfTurn(self)
+    }
+
+    func loopTurnEnded() {
+        gateway.flushLedger()
+        stream.close()
+        gateway.ended(self)
+    }
+
+    private func drain() {
+        while let event = session.nextEvent() {
+            switch event {
+            case .request(let request): handle(request)
+            case .closed(_, let code, let wasRequested):
+                if wasRequested, code == ErrorCode.cancel { gateway.counters.abandonedStreams += 1 }
+            case .failed: gateway.counters.protocolErrors += 1
+            case .settings, .goAway, .ping: break
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    private func handle(_ request: Request) {
+        guard !isLeaving else { return }
+        lastRequestAt = Loop.milliseconds
+        requests += 1
+        gateway.counters.requests += 1
+        let id = EchoedID(request.value(.id), random: &gateway.random)
+        guard request.stream <= lastStream else {
+            gateway.counters.unprocessedStreams += 1
+            return note(request, id, status: 0, reason: "GOAWAY")
+        }
+        newestHandled = max(newestHandled, request.stream)
+        if let mishap = gateway.faults.mishap(&gateway.random) {
+            suffer(mishap, request, id)
+        } else {
+            switch verdict(of: request) {
+            case .silent: suffer(.silent(processed: false), request, id)
+            case .reply(let reply): answer(reply, request, id)
+            }
+        }
+        if let plan = gateway.faults.goAway, requests % plan.every == 0, lastStream == .max {
+            goAway(announced: plan.announced, reason: plan.reason)
+        }
+        if let every = gateway.faults.cutEvery, requests % every == 0 { cut() }
+    }
+
+    private func verdict(of request: Request) -> PushJudge.Verdict {
+        if let reply = gateway.faults.imposed(at: gateway.now, &gateway.random) { return .reply(reply) }
+        return gateway.judge.judge(request, now: gateway.now) {
+            let outcome = credentials.check(
+                request.value(.authorization), keys: &gateway.keys, now: gateway.now / 1000)
+            if case .accepted = outcome { raiseLimit() }
+            return outcome
+        }
+    }
+
+    private func answer(_ reply: Reply, _ request: Request, _ id: EchoedID) {
+        gateway.counters.answered(reply)
+        note(request, id, status: reply.status, reason: reply.reason)
+        if reply.status != 200 { refused(reply) } else if !isLimitRaised { raiseLimit() }
+        let delay = gateway.faults.latency.draw(&gateway.random)
+        if delay > 0 {
+            gateway.delay(reply, id, stream: request.stream, of: self, milliseconds: delay)
+        } else {
+            gateway.writer.write(reply, id: id, to: request.stream, of: session)
+        }
+    }
+
+    private func suffer(_ mishap: Faults.Mishap, _ request: Request, _ id: EchoedID) {
+        switch mishap {
+        case .refused:
+            gateway.counters.refusedStreams += 1
+            note(request, id, status: 0, reason: "REFUSED_STREAM")
+            session.refuse(request.stream)
+        case .reset(let code, let processed):
+            gateway.counters.resetStreams += 1
+            lose(request, id, processed: processed, reason: "RST_STREAM \(code)")
+            session.reset(request.stream, code: code)
+        case .silent(let processed):
+            gateway.counters.silentStreams += 1
+            lose(request, id, processed: processed, reason: "silent")
+        }
+    }
+
+    /// A request whose answer is lost on purpose; if it counts as processed, it gets the verdict that it deserves.
+    private func lose(_ request: Request, _ id: EchoedID, processed: Bool, reason: String) {
+        guard processed, case .reply(let reply) = verdict(of: request) else {
+            return note(request, id, status: 0, reason: reason)
+        }
+        gateway.counters.answered(reply)
+        note(request, id, status: reply.status, reason: reply.reason, isLost: true)
+    }
+
+    private func note(
+        _ request: Request, _ id: EchoedID, status: UInt16, reason: String?, isLost: Bool = false
+    ) {
+        id.withBytes { id in
+            gateway.note(
+                request, id: id, connection: number, status: status, reason: reason, isLost: isLost)
+        }
+    }
+
+    /// Sends an answer that has waited.
+    func answerNow(_ waiting: DelayLine.Waiting) {
+        gateway.writer.write(waiting.reply, id: waiting.id, to: waiting.stream, of: session)
+        stream.setNeedsFlush()
+    }
+
+    // MARK: The limit of streams
+
+    private func raiseLimit() {
+        guard !isLimitRaised else { return }
+        isLimitRaised = true
+        session.setMaxConcurrentStreams(limit)
+    }
+
+    private func refused(_ reply: Reply) {
+        refusals += reply.status == 400 ? 1 : 0
+        if let most = gateway.options.refusalsPerConnection, refusals >= most {
+            goAway(announced: false, reason: reply.reason)
+        }
+        // What APNs was seen to do when a provider token ran out, and after each refusal in older days.
+        let isExpired =
+            reply.reason == Reason.expiredProviderToken.rawValue && gateway.options.firstStreamAlone
+        guard isLimitRaised, limit > 1, isExpired || gateway.options.limitDropsAfterRefusal else { return }
+        isLimitRaised = false
+        session.setMaxConcurrentStreams(1)
+    }
+
+    func setLimit(_ streams: UInt32) {
+        limit = streams
+        guard isLimitRaised || streams == 0 else { return }
+        isLimitRaised = true
+        session.setMaxConcurrentStreams(streams)
+        stream.setNeedsFlush()
+    }
+
+    // MARK: The end
+
+    func goAway(announced: Bool, reason: String?) {
+        guard lastStream == .max, farewell == nil else { return }
+        gateway.counters.goAways += 1
+        stream.setNeedsFlush()
+        guard announced else { return sendGoAway(reason) }
+        session.announceGoAway()
+        farewell = Timer { [unowned self] in
+            sendGoAway(reason)
+            stream.setNeedsFlush()
+        }
+        farewell?.start(after: .milliseconds(100))
+    }
+
+    private func sendGoAway(_ reason: String?) {
+        lastStream = newestHandled
+        let text = reason.map { "{\"reason\":\"\($0)\"}" } ?? ""
+        Array(text.utf8).withUnsafeBytes { session.goAway(lastStream: lastStream, debug: $0) }
+    }
+
+    func cut() {
+        guard !isLeaving else { return }
+        isLeaving = true
+        gateway.counters.cuts += 1
+        gateway.flushLedger()
+        stream.reset()
+        gateway.ended(self)
+    }
+
+    func close() {
+        gateway.flushLedger()
+        isLeaving = true
+        stream.close()
+    }
+}

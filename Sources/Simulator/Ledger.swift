@@ -1,0 +1,136 @@
+import TLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The file in which the gateway notes each request, one JSON object a line, before its answer leaves.
+///
+/// Lines gather until ``flush()``, which every connection calls before it hands bytes to its socket: a line is with the
+/// kernel before anybody can have seen its answer, and nothing but the end of the machine takes it away.
+struct Ledger: ~Copyable {
+    /// What is noted of one request. Bytes as they came, nil if absent.
+    struct Entry {
+        /// Milliseconds since 1970.
+        var time: Int64
+        var connection: Int64
+        var stream: Int32
+        /// The one that was answered.
+        var id: UnsafeRawBufferPointer
+        var token: UnsafeRawBufferPointer?
+        var topic: UnsafeRawBufferPointer?
+        var pushType: UnsafeRawBufferPointer?
+        var priority: UnsafeRawBufferPointer?
+        var expiration: UnsafeRawBufferPointer?
+        var collapseID: UnsafeRawBufferPointer?
+        var body: UnsafeRawBufferPointer
+        /// 0: there is no answer, the reason says why.
+        var status: UInt16
+        var reason: String?
+        /// The answer was lost on purpose after the push had been accepted.
+        var isLost = false
+
+        fileprivate var size: Int {
+            let texts = [id, token, topic, pushType, priority, expiration, collapseID]
+            return 512 + 6 * (texts.reduce(0) { $0 + ($1?.count ?? 0) } + (reason?.utf8.count ?? 0))
+        }
+    }
+
+    private let descriptor: Int32
+    private var text = TextBuffer(capacity: 256 << 10)
+    private var sha256 = SHA256()
+    private var hashed: [UInt8] = []
+    private var digest = UnsafeMutableRawBufferPointer.allocate(byteCount: SHA256.length, alignment: 16)
+    private(set) var lines = 0
+    let path: String
+
+    init(path: String) throws(SimulatorError) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PlainFile.failure("cannot open the ledger \(path)") }
+        digest.initializeMemory(as: UInt8.self, repeating: 0)
+        hashed.withUnsafeBytes { sha256.hash($0, into: digest) }
+    }
+
+    deinit {
+        digest.deallocate()
+        close(descriptor)
+    }
+
+    mutating func note(_ entry: Entry) {
+        lines += 1
+        text.reserve(entry.size)
+        text.put("{\"time\":")
+        text.put(entry.time)
+        text.put(",\"connection\":")
+        text.put(entry.connection)
+        text.put(",\"stream\":")
+        text.put(Int64(entry.stream))
+        text.put(",\"apns_id\":")
+        text.put(quoted: entry.id)
+        if let token = entry.token {
+            text.put(",\"token\":")
+            text.put(quoted: token)
+        }
+        if let topic = entry.topic {
+            text.put(",\"topic\":")
+            text.put(quoted: topic)
+        }
+        if let pushType = entry.pushType {
+            text.put(",\"push_type\":")
+            text.put(quoted: pushType)
+        }
+        putOptions(entry)
+        text.put(",\"status\":")
+        text.put(Int64(entry.status))
+        if let reason = entry.reason {
+            text.put(",\"reason\":")
+            text.put(quoted: reason)
+        }
+        if entry.isLost { text.put(",\"lost\":true") }
+        text.put(",\"body_sha256\":\"")
+        hash(entry.body)
+        text.put(hexadecimal: UnsafeRawBufferPointer(digest))
+        text.put("\"}\n")
+        if text.count > 1 << 20 { flush() }
+    }
+
+    /// Writes what has gathered. A ledger that cannot be written is worth nothing, and so is a gateway that goes on
+    /// without it.
+    mutating func flush() {
+        guard !text.isEmpty else { return }
+        guard PlainFile.writeAll(text.bytes, to: descriptor) else {
+            fatalError(PlainFile.failure("cannot write the ledger \(path)").description)
+        }
+        text.clear()
+    }
+
+    private mutating func putOptions(_ entry: Entry) {
+        if let priority = entry.priority {
+            text.put(",\"priority\":")
+            text.put(quoted: priority)
+        }
+        if let expiration = entry.expiration {
+            text.put(",\"expiration\":")
+            text.put(quoted: expiration)
+        }
+        if let collapseID = entry.collapseID {
+            text.put(",\"collapse_id\":")
+            text.put(quoted: collapseID)
+        }
+    }
+
+    /// A job's payload usually comes many times in a row: it is compared before it is hashed again.
+    private mutating func hash(_ body: UnsafeRawBufferPointer) {
+        let isSame =
+            body.count == hashed.count
+            && (body.isEmpty
+                || hashed.withUnsafeBytes { memcmp($0.baseAddress!, body.baseAddress!, body.count) } == 0)
+        guard !isSame else { return }
+        hashed.removeAll(keepingCapacity: true)
+        hashed.append(contentsOf: body)
+        sha256.hash(body, into: digest)
+    }
+}

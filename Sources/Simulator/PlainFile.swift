@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Small files, read and written whole, before the gateway serves.
+enum PlainFile {
+    static func read(_ path: String) throws(SimulatorError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("cannot read \(path)") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = readSome(descriptor, &room)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("cannot read \(path)") }
+            if count == 0 { return bytes }
+            bytes += room[..<count]
+        }
+    }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Writes a file that only its owner may read; it is there whole or not at all.
+    static func write(_ bytes: [UInt8], to path: String) throws(SimulatorError) {
+        let draft = path + ".new"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot write \(draft)") }
+        let isWritten = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+        guard isWritten, close(descriptor) == 0, rename(draft, path) == 0 else {
+            throw failure("cannot write \(path)")
+        }
+    }
+
+    /// Makes the folder and those above it, for the owner only.
+    static func makeFolder(_ path: String) throws(SimulatorError) {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            made += (made.isEmpty || made == "/" ? "" : "/") + part
+            guard mkdir(made, 0o700) == 0 || errno == EEXIST else { throw failure("cannot make \(made)") }
+        }
+    }
+
+    /// Blocks until everything is written; false on an error.
+    static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            #if canImport(Glibc)
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            #else
+                let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+            #endif
+            if count < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        return true
+    }
+
+    static func failure(_ what: String) -> SimulatorError {
+        .system("\(what): \(String(cString: strerror(errno)))")
+    }
+
+    private static func readSome(_ descriptor: Int32, _ room: inout [UInt8]) -> Int {
+        room.withUnsafeMutableBytes { room in
+            #if canImport(Glibc)
+                Glibc.read(descriptor, room.baseAddress, room.count)
+            #else
+                Darwin.read(descriptor, room.baseAddress, room.count)
+            #endif
+        }
+    }
+}

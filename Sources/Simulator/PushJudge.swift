@@ -1,0 +1,50 @@
+import APNs
+import HTTP2
+
+/// Judges one request: what its headers, its credentials and its token deserve, were there no faults.
+struct PushJudge {
+    /// What became of a request.
+    enum Verdict {
+        case reply(Reply)
+        /// A token that never gets an answer.
+        case silent
+    }
+
+    var book: TokenBook
+    var throttle: TokenThrottle?
+
+    /// - Parameters:
+    ///   - credentials: outcome of the check of the connection's credentials, asked once if it matters.
+    ///   - now: milliseconds since 1970.
+    mutating func judge(
+        _ request: Request, now: Int64, credentials: () -> PushCheck.Credentials
+    ) -> Verdict {
+        var push = ReceivedPush()
+        push.method = request.value(.method)
+        push.path = request.value(.path)
+        push.topic = request.value(.topic)
+        push.pushType = request.value(.pushType)
+        push.priority = request.value(.priority)
+        push.expiration = request.value(.expiration)
+        push.collapseID = request.value(.collapseID)
+        push.id = request.value(.id)
+        push.hasRepeatedHeader = request.hasRepeatedFields
+        push.payloadLength = request.bodyCount
+        var rule: TokenRule?
+        let result = PushCheck.check(push, credentials: credentials) { token in
+            rule = book.rule(for: token)
+            if case .state(let state) = rule { return state }
+            if rule == nil, throttle?.exceeds(token, now: now) ?? false { return .throttled }
+            return .valid
+        }
+        switch result {
+        case .refused(let reason, let timestamp): return .reply(Reply(reason, timestamp: timestamp))
+        case .accepted: break
+        }
+        switch rule {
+        case .trouble(let reason): return .reply(Reply(reason))
+        case .silent: return .silent
+        case .state, nil: return .reply(.accepted)
+        }
+    }
+}

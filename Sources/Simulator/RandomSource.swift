@@ -1,0 +1,20 @@
+/// Pseudo-random numbers with a seed (SplitMix64), so that a run with faults can be repeated.
+struct RandomSource: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// Evenly in 0..<1.
+    mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    /// True for the given share of calls, 0...1. Draws nothing for 0.
+    mutating func happens(_ share: Double) -> Bool { share > 0 && fraction() < share }
+}

@@ -1,0 +1,113 @@
+import TLS
+
+/// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made anew.
+package struct SimulatorCredentials: Sendable {
+    /// What the signing key of the folder is known as.
+    package static let keyID = "SIMULATOR1"
+    package static let teamID = "PUSHFARM01"
+    /// Opens ``clientPKCS12``.
+    package static let password = "simulator"
+
+    /// Certificates that have less time left are made anew, seconds.
+    private static let leastLifetime: Int64 = 7 * 86_400
+
+    package let folder: String
+    /// The authority that clients must trust, as PEM.
+    package var authorityFile: String { folder + "/ca.pem" }
+    package var signingKeyFile: String { folder + "/AuthKey_\(Self.keyID).p8" }
+    package var clientPKCS12: String { folder + "/push.p12" }
+    package var clientPEM: String { folder + "/push.pem" }
+    /// The bundle id of the client certificate.
+    package let bundle: String
+
+    let authorityPEM: [UInt8]
+    let server: TLSIdentity
+
+    package init(
+        folder: String, serverNames: [String], bundle: String
+    ) throws(SimulatorError) {
+        self.folder = folder
+        self.bundle = bundle
+        try PlainFile.makeFolder(folder)
+        do {
+            let authority = try Self.authority(in: folder)
+            authorityPEM = authority.certificatePEM
+            try PlainFile.write(authorityPEM, to: folder + "/ca.pem")
+            server = try Self.server(in: folder, authority, names: serverNames)
+            try Self.makeClient(in: folder, authority, bundle: bundle)
+        } catch let error as CredentialError {
+            throw .unusable("\(folder): \(error)")
+        } catch let error as SimulatorError {
+            throw error
+        } catch {
+            preconditionFailure("no other error is thrown")
+        }
+        if !PlainFile.exists(signingKeyFile) {
+            try PlainFile.write(ThrowAwayAuthority.signingKey().bytes, to: signingKeyFile)
+        }
+    }
+
+    private static func authority(in folder: String) throws -> ThrowAwayAuthority {
+        let file = folder + "/authority.pem"
+        if PlainFile.exists(file) { return try ThrowAwayAuthority(pem: try PlainFile.read(file)) }
+        let authority = try ThrowAwayAuthority(name: "Pushfarm simulator")
+        try PlainFile.write(authority.pem.bytes, to: file)
+        return authority
+    }
+
+    private static func server(
+        in folder: String, _ authority: borrowing ThrowAwayAuthority, names: [String]
+    ) throws -> TLSIdentity {
+        let file = folder + "/server.pem"
+        if PlainFile.exists(file) {
+            let identity = try TLSIdentity(pem: try PlainFile.read(file))
+            let certificate = identity.certificate
+            let served = Set(certificate.hostNames + certificate.addresses)
+            if isFresh(certificate), served.isSuperset(of: names.map(Self.written)) { return identity }
+        }
+        let identity = try authority.server(names: names)
+        try PlainFile.write(identity.pem.bytes, to: file)
+        return identity
+    }
+
+    private static func makeClient(
+        in folder: String, _ authority: borrowing ThrowAwayAuthority, bundle: String
+    ) throws {
+        let (pem, archive) = (folder + "/push.pem", folder + "/push.p12")
+        if PlainFile.exists(pem), PlainFile.exists(archive) {
+            let identity = try TLSIdentity(pem: try PlainFile.read(pem))
+            if isFresh(identity.certificate), identity.certificate.userID == bundle { return }
+        }
+        let identity = try authority.client(
+            bundle: bundle,
+            topics: [
+                AppleExtension.Topic(bundle, kinds: ["app"]),
+                AppleExtension.Topic("\(bundle).voip", kinds: ["voip"]),
+                AppleExtension.Topic("\(bundle).complication", kinds: ["complication"]),
+            ])
+        try PlainFile.write(identity.pem.bytes, to: pem)
+        try PlainFile.write(try identity.pkcs12(password: password), to: archive)
+    }
+
+    private static func isFresh(_ certificate: Certificate) -> Bool {
+        certificate.notAfter - WallClock.milliseconds / 1000 > leastLifetime
+    }
+
+    /// An IPv6 address stands in a certificate in its long or short form; only the usual short one is compared.
+    private static func written(_ name: String) -> String { name.lowercased() }
+}
+
+extension SimulatorCredentials {
+    /// How to point a farm at this gateway: the app's part of `pushfarm.yaml`, twice.
+    package func instructions(port: UInt16) -> String {
+        """
+        apps:
+          demo:
+            topic: \(bundle)
+            gateway: https://localhost:\(port)
+            ca_file: \(authorityFile)
+            key: { file: \(signingKeyFile), id: \(Self.keyID), team: \(Self.teamID) }
+            # or: certificate: { file: \(clientPKCS12), password_env: PUSH_P12_PASSWORD }   # the password is "\(Self.password)"
+        """
+    }
+}

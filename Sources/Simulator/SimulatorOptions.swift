@@ -1,0 +1,89 @@
+/// How a simulated gateway is set up. What can change while it runs is said with ``FaultCommand``.
+package struct SimulatorOptions: Sendable {
+    package enum Environment: String, Sendable, CaseIterable {
+        case production, sandbox
+    }
+
+    /// Who may push.
+    package enum Authentication: String, Sendable, CaseIterable {
+        /// A provider token, or a client certificate, as with Apple.
+        case required
+        /// Anybody: for load generators.
+        case none
+    }
+
+    /// A key whose provider tokens are accepted.
+    package struct Key: Sendable {
+        package var id: String
+        package var team: String
+        /// PEM: a `.p8`, or the public key alone.
+        package var file: String
+        /// Bundle ids that it may push to; nil: all.
+        package var topics: [String]?
+        /// nil: good for both.
+        package var environment: Environment?
+
+        package init(
+            id: String, team: String, file: String, topics: [String]? = nil, environment: Environment? = nil
+        ) {
+            self.id = id
+            self.team = team
+            self.file = file
+            self.topics = topics
+            self.environment = environment
+        }
+    }
+
+    package var host = "127.0.0.1"
+    /// 0: one that the system chooses.
+    package var port: UInt16 = 8443
+    /// False: HTTP/2 without TLS, by prior knowledge.
+    package var usesTLS = true
+    package var environment = Environment.production
+
+    /// Holds the throw-away authority and credentials; made when absent, for the owner only.
+    package var folder = "./var/simulator"
+    /// What the server certificate is for.
+    package var serverNames = ["localhost", "127.0.0.1", "::1"]
+    /// The bundle id of the throw-away client certificate.
+    package var bundle = "com.example.demo"
+
+    package var authentication = Authentication.required
+    /// Whether clients are asked for a certificate.
+    package var asksForCertificates = true
+    /// Accepted besides the key in ``folder``.
+    package var keys: [Key] = []
+    /// Seconds that a provider token lives.
+    package var tokenLifetime: Int64 = 3_600
+    /// Seconds before a connection may show another provider token.
+    package var tokenUpdateInterval: Int64 = 1_200
+
+    /// Streams that a connection may have open.
+    package var streams: UInt32 = 1_000
+    /// One stream only until a request with a valid provider token has come.
+    package var firstStreamAlone = true
+    /// The limit falls to 1 after a refused push, and rises again after the next accepted one.
+    package var limitDropsAfterRefusal = false
+    /// Pushes to one token within a second, above which it is throttled; nil: any number.
+    package var pushesPerTokenAndSecond: Int?
+    /// Connections that had no request for so long get GOAWAY IdleTimeout; nil: never.
+    package var idleTimeout: Duration?
+    /// Refusals with status 400 on one connection, after which it gets GOAWAY; nil: any number.
+    package var refusalsPerConnection: Int?
+
+    /// A file of tokens and their states, see ``TokenFile``.
+    package var tokenFile: String?
+    /// Lines of ``FaultCommand`` carried out at the start.
+    package var faults: [String] = []
+    /// The seed of everything random.
+    package var seed: UInt64 = 1
+
+    /// Gets a JSON line for each request, appended before the answer is written.
+    package var ledger: String?
+    /// Counts different tokens and repeated `apns-id`s: 8 bytes or more of memory for each.
+    package var countsDistinct = false
+    /// Where the control socket is made; nil: there is none.
+    package var controlSocket: String?
+
+    package init() {}
+}

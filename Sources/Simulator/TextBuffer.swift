@@ -1,0 +1,94 @@
+import APNs
+
+/// Text that is appended to without allocation: room is reserved once a line, then written without checks of each piece.
+struct TextBuffer: ~Copyable {
+    private var storage: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    init(capacity: Int) {
+        storage = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit { storage.deallocate() }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Valid until the buffer changes.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
+
+    mutating func clear() { count = 0 }
+
+    /// Makes room for `more` bytes.
+    mutating func reserve(_ more: Int) {
+        guard storage.count - count < more else { return }
+        let larger = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(2 * storage.count, count + more), alignment: 16)
+        larger.copyMemory(from: bytes)
+        storage.deallocate()
+        storage = larger
+    }
+
+    @inline(__always)
+    mutating func put(_ bytes: UnsafeRawBufferPointer) {
+        precondition(storage.count - count >= bytes.count, "text without reserved room")
+        guard let from = bytes.baseAddress else { return }
+        (storage.baseAddress! + count).copyMemory(from: from, byteCount: bytes.count)
+        count += bytes.count
+    }
+
+    @inline(__always)
+    mutating func put(_ text: StaticString) { put(text.bytes) }
+
+    mutating func put(_ number: Int64) {
+        let room = UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+        count += Decimal.write(number, to: room)
+    }
+
+    /// Two digits a byte.
+    mutating func put(hexadecimal bytes: UnsafeRawBufferPointer) {
+        count += Hexadecimal.write(bytes, to: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
+    }
+
+    /// As a JSON string with its quotes; up to 6 bytes for each of `bytes`, and 2. Bytes that are no ASCII are written
+    /// as `\u00XX`, since nothing says that a header is UTF-8.
+    mutating func put(quoted bytes: UnsafeRawBufferPointer) {
+        put("\"")
+        if Self.isPlain(bytes) {
+            put(bytes)
+        } else {
+            for byte in bytes {
+                if byte < 0x20 || byte > 0x7e || byte == 0x22 || byte == 0x5c {
+                    put("\\u00")
+                    withUnsafeBytes(of: byte) { put(hexadecimal: $0) }
+                } else {
+                    withUnsafeBytes(of: byte) { put($0) }
+                }
+            }
+        }
+        put("\"")
+    }
+
+    mutating func put(quoted text: String) {
+        var text = text
+        text.withUTF8 { put(quoted: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A JSON string.
+    static func quoted(_ text: String) -> String {
+        var buffer = TextBuffer(capacity: 2 + 6 * text.utf8.count)
+        buffer.put(quoted: text)
+        return String(decoding: buffer.bytes, as: UTF8.self)
+    }
+
+    /// Whether nothing in it needs an escape. Without a branch, so that it becomes vector instructions.
+    private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var special: UInt8 = 0
+        for byte in bytes {
+            special |= byte < 0x20 ? 1 : 0
+            special |= byte > 0x7e ? 1 : 0
+            special |= byte == 0x22 ? 1 : 0
+            special |= byte == 0x5c ? 1 : 0
+        }
+        return special == 0
+    }
+}

@@ -1,0 +1,87 @@
+import APNs
+import PushModel
+
+/// What the gateway knows of device tokens: single ones first, then prefixes; all others are valid.
+///
+/// The prefixes have eight digits, so that a random token has one of them once in 600 million.
+struct TokenBook {
+    /// The prefixes that always work. `dead0001` is followed by eight more digits: the Unix time in hexadecimal
+    /// since when the token is unregistered.
+    static let prefixes: [(digits: StaticString, meaning: String)] = [
+        ("bad00000", "bad"), ("bad10000", "wrong-topic"), ("bad20000", "wrong-environment"),
+        ("dead0000", "unregistered"), ("fade0000", "expired"), ("f100d000", "throttled"),
+        ("e5000000", "error"), ("e5030000", "unavailable"), ("0ff00000", "silent"),
+    ]
+    private static let timedPrefix: StaticString = "dead0001"
+
+    /// By the first eight digits, read as a number.
+    private var byPrefix: [UInt32: TokenRule] = [:]
+    private let timed: UInt32
+    private var single: [[UInt8]: TokenRule] = [:]
+
+    /// - Parameter since: when the tokens behind prefixes died, seconds since 1970.
+    init(deadSince since: Int64) {
+        for (digits, word) in Self.prefixes {
+            byPrefix[Self.prefix(of: digits.bytes)!] = TokenRule(word: word, since: since)!
+        }
+        timed = Self.prefix(of: Self.timedPrefix.bytes)!
+    }
+
+    var count: Int { single.count }
+
+    /// - Parameter token: hexadecimal of either case; false if it is not.
+    @discardableResult
+    mutating func set(_ token: some StringProtocol, _ rule: TokenRule?) -> Bool {
+        guard let bytes = Self.bytes(of: Array(token.utf8)) else { return false }
+        single[bytes] = rule
+        return true
+    }
+
+    /// - Parameter token: well-formed hexadecimal.
+    func rule(for token: UnsafeRawBufferPointer) -> TokenRule? {
+        if !single.isEmpty, let bytes = Self.bytes(of: token), let rule = single[bytes] { return rule }
+        guard let prefix = Self.prefix(of: token) else { return nil }
+        if prefix == timed, token.count >= 16 {
+            let time = UnsafeRawBufferPointer(rebasing: token[8..<16])
+            return Self.prefix(of: time).map { .state(.unregistered(since: Int64($0) * 1000)) }
+        }
+        return byPrefix[prefix]
+    }
+
+    /// The first eight digits as a number; nil if there are fewer, or others.
+    private static func prefix(of digits: UnsafeRawBufferPointer) -> UInt32? {
+        guard digits.count >= 8 else { return nil }
+        var value: UInt32 = 0
+        for index in 0..<8 {
+            guard let nibble = nibble(digits[index]) else { return nil }
+            value = value << 4 | nibble
+        }
+        return value
+    }
+
+    @inline(__always)
+    private static func nibble(_ digit: UInt8) -> UInt32? {
+        switch digit {
+        case 0x30...0x39: UInt32(digit - 0x30)
+        case 0x61...0x66: UInt32(digit - 0x61 + 10)
+        case 0x41...0x46: UInt32(digit - 0x41 + 10)
+        default: nil
+        }
+    }
+
+    private static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {
+        let digits = Array(digits)
+        guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
+        return digits.withUnsafeBytes { digits in
+            var bytes = [UInt8](repeating: 0, count: digits.count / 2)
+            let isRead = bytes.withUnsafeMutableBytes { Hexadecimal.read(digits, to: $0) != nil }
+            return isRead ? bytes : nil
+        }
+    }
+}
+
+extension StaticString {
+    var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
+    }
+}
