@@ -1,6 +1,7 @@
-/// When a key's provider token is made anew: by age, or when the gateway finds it expired; never twice in 20
+/// When a key's provider token is renewed: by age, or when the gateway finds it expired; never twice in 20
 /// minutes.
 ///
+/// The first token is no renewal: a gateway that finds it expired at once gets one other, and then no more.
 /// Times are seconds since 1970, as in the token itself, because hosts that share a token share no other
 /// clock.
 /// - Source: Apple, "Establishing a token-based connection to APNs", "Refresh your token regularly".
@@ -20,11 +21,13 @@ package struct ProviderTokenAge: Hashable, Sendable {
 
     /// Older tokens are made anew.
     package let refreshAge: Int64
-    /// No new token before the present one is this old.
+    /// No renewal before the last one is this long ago.
     package let leastAge: Int64
 
     /// `iat` of the present token; nil: there is none.
     package private(set) var issuedAt: Int64?
+    /// When a token last took another one's place.
+    private var renewedAt: Int64?
 
     package init(refreshAge: Int64 = 50 * 60, leastAge: Int64 = 20 * 60) {
         self.refreshAge = refreshAge
@@ -32,7 +35,10 @@ package struct ProviderTokenAge: Hashable, Sendable {
     }
 
     /// A token was made here.
-    package mutating func minted(at issuedAt: Int64) { self.issuedAt = issuedAt }
+    package mutating func minted(at issuedAt: Int64) {
+        if self.issuedAt != nil { renewedAt = issuedAt }
+        self.issuedAt = issuedAt
+    }
 
     /// Another host has shared a token of that time.
     ///
@@ -42,6 +48,7 @@ package struct ProviderTokenAge: Hashable, Sendable {
         else {
             return false
         }
+        if issuedAt != nil { renewedAt = offered }
         issuedAt = offered
         return true
     }
@@ -57,11 +64,12 @@ package struct ProviderTokenAge: Hashable, Sendable {
     package func expired(tokenOf refused: Int64, now: Int64) -> Decision {
         guard let issuedAt else { return .mint }
         guard refused >= issuedAt else { return .keep }
-        return now - issuedAt >= leastAge ? .mint : .wrong
+        guard let renewedAt else { return .mint }
+        return now - renewedAt >= leastAge ? .mint : .wrong
     }
 
     /// Forgets the present token: the clock or the key was put right.
-    package mutating func reset() { issuedAt = nil }
+    package mutating func reset() { (issuedAt, renewedAt) = (nil, nil) }
 
     /// When ``decide(now:)`` will next ask for a new token.
     package var nextRefresh: Int64? { issuedAt.map { $0 + refreshAge } }

@@ -3,9 +3,10 @@ extension Order: ControlMessage {
     package var encoded: [UInt8] {
         var writer = ControlWriter()
         switch self {
-        case .begin(let redis, let worker, let index):
+        case .begin(let redis, let authority, let worker, let index):
             writer.number(UInt8(1))
             writer.text(redis)
+            writer.blob(authority)
             writer.text(worker)
             writer.number(index)
         case .app(let setup):
@@ -14,11 +15,12 @@ extension Order: ControlMessage {
         case .forget(let app):
             writer.number(UInt8(3))
             writer.text(app)
-        case .provider(let app, let generation, let token):
+        case .provider(let app, let generation, let token, let reconnects):
             writer.number(UInt8(4))
             writer.text(app)
             writer.number(generation)
             writer.blob(token)
+            writer.number(UInt8(reconnects ? 1 : 0))
         case .shards(let app, let shards):
             writer.number(UInt8(5))
             writer.text(app)
@@ -52,12 +54,14 @@ extension Order: ControlMessage {
         switch kind {
         case 1:
             self = .begin(
-                redis: try reader.text(), worker: try reader.text(), index: try reader.number())
+                redis: try reader.text(), redisAuthority: try reader.blob(), worker: try reader.text(),
+                index: try reader.number())
         case 2: self = .app(try AppSetup(from: &reader))
         case 3: self = .forget(app: try reader.text())
         case 4:
             self = .provider(
-                app: try reader.text(), generation: try reader.number(), token: try reader.blob())
+                app: try reader.text(), generation: try reader.number(), token: try reader.blob(),
+                reconnects: try reader.number(UInt8.self) == 1)
         case 5:
             self = .shards(
                 app: try reader.text(),

@@ -1,14 +1,14 @@
 /// What a coordinator tells a worker.
 package enum Order: Equatable, Sendable {
-    /// The first order: the farm's Redis (an address with its password), the worker's name in the books (unique
-    /// for every start), and its index among the host's workers.
-    case begin(redis: String, worker: String, index: UInt16)
+    /// The first order: the farm's Redis (a URL with its password, and the CA to trust there, in PEM, empty for the
+    /// system's), the worker's name in the books (unique for every start), and its index among the host's workers.
+    case begin(redis: String, redisAuthority: [UInt8], worker: String, index: UInt16)
     /// An app that is new, or that changed.
     case app(AppSetup)
     /// An app that is no longer configured: give its batches back.
     case forget(app: String)
-    /// A provider token for an app, to be used on new connections from now on.
-    case provider(app: String, generation: UInt32, token: [UInt8])
+    /// A provider token for an app. `reconnects`: for new connections only, the present ones are to be replaced.
+    case provider(app: String, generation: UInt32, token: [UInt8], reconnects: Bool)
     /// All the shards of an app that the worker serves from now on, each with its fence token.
     case shards(app: String, [Shard])
     /// Batches have become ready on these shards.

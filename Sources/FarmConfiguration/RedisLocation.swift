@@ -23,6 +23,30 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
     /// The address used when none is configured and no private Redis is running.
     package static let local = RedisLocation(.tcp(HostPort(host: "127.0.0.1", port: 6379)))
 
+    /// The address as a URL with its password: for the client that connects, never for a log or a message.
+    package func revealedURL() -> String {
+        var credentials = ""
+        if user != nil || password != nil {
+            credentials = Self.escaped(user ?? "") + ":" + Self.escaped(password?.reveal() ?? "") + "@"
+        }
+        return switch endpoint {
+        case .tcp(let place): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(place)/\(database)"
+        case .unix(let path): "unix://\(credentials)\(path)" + (database == 0 ? "" : "?db=\(database)")
+        }
+    }
+
+    /// Percent-encodes all that is not a letter or a digit.
+    private static func escaped(_ text: String) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            let scalar = Unicode.Scalar(byte)
+            if byte < 0x80, scalar.properties.isAlphabetic || (0x30...0x39).contains(byte) {
+                result.unicodeScalars.append(scalar)
+            } else {
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+    }
+
     /// The address as a URL, its password hidden.
     package var description: String {
         var credentials = user ?? ""

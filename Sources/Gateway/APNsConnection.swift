@@ -9,7 +9,7 @@ package import Transport
 @Loop package final class APNsConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
     private let session = ClientSession(settings: APNsConnection.settings)
-    private let generation: UInt32
+    private var generation: UInt32
     private weak var listener: (any GatewayListener)?
     private var request: PushRequest
     private var budget: StreamBudget
@@ -81,6 +81,11 @@ package import Transport
         deadlines.add(slot, sentAt: now)
         stream.setNeedsFlush()
         return true
+    }
+
+    package func renew(_ token: [UInt8], generation: UInt32) {
+        request.renew(token)
+        self.generation = generation
     }
 
     package func retire() {

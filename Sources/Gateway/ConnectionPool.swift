@@ -58,6 +58,13 @@ import Transport
         retireAll()
     }
 
+    /// Every connection uses this provider token from now on, and the ones to come.
+    package func renew(_ token: [UInt8], generation: UInt32) {
+        plan?.providerToken = token
+        plan?.generation = generation
+        for connection in connections { connection.renew(token, generation: generation) }
+    }
+
     /// Retires every connection: the next ones start anew.
     package func retireAll() {
         for connection in connections { connection.retire() }

@@ -23,6 +23,8 @@ package import PushModel
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
         ticket: PushTicket, at now: ContinuousClock.Instant
     ) -> Bool
+    /// Uses another provider token from the next push on.
+    func renew(_ token: [UInt8], generation: UInt32)
     /// Takes no more pushes, awaits the answers that are due, and closes.
     func retire()
     /// Closes at once; what is open is settled as of unknown outcome.

@@ -7,6 +7,7 @@ struct PushRequest: ~Copyable {
     let block: HeaderBlock
     /// Bytes of the longest token that a batch can carry.
     private static let longestToken = 255
+    private static let longestProviderToken = 4096
     private var head: PushHead?
 
     /// - Parameters:
@@ -21,17 +22,21 @@ struct PushRequest: ~Copyable {
                 case .scheme: return .fixed(name, "https")
                 case .authority: return .fixed(name, authority)
                 case .path:
-                    return .changeable(name, prefix: "/3/device/", capacity: 2 * PushRequest.longestToken)
+                    return .changeable(name, prefix: "/3/device/", capacity: 2 * Self.longestToken)
                 case .authorization:
-                    guard let providerToken else { return .borrowed(name) }
-                    return .fixed(
-                        name, "bearer " + String(decoding: providerToken, as: UTF8.self), indexed: false)
+                    return .changeable(name, prefix: "bearer ", capacity: Self.longestProviderToken)
                 case .topic, .collapseID:
                     return .changeable(name, capacity: 255, indexed: header.isIndexed)
                 case .pushType, .priority, .expiration, .id:
                     return .changeable(name, capacity: 40, indexed: header.isIndexed)
                 }
             })
+        if let providerToken { renew(providerToken) }
+    }
+
+    /// Uses another provider token from now on.
+    func renew(_ providerToken: [UInt8]) {
+        providerToken.withUnsafeBytes { block.set(Self.index(.authorization), $0) }
     }
 
     mutating func use(_ head: PushHead) {

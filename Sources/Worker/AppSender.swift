@@ -65,6 +65,13 @@ import PushModel
         schedule()
     }
 
+    /// The provider token was renewed by age: the connections stay, and use it from now on.
+    func renew(_ token: [UInt8], generation: UInt32) {
+        self.generation = generation
+        pool.renew(token, generation: generation)
+        schedule()
+    }
+
     func pause() {
         guard !isFinishing else { return }
         hold = .paused

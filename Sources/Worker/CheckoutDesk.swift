@@ -7,6 +7,8 @@ import Logging
 @Loop final class CheckoutDesk {
     private unowned let sender: AppSender
     private(set) var isBusy = false
+    /// An answer was lost: batches may be stamped with our name that we do not know of.
+    private var hasLostAnswer = false
 
     /// Shards asked in one call, and batches taken at most: what keeps the script short.
     private static let shardsPerCall = 16
@@ -22,28 +24,28 @@ import Logging
         guard credit >= Self.smallestCredit else { return }
         isBusy = true
         let shards = sender.shards.take(atMost: Self.shardsPerCall)
-        let asked = Set(shards.map(\.number))
         let request = Checkout(
             worker: sender.context.name, credit: credit, maxBatches: Self.batchesPerCall,
-            known: sender.held.values.filter { asked.contains($0.shard) }.map(\.id), shards: shards)
+            known: hasLostAnswer ? sender.held.values.map(\.id) : nil, shards: shards)
         sender.store.send(request) { [weak self] result in
-            self?.finish(result, asked)
+            self?.finish(result)
         }
     }
 
-    private func finish(_ result: Result<Checkout.Reply, StoreError>, _ asked: Set<Int>) {
+    private func finish(_ result: Result<Checkout.Reply, StoreError>) {
         isBusy = false
         switch result {
         case .failure(let error):
-            sender.shards.ring(asked)
+            hasLostAnswer = true
+            sender.shards.ringAll()
             sender.context.log.debug(
                 "checkout failed", metadata: ["app": "\(sender.name)", "error": "\(error)"])
         case .success(let reply):
             sender.shards.ring(reply.left)
             if !reply.fenced.isEmpty { sender.context.tell(.fenced(app: sender.name)) }
             for batch in reply.batches { sender.accept(batch) }
-            // The answer of an empty shard changes nothing; one with batches is asked again.
-            sender.shards.ring(reply.batches.map(\.id.shard))
+            // All shards were rung after the loss; when each has answered, nothing unknown is left.
+            if sender.shards.isQuiet { hasLostAnswer = false }
             if reply.pauseReason != nil { sender.pause() } else { sender.schedule() }
         }
     }

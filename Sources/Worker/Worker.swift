@@ -68,11 +68,17 @@ import Transport
 
     private func obey(_ order: Order) {
         switch order {
-        case .begin(let redis, let worker, let index): begin(redis, worker, Int(index))
+        case .begin(let redis, let authority, let worker, let index):
+            begin(redis, authority, worker, Int(index))
         case .app(let setup): configure(setup)
-        case .provider(let app, let generation, let token):
+        case .provider(let app, let generation, let token, let reconnects):
+            let isFirst = tokens[app] == nil
             tokens[app] = (generation, token)
-            if let setup = setups[app] { plan(setup) }
+            if isFirst || reconnects {
+                if let setup = setups[app] { plan(setup) }
+            } else {
+                apps[app]?.renew(token, generation: generation)
+            }
         case .forget(let app): apps[app]?.pause()
         case .shards(let app, let shards):
             let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
@@ -90,11 +96,12 @@ import Transport
         }
     }
 
-    private func begin(_ redis: String, _ name: String, _ index: Int) {
+    private func begin(_ redis: String, _ authority: [UInt8], _ name: String, _ index: Int) {
         guard context == nil else { return }
         let settings: RedisSettings
         do {
-            settings = RedisSettings(address: try RedisAddress(redis), clientName: "pushfarm-worker-\(name)")
+            settings = try RedisSettings(
+                url: redis, authority: authority, clientName: "pushfarm-worker-\(name)")
         } catch {
             log.critical("cannot use the address of Redis", metadata: ["error": "\(error)"])
             return end(70)

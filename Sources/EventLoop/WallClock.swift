@@ -5,7 +5,7 @@
 #endif
 
 /// The clock on the wall: for deadlines that producers gave, never for time-outs.
-enum WallClock {
+package enum WallClock {
     /// Seconds since 1970.
-    static var seconds: Int64 { Int64(time(nil)) }
+    package static var seconds: Int64 { Int64(time(nil)) }
 }
