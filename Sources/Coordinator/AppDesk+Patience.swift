@@ -1,0 +1,26 @@
+import EventLoop
+import FarmStore
+
+extension AppDesk {
+    /// Makes a request again and again while Redis cannot do it or cannot be reached, and says so once.
+    /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
+    func patiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
+        var backoff = Backoff()
+        var isWaiting = false
+        while true {
+            do throws(StoreError) {
+                let reply = try await store.perform(request)
+                if isWaiting { log.notice("Redis does \(Step.self) again", metadata: ["app": "\(name)"]) }
+                return reply
+            } catch {
+                guard error.isTemporary, !Task.isCancelled else { throw error }
+                if !isWaiting {
+                    log.warning(
+                        "\(Step.self) waits for Redis", metadata: ["app": "\(name)", "error": "\(error)"])
+                }
+                isWaiting = true
+                guard (try? await Loop.sleep(for: backoff.pause())) != nil else { throw error }
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import EventLoop
+import FarmStore
+
+/// Waits for the next job in an inbox, on a connection that blocks in Redis.
+@Loop final class InboxWatcher {
+    private let app: String
+    private let settings: RedisSettings
+    private var connection: RedisConnection?
+
+    /// As long as Redis blocks: the safety net's interval.
+    private static let longest = Duration.seconds(5)
+    /// Between looks while there is no connection to wait on.
+    private static let pause = Duration.milliseconds(50)
+
+    init(app: String, settings: RedisSettings) {
+        (self.app, self.settings) = (app, settings)
+    }
+
+    /// Returns when the inbox holds a job, and sometimes without.
+    func wait() async {
+        let connection = connection ?? open()
+        guard connection.isReady else {
+            _ = try? await Loop.sleep(for: Self.pause)
+            return
+        }
+        do throws(StoreError) {
+            _ = try await AppStore(app: app, connection: connection).perform(
+                WaitForJob(timeout: Self.longest))
+        } catch {
+            _ = try? await Loop.sleep(for: Self.pause)
+        }
+    }
+
+    /// Ends a wait that is under way.
+    func close() {
+        connection?.close()
+        connection = nil
+    }
+
+    private func open() -> RedisConnection {
+        let connection = RedisConnection(settings)
+        connection.start()
+        self.connection = connection
+        return connection
+    }
+}

@@ -1,0 +1,127 @@
+import FarmStore
+import PushModel
+
+/// The taken jobs in their order, and the steps that they come to. Does no I/O.
+///
+/// A step from ``next()`` takes effect with ``done()``; until then it can be made again, or anew.
+struct IntakeQueue {
+    private var jobs: [IntakeJob] = []
+    private var packer: BatchPacker
+    private let limits: StepLimits
+    private var planned: Planned?
+    /// Accepted pushes that are in no batch yet.
+    private(set) var openTokens = 0
+
+    private struct Planned {
+        var dropped = 0
+        /// Of the first job that then remains.
+        var progress: IntakeJob.Progress?
+    }
+
+    init(shards: Int, limits: StepLimits = StepLimits()) {
+        self.limits = limits
+        packer = BatchPacker(shards: shards, limits: limits)
+    }
+
+    var isEmpty: Bool { jobs.isEmpty }
+    var count: Int { jobs.count }
+
+    /// - Parameter split: accepted pushes that are in batches already; nil for a new job.
+    mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
+        let progress = split.map { job.progress(accepted: $0) }
+        jobs.append(IntakeJob(id: id, content: .parsed(job), progress: progress ?? .init()))
+        openTokens += jobs[jobs.count - 1].openTokens
+    }
+
+    mutating func append(refused original: [UInt8], because error: JobError) {
+        let refusal = IntakeStep.Refusal(
+            job: error.id, field: error.field, position: error.position, reason: error.reason,
+            original: original)
+        jobs.append(IntakeJob(id: error.id ?? "", content: .refused(refusal)))
+    }
+
+    mutating func removeAll() {
+        jobs = []
+        planned = nil
+        openTokens = 0
+    }
+
+    /// The next step; nil when there is no job.
+    mutating func next() -> IntakeStep? {
+        switch jobs.first?.content {
+        case nil: return nil
+        case .refused(let refusal):
+            planned = Planned(dropped: 1)
+            return .refuse(refusal)
+        case .parsed: return .split(plan())
+        }
+    }
+
+    /// The step that ``next()`` answered is done.
+    mutating func done() {
+        guard let planned else { preconditionFailure("no step was planned") }
+        self.planned = nil
+        for job in jobs[..<planned.dropped] { openTokens -= job.openTokens }
+        jobs.removeFirst(planned.dropped)
+        if let progress = planned.progress {
+            openTokens -= progress.accepted - jobs[0].progress.accepted
+            jobs[0].progress = progress
+        }
+    }
+
+    /// Redis knows a job with this id: the planned step is void, the first job of that name is to be refused.
+    /// - Returns: false if there is none.
+    mutating func refuseDuplicate(_ id: String) -> Bool {
+        planned = nil
+        for index in jobs.indices where !jobs[index].progress.isOpened {
+            // Bytes count: to Redis, equivalent spellings are different ids.
+            guard case .parsed(let job) = jobs[index].content, jobs[index].id.utf8.elementsEqual(id.utf8)
+            else { continue }
+            openTokens -= jobs[index].openTokens
+            let reason = "a job with this id is open, or came within the last 24 hours"
+            let refusal = IntakeStep.Refusal(
+                job: id, field: "id", position: 0, reason: reason, original: job.raw)
+            jobs[index].content = .refused(refusal)
+            return true
+        }
+        return false
+    }
+
+    private mutating func plan() -> IntakeStep.Plan {
+        var plan = IntakeStep.Plan()
+        var planned = Planned()
+        var opened: Set<String> = []
+        var events = limits.events
+        packer.begin(endsEarly: openTokens > limits.tokens)
+        for job in jobs {
+            guard case .parsed(let parsed) = job.content, plan.jobs.count < limits.jobs,
+                job.progress.isOpened || opened.insert(job.id).inserted
+            else { break }
+            var progress = job.progress
+            let lines = packer.pack(parsed, id: job.id, from: &progress, events: events)
+            let isWhole = progress.accepted == parsed.accepted && progress.malformed == parsed.malformed.count
+            guard isWhole || progress != job.progress else { break }
+            events -= lines.count
+            plan.jobs.append(Split.Job(parsed, id: job.id, opens: !job.progress.isOpened, events: lines))
+            progress.isOpened = true
+            guard isWhole else {
+                plan.head = IntakeHead(job: job.id, offset: progress.accepted)
+                planned.progress = progress
+                break
+            }
+            planned.dropped += 1
+        }
+        plan.dropped = planned.dropped
+        plan.batches = packer.finish()
+        self.planned = planned
+        return plan
+    }
+}
+
+extension Split.Job {
+    fileprivate init(_ job: ParsedJob, id: String, opens: Bool, events: [FarmEvent]) {
+        self.init(
+            id: id, opens: opens, submitted: job.submitted, accepted: job.accepted,
+            malformed: job.malformed.count, duplicates: job.duplicates, lane: job.lane, events: events)
+    }
+}
