@@ -1,6 +1,8 @@
 extension Counters {
     /// One JSON object on one line.
-    func json(openConnections: Int, openStreams: Int, failedHandshakes: Int, rate: Double?) -> String {
+    func json(
+        openConnections: Int, openStreams: Int, failedHandshakes: Int, tokensVerified: Int, rate: Double?
+    ) -> String {
         var statuses = byStatus.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value) }
         if accepted > 0 { statuses.insert(("200", accepted), at: 0) }
         var members = [

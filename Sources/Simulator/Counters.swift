@@ -20,8 +20,6 @@ package struct Counters: Sendable {
     package internal(set) var goAways = 0
     package internal(set) var cuts = 0
     package internal(set) var protocolErrors = 0
-    /// Provider tokens whose signature was checked.
-    package internal(set) var tokensVerified = 0
     /// nil unless they are counted.
     package private(set) var distinct: Distinct?
 

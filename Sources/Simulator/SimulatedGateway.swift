@@ -109,7 +109,7 @@ import Transport
     package func countersJSON(rate: Double? = nil) -> String {
         counters.json(
             openConnections: openConnections, openStreams: openStreams,
-            failedHandshakes: listener?.failedHandshakes ?? 0, rate: rate)
+            failedHandshakes: listener?.failedHandshakes ?? 0, tokensVerified: keys.verified, rate: rate)
     }
 
     // MARK: Connections
