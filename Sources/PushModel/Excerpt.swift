@@ -11,7 +11,7 @@ enum Excerpt {
         let cut = UTF8Text.prefix(bytes, limit: limit)
         var scalars = String.UnicodeScalarView()
         for scalar in String(decoding: cut, as: UTF8.self).unicodeScalars {
-            scalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
+            scalars.append(UTF8Text.isControl(scalar) ? " " : scalar)
         }
         return String(scalars) + (cut.count < bytes.count ? "…" : "")
     }

@@ -119,7 +119,7 @@ extension JobFields {
     }
 
     private static func hasControls(_ text: String) -> Bool {
-        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        text.unicodeScalars.contains(where: UTF8Text.isControl)
     }
 
     private static func isTopicByte(_ byte: UInt8) -> Bool {

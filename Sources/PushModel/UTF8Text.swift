@@ -38,6 +38,11 @@ package enum UTF8Text {
         return length
     }
 
+    /// Whether it is one of the control characters, general category Cc.
+    package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+    }
+
     /// The longest prefix of at most `limit` bytes that cuts no character in two.
     package static func prefix(_ bytes: UnsafeRawBufferPointer, limit: Int) -> UnsafeRawBufferPointer {
         guard bytes.count > limit else { return bytes }

@@ -43,7 +43,8 @@ struct JobPayloadTests {
     ])
     func `a background push may hold what shows nothing`(payload: String) throws {
         let job = try JobText.parse(
-            "{\"tokens\":[\"\(JobText.token)\"],\"payload\":\(payload),\"push_type\":\"background\",\"priority\":5}"
+            "{\"tokens\":[\"\(JobText.token)\"],\"payload\":\(payload),\"priority\":5,"
+                + "\"push_type\":\"background\"}"
         )
         #expect(job.accepted == 1 && job.options.priority == 5)
     }
