@@ -1,0 +1,239 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// Keeps an app's workers supplied with credentials, and pauses the app when the gateway will not have them.
+@Loop final class AppCredentials {
+    private(set) var configuration: AppConfiguration
+    private let store: AppStore
+    private let registry: FarmRegistry
+    private let log: Logger
+    /// Reaches every worker of this host.
+    private let tellWorkers: @Loop (Order) -> Void
+
+    private var loaded: LoadedCredentials?
+    private var tokens: ProviderTokens?
+    private var state = CredentialState()
+    private var stamps: FileStamps
+    private var problem: String?
+    private var isRenewing = false
+    /// Why the app is paused, by us or by an operator; `nil` when it is not.
+    private(set) var pauseReason: String?
+
+    init(
+        _ configuration: AppConfiguration, store: AppStore, registry: FarmRegistry, log: Logger,
+        tellWorkers: @escaping @Loop (Order) -> Void
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.registry = registry
+        self.log = log
+        self.tellWorkers = tellWorkers
+        stamps = FileStamps(configuration.files)
+    }
+
+    // MARK: Start and change
+
+    /// Loads the credentials, and finds out whether the app is paused and should stay so.
+    func start() async {
+        load()
+        await refreshToken()
+        do throws(StoreError) {
+            if let pause = try await store.performPatiently(ReadGate()) {
+                pauseReason = pause.reason
+                let isOurs = !pause.fingerprint.isEmpty
+                if isOurs, problem == nil, pause.fingerprint != loaded?.fingerprint { await resume() }
+            }
+        } catch { log.error("cannot read the gate", metadata: ["app": "\(name)", "error": "\(error)"]) }
+        if let problem, pauseReason == nil { await pause("credentials: \(problem)") }
+    }
+
+    /// What a worker has to be told when it starts.
+    var orders: [Order] {
+        guard let setup else { return [.app(emptySetup), .pause(app: name)] }
+        var orders: [Order] = [.app(setup)]
+        if let token = tokens?.current, !token.isEmpty {
+            orders.append(
+                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
+        }
+        if pauseReason != nil { orders.append(.pause(app: name)) }
+        return orders
+    }
+
+    /// The configuration was read anew.
+    func change(to configuration: AppConfiguration) async {
+        self.configuration = configuration
+        stamps = FileStamps(configuration.files)
+        await reload()
+    }
+
+    /// Looks after what changes with time: the files, the token's age, a pause that somebody lifted.
+    func look() async {
+        let now = FileStamps(configuration.files)
+        if now != stamps {
+            stamps = now
+            log.notice("credential files have changed", metadata: ["app": "\(name)"])
+            await reload()
+        }
+        if await refreshToken(), let token = tokens?.current {
+            state.renewed()
+            tellWorkers(
+                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
+        }
+        do throws(StoreError) {
+            let pause = try await store.perform(ReadGate())
+            if pause == nil, pauseReason != nil { lifted() }
+            if let pause, pauseReason == nil { held(pause.reason) }
+        } catch {
+            // Redis is away; the next look comes in a moment.
+        }
+    }
+
+    // MARK: What workers and operators say
+
+    /// A worker had an answer that puts the app's credentials or settings in doubt.
+    func doubt(_ doubt: Notice.Doubt, generation: UInt32, reason: String) async {
+        let action: CredentialState.Action
+        switch doubt {
+        case .credentialsStale: action = state.stale(reason: reason, generation: Int(generation))
+        case .credentialsWrong: action = state.wrong(reason: reason, generation: Int(generation))
+        case .configurationWrong: action = .pause(reason: "configuration: \(reason)")
+        }
+        switch action {
+        case .renew: await renew(reason)
+        case .pause(let why): await pause(why)
+        case .resend where !isRenewing: sendAgain()
+        case .resend: break
+        case .hold: tellWorkers(.pause(app: name))
+        }
+    }
+
+    func proved(generation: UInt32) { state.proved(generation: Int(generation)) }
+
+    /// Lifts the pause, for an operator or for new credentials.
+    func resume() async {
+        do throws(StoreError) { _ = try await store.performPatiently(Resume()) } catch {
+            return log.error("cannot resume", metadata: ["app": "\(name)", "error": "\(error)"])
+        }
+        lifted()
+    }
+
+    private var name: String { configuration.name }
+
+    private func renew(_ reason: String) async {
+        isRenewing = true
+        defer { isRenewing = false }
+        if reason == "ExpiredProviderToken", let tokens, await !tokens.renewExpired() {
+            let why = "\(reason): the gateway refuses even a young token; check this host's clock and the key"
+            if case .pause = state.notRenewed(reason: why) { await pause(why) }
+            return
+        }
+        state.renewed()
+        sendAgain()
+    }
+
+    /// Lets the workers go on with new connections.
+    private func sendAgain() {
+        if let token = tokens?.current, !token.isEmpty {
+            tellWorkers(
+                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: true))
+        } else if let setup {
+            tellWorkers(.app(setup))
+        }
+    }
+
+    private func pause(_ reason: String) async {
+        guard pauseReason == nil else { return tellWorkers(.pause(app: name)) }
+        held(reason)
+        log.error("app paused", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        do throws(StoreError) {
+            let fingerprint = loaded?.fingerprint ?? "none"
+            _ = try await store.performPatiently(Pause(reason: reason, fingerprint: fingerprint))
+        } catch { log.error("cannot pause", metadata: ["app": "\(name)", "error": "\(error)"]) }
+    }
+
+    private func held(_ reason: String) {
+        pauseReason = reason
+        tellWorkers(.pause(app: name))
+    }
+
+    private func lifted() {
+        pauseReason = nil
+        state.resumed()
+        log.notice("app resumed", metadata: ["app": "\(name)"])
+        sendAgain()
+        tellWorkers(.resume(app: name))
+    }
+
+    // MARK: Files and tokens
+
+    private func load() {
+        do {
+            let credentials = try LoadedCredentials.load(configuration)
+            problem = nil
+            loaded = credentials
+            if case .key(let key, let id, let team) = credentials {
+                if tokens?.fingerprint != credentials.fingerprint {
+                    tokens = ProviderTokens(keyID: id, teamID: team, key: key, registry: registry, log: log)
+                }
+            } else {
+                tokens = nil
+            }
+        } catch {
+            problem = "\(error)"
+            log.error("cannot use the credentials", metadata: ["app": "\(name)", "reason": "\(error)"])
+        }
+    }
+
+    private func reload() async {
+        let before = loaded?.fingerprint
+        load()
+        guard problem == nil else {
+            // The old credentials, if any, are still good: the files may be half written.
+            if before == nil, let problem { await pause("credentials: \(problem)") }
+            return
+        }
+        _ = await refreshToken()
+        state.renewed()
+        if let setup { tellWorkers(.app(setup)) }
+        if pauseReason != nil, before != loaded?.fingerprint {
+            await resume()
+        } else {
+            sendAgain()
+        }
+    }
+
+    @discardableResult
+    private func refreshToken() async -> Bool {
+        guard let tokens else { return false }
+        return await tokens.refresh()
+    }
+
+    private var setup: AppSetup? {
+        var setup = emptySetup
+        switch loaded {
+        case nil: return nil
+        case .key: setup.credentials = .providerToken
+        case .certificate(let identity): setup.credentials = .certificate(pem: identity.pem.bytes)
+        }
+        if let file = configuration.caFile {
+            do { setup.authority = try FileBytes.read(file) } catch {
+                log.error("cannot read the CA", metadata: ["app": "\(name)", "error": "\(error)"])
+                return nil
+            }
+        }
+        return setup
+    }
+
+    private var emptySetup: AppSetup {
+        AppSetup(
+            name: name, topic: configuration.topic, host: configuration.gateway.host,
+            port: configuration.gateway.port, credentials: .providerToken,
+            requestTimeoutMilliseconds: UInt32(clamping: configuration.requestTimeout.milliseconds),
+            proxyHost: configuration.proxy?.place.host ?? "", proxyPort: configuration.proxy?.place.port ?? 0,
+            connections: UInt8(clamping: configuration.connections), generation: UInt32(state.generation))
+    }
+}

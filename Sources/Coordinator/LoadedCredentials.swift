@@ -1,0 +1,99 @@
+import APNs
+import EventLoop
+import FarmConfiguration
+import TLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// An app's credentials as they were read from their files, and checked against the app.
+enum LoadedCredentials {
+    /// With the key's public fingerprint.
+    case key(SigningKey, id: String, team: String)
+    case certificate(TLSIdentity)
+
+    /// Why credentials cannot be used, in a sentence that names the file.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// - Throws: when a file cannot be read or parsed, or the certificate is not for this app, environment or time.
+    static func load(_ app: AppConfiguration) throws(Problem) -> LoadedCredentials {
+        switch app.credentials {
+        case .key(let file, let id, let team):
+            do { return .key(try SigningKey(file: file), id: id, team: team) } catch {
+                throw Problem(description: "\(error)")
+            }
+        case .certificate(let file, let keyFile, let password):
+            let identity: TLSIdentity
+            do {
+                identity = try TLSIdentity(file: file, keyFile: keyFile, password: password?.reveal())
+            } catch { throw Problem(description: "\(error)") }
+            if let fault = fault(of: identity.certificate, for: app, now: WallClock.seconds) {
+                throw Problem(description: "\(file): \(fault)")
+            }
+            return .certificate(identity)
+        }
+    }
+
+    /// A public name for the credentials: another one means other credentials.
+    var fingerprint: String {
+        switch self {
+        case .key(let key, let id, let team): "\(id) \(team) \(key.fingerprint)"
+        case .certificate(let identity): identity.certificate.fingerprint
+        }
+    }
+
+    /// Why a certificate will not do for the app; `nil` when it will.
+    static func fault(of certificate: Certificate, for app: AppConfiguration, now: Int64) -> String? {
+        if now >= certificate.notAfter { return "the certificate has expired" }
+        if now < certificate.notBefore { return "the certificate is not valid yet" }
+        let sandbox = certificate.value(ofExtension: AppleExtension.sandbox) != nil
+        let production = certificate.value(ofExtension: AppleExtension.production) != nil
+        // A certificate that names no environment is not Apple's: a compatible gateway's own business.
+        if sandbox || production, app.environment == .sandbox ? !sandbox : !production {
+            return "the certificate is not for the environment \(app.environment.rawValue)"
+        }
+        guard let topics = topics(of: certificate), !app.topic.isEmpty else { return nil }
+        let allows = Array(app.topic.utf8).withUnsafeBytes { topics.allows($0) }
+        guard !allows else { return nil }
+        return "the certificate does not allow the topic \(app.topic); it allows \(topics.allowed.joined(separator: ", "))"
+    }
+
+    private static func topics(of certificate: Certificate) -> CertificateTopics? {
+        guard let value = certificate.value(ofExtension: AppleExtension.topics) else {
+            return certificate.userID.flatMap { CertificateTopics(subjectUID: $0, topicsExtension: nil) }
+        }
+        return value.withUnsafeBytes { CertificateTopics(subjectUID: certificate.userID, topicsExtension: $0) }
+    }
+}
+
+/// When the files of an app's credentials last changed: what a reload has to look at.
+struct FileStamps: Equatable {
+    private struct Stamp: Equatable {
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    private let stamps: [Stamp?]
+
+    init(_ paths: [String]) {
+        stamps = paths.map { path in
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            #if canImport(Glibc)
+                let time = status.st_mtim
+            #else
+                let time = status.st_mtimespec
+            #endif
+            return Stamp(
+                inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: time.tv_sec,
+                nanoseconds: time.tv_nsec)
+        }
+    }
+}

@@ -1,0 +1,7 @@
+import TLS
+
+/// What tells one owner of a lease from every other there ever was.
+enum Nonce {
+    /// 16 hexadecimal digits.
+    static func make() -> String { SecureRandom.bytes(8).hexadecimal }
+}
