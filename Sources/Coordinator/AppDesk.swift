@@ -7,7 +7,7 @@ import Logging
 @Loop final class AppDesk {
     let name: String
     /// The app's own topic.
-    let topic: String
+    var topic: String
     let host: String
     let redis: RedisConnection
     let store: AppStore
@@ -15,7 +15,7 @@ import Logging
     /// Of the farm.
     let shards: Int
     /// A longer job is refused unread.
-    let maxJobBytes: Int
+    var maxJobBytes: Int
     /// Tokens, or pushes, of one job.
     let maxTokens: Int
     let retention: Retention

@@ -42,12 +42,14 @@ import Logging
             configuration, store: store, registry: around.registry, log: around.log,
             tellWorkers: around.tellWorkers)
         desk = AppDesk(
-            store: store, log: around.log, host: around.host, shards: around.shards,
-            topic: configuration.topic, maxJobBytes: configuration.maxJobBytes, retention: around.retention
+            name: name, topic: configuration.topic, host: around.host, redis: around.redis, log: around.log,
+            shards: around.shards, maxJobBytes: configuration.maxJobBytes, maxTokens: 100_000,
+            retention: around.retention
         ) { around.ring(name, $0) }
         promoter = Promoter(desk)
-        intake = Intake(desk, promoter: promoter, redis: around.redisSettings)
-        gatherer = Gatherer(desk, promoter: promoter)
+        intake = Intake(desk, watch: around.redisSettings)
+        gatherer = Gatherer(desk)
+        desk.doubtLease = { [leases] in leases.doubt() }
     }
 
     var name: String { store.keys.app }
