@@ -1,0 +1,186 @@
+import APNs
+import Foundation
+import Simulator
+import TLS
+import Testing
+
+@Suite struct AnswerTests {
+    @Test func `a good push is accepted with its id, and stands in the ledger`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connect()
+            client.authorization = try test.authorization()
+            let fields = [
+                ("apns-expiration", "1780000000"), ("apns-priority", "5"), ("apns-collapse-id", "a\"b"),
+            ]
+            #expect(try await client.push(fields) == .answer(200))
+            let line = try #require(try test.ledger().first)
+            #expect(line["connection"] == "1")
+            #expect(line["stream"] == "1")
+            #expect(line["apns_id"] == TestClient.id)
+            #expect(line["token"] == TestClient.token)
+            #expect(line["topic"] == "com.example.demo")
+            #expect(line["push_type"] == "alert")
+            #expect(line["priority"] == "5")
+            #expect(line["expiration"] == "1780000000")
+            #expect(line["collapse_id"] == "a\"b")
+            #expect(line["status"] == "200")
+            #expect(line["reason"] == nil)
+            let hash = SHA256.hash(Array(#"{"aps":{"alert":"Hi"}}"#.utf8)).hexadecimal
+            #expect(line["body_sha256"] == hash)
+            let age = Date().timeIntervalSince1970 * 1000 - (Double(line["time"] ?? "") ?? 0)
+            #expect((0..<60_000).contains(age))
+        }
+    }
+
+    @Test func `an id is made when none is given`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connect()
+            client.authorization = try test.authorization()
+            guard case .answered(200, _, let id, _) = try await client.push([("apns-id", "")]) else {
+                Issue.record("not accepted")
+                return
+            }
+            #expect(UUID(uuidString: id) != nil)
+            #expect(id == id.lowercased())
+        }
+    }
+
+    private static let refusals:
+        [(name: String, fields: [(String, String)], status: UInt16, reason: String)] = [
+            ("id", [("apns-id", "no uuid")], 400, "BadMessageId"),
+            ("expiration", [("apns-expiration", "soon")], 400, "BadExpirationDate"),
+            ("priority", [("apns-priority", "7")], 400, "BadPriority"),
+            ("type", [("apns-push-type", "shout")], 400, "InvalidPushType"),
+            ("collapse id", [("apns-collapse-id", String(repeating: "x", count: 65))], 400, "BadCollapseId"),
+            ("no topic", [("apns-topic", "")], 400, "MissingTopic"),
+            ("suffix", [("apns-push-type", "voip")], 400, "BadTopic"),
+            ("twice", [("apns-topic", "com.example.demo"), ("apns-topic", "x")], 400, "DuplicateHeaders"),
+            ("background", [("apns-push-type", "background"), ("apns-priority", "10")], 400, "BadPriority"),
+            ("no token", [("authorization", "")], 403, "MissingProviderToken"),
+            ("no JWT", [("authorization", "bearer abc")], 403, "InvalidProviderToken"),
+        ]
+
+    @Test(arguments: refusals.map(\.name))
+    func `a wrong header is refused with Apple's reason`(name: String) async throws {
+        let row = Self.refusals.first { $0.name == name }!
+        try await TestGateway.run { test in
+            let client = try await test.connect()
+            client.authorization = try test.authorization()
+            guard case .answered(let status, let body, _, _) = try await client.push(row.fields) else {
+                Issue.record("no answer")
+                return
+            }
+            #expect(status == row.status)
+            #expect(body == "{\"reason\":\"\(row.reason)\"}")
+            #expect(try test.ledger().map { $0["reason"] } == [row.reason])
+        }
+    }
+
+    @Test func `method, path and payload are checked`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            #expect(try await client.push(method: "PUT") == .answer(405, "MethodNotAllowed"))
+            #expect(try await client.push(path: "/2/device/00") == .answer(404, "BadPath"))
+            #expect(try await client.push(path: "/3/device/") == .answer(400, "MissingDeviceToken"))
+            #expect(try await client.push(token: "xyz") == .answer(400, "BadDeviceToken"))
+            #expect(try await client.push(body: "") == .answer(400, "PayloadEmpty"))
+            let largest = String(repeating: "x", count: 4_096)
+            #expect(try await client.push(body: largest) == .answer(200))
+            #expect(try await client.push(body: largest + "x") == .answer(413, "PayloadTooLarge"))
+            let voip = [("apns-push-type", "voip"), ("apns-topic", "com.example.demo.voip")]
+            #expect(try await client.push(body: largest + "x", voip) == .answer(200))
+            let huge = String(repeating: "x", count: 70_000)
+            #expect(try await client.push(body: huge) == .answer(413, "PayloadTooLarge"))
+        }
+    }
+
+    @Test func `prefixes of tokens choose their state`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            func token(_ prefix: String) -> String {
+                prefix + String(repeating: "5", count: 64 - prefix.count)
+            }
+            #expect(try await client.push(token: token("bad00000")) == .answer(400, "BadDeviceToken"))
+            #expect(try await client.push(token: token("BAD10000")) == .answer(400, "DeviceTokenNotForTopic"))
+            #expect(try await client.push(token: token("bad20000")) == .answer(400, "BadDeviceToken"))
+            #expect(try await client.push(token: token("f100d000")) == .answer(429, "TooManyRequests"))
+            #expect(try await client.push(token: token("e5000000")) == .answer(500, "InternalServerError"))
+            #expect(try await client.push(token: token("e5030000")) == .answer(503, "ServiceUnavailable"))
+            #expect(try await client.push(token: token("bad00001")) == .answer(200))
+            guard
+                case .answered(410, let body, _, _) = try await client.push(token: token("dead000165f0a1b2"))
+            else {
+                Issue.record("not gone")
+                return
+            }
+            #expect(body == #"{"reason":"Unregistered","timestamp":\#(0x65f0_a1b2 * 1000)}"#)
+            guard case .answered(410, let gone, _, _) = try await client.push(token: token("fade0000")) else {
+                Issue.record("not gone")
+                return
+            }
+            #expect(gone.hasPrefix(#"{"reason":"ExpiredToken","timestamp":"#))
+        }
+    }
+
+    @Test func `a file of tokens, and a command, choose the state of single ones`() async throws {
+        let file = NSTemporaryDirectory() + "pushfarm-tokens-\(UUID().uuidString)"
+        let text =
+            "# two of them\naabb00 bad\nAABB11  unregistered 1700000000 # since then\n\naabb22 silent\n"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await TestGateway.run({ $0.tokenFile = file }) { test in
+            let client = try await test.connectAndStart()
+            #expect(try await client.push(token: "AABB00") == .answer(400, "BadDeviceToken"))
+            #expect(try await client.push(token: "aabb33") == .answer(200))
+            guard case .answered(410, let body, _, _) = try await client.push(token: "aabb11") else {
+                Issue.record("not gone")
+                return
+            }
+            #expect(body == #"{"reason":"Unregistered","timestamp":1700000000000}"#)
+            _ = try await test.control("token aabb33 throttled")
+            #expect(try await client.push(token: "aabb33") == .answer(429, "TooManyRequests"))
+            _ = try await test.control("token aabb33 forget")
+            #expect(try await client.push(token: "aabb33") == .answer(200))
+        }
+    }
+
+    @Test(arguments: ["aabb", "aabb nonsense", "aabb bad soon", "xyz bad", "aabb bad 1 2"])
+    func `a wrong line in the file of tokens is told with its place`(line: String) async throws {
+        let file = NSTemporaryDirectory() + "pushfarm-tokens-\(UUID().uuidString)"
+        try "aa bad\n\(line)\n".write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let error = await #expect(throws: SimulatorError.self) {
+            try await TestGateway.run({ $0.tokenFile = file }) { _ in }
+        }
+        #expect(error?.description.contains("\(file), line 2") == true)
+    }
+
+    @Test func `without TLS, and without credentials, when asked for`() async throws {
+        try await TestGateway.run({
+            $0.usesTLS = false
+            $0.authentication = .none
+        }) { test in
+            let client = try await test.connect()
+            #expect(try await client.push() == .answer(200))
+            #expect(client.limits == [1_000])
+        }
+    }
+
+    @Test func `a client that offers no ALPN is served, one that offers another protocol is not`()
+        async throws
+    {
+        try await TestGateway.run { test in
+            let client = try await test.connect(alpn: [])
+            client.authorization = try test.authorization()
+            #expect(try await client.push() == .answer(200))
+            await #expect(throws: (any Error).self) { _ = try await test.connect(alpn: ["http/1.1"]) }
+        }
+    }
+
+    @Test func `the sandbox gives a second id`() async throws {
+        try await TestGateway.run({ $0.environment = .sandbox }) { test in
+            let client = try await test.connectAndStart()
+            #expect(try await client.push() == .answer(200))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import APNs
+import Foundation
+import Simulator
+import TLS
+import Testing
+
+@Suite struct CredentialTests {
+    @Test func `one stream until a valid provider token has come, then the full limit`() async throws {
+        try await TestGateway.run({ $0.streams = 500 }) { test in
+            let client = try await test.connect()
+            #expect(try await client.push([("authorization", "")]) == .answer(403, "MissingProviderToken"))
+            #expect(client.limits == [1])
+            client.authorization = try test.authorization()
+            #expect(try await client.pushes(20) == Array(repeating: .answer(200), count: 20))
+            #expect(client.limits == [1, 500])
+        }
+    }
+
+    @Test func `the first-stream rule can be switched off`() async throws {
+        try await TestGateway.run({ $0.firstStreamAlone = false }) { test in
+            let client = try await test.connect()
+            client.authorization = try test.authorization()
+            #expect(try await client.push() == .answer(200))
+            #expect(client.limits == [1_000])
+        }
+    }
+
+    @Test func `unknown key, wrong team, wrong signature, old and future tokens are refused`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connect()
+            func reply(_ authorization: String) async throws -> TestClient.Ending {
+                try await client.push([("authorization", authorization)])
+            }
+            let invalid = TestClient.Ending.answer(403, "InvalidProviderToken")
+            #expect(try await reply(try test.authorization(key: "ABCDEFGHIJ")) == invalid)
+            #expect(try await reply(try test.authorization(team: "ABCDEFGHIJ")) == invalid)
+            let other = NSTemporaryDirectory() + "pushfarm-key-\(UUID().uuidString).p8"
+            try Data(ThrowAwayAuthority.signingKey().bytes).write(to: URL(fileURLWithPath: other))
+            defer { try? FileManager.default.removeItem(atPath: other) }
+            #expect(try await reply(try test.authorization(file: other)) == invalid)
+            #expect(try await reply(try test.authorization(age: -4_000)) == invalid)
+            #expect(
+                try await reply(try test.authorization(age: 3_700)) == .answer(403, "ExpiredProviderToken"))
+            #expect(try await reply(try test.authorization()) == .answer(200))
+        }
+    }
+
+    @Test func `a signature in DER form is accepted`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connect()
+            let parts = try test.authorization().dropFirst("bearer ".count).split(separator: ".")
+            let raw = try #require(Base64URL.decode(parts[2].utf8))
+            let der = try #require(raw.withUnsafeBytes { ECDSASignature.der(fromRaw: $0) })
+            let signature = String(decoding: Base64URL.encode(der), as: UTF8.self)
+            client.authorization = "bearer \(parts[0]).\(parts[1]).\(signature)"
+            #expect(try await client.push() == .answer(200))
+        }
+    }
+
+    @Test func `a second provider token too soon is refused, the first goes on`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            let other = [("authorization", try test.authorization(age: 100))]
+            #expect(try await client.push(other) == .answer(429, "TooManyProviderTokenUpdates"))
+            #expect(try await client.push() == .answer(200))
+        }
+    }
+
+    @Test func `a key for another environment, or for other topics, is told apart`() async throws {
+        let folder = NSTemporaryDirectory() + "pushfarm-keys-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = folder + "/key.p8"
+        try Data(ThrowAwayAuthority.signingKey().bytes).write(to: URL(fileURLWithPath: file))
+        try await TestGateway.run({
+            $0.keys = [
+                .init(id: "SANDBOXKEY", team: "T", file: file, environment: .sandbox),
+                .init(id: "TOPICKEY01", team: "T", file: file, topics: ["com.other"]),
+            ]
+        }) { test in
+            let client = try await test.connect()
+            let sandbox = try test.authorization(key: "SANDBOXKEY", team: "T", file: file)
+            #expect(
+                try await client.push([("authorization", sandbox)])
+                    == .answer(403, "BadEnvironmentKeyIdInToken"))
+            client.authorization = try test.authorization(key: "TOPICKEY01", team: "T", file: file)
+            #expect(try await client.push() == .answer(400, "TopicDisallowed"))
+            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(200))
+        }
+    }
+
+    @Test func `a client certificate serves its topics, without the first-stream rule`() async throws {
+        try await TestGateway.run { test in
+            let identity = try TLSIdentity(file: test.gateway.credentials.clientPEM)
+            let client = try await test.connect(certificate: identity)
+            #expect(try await client.push() == .answer(200))
+            #expect(client.limits == [1_000])
+            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(400, "TopicDisallowed"))
+            #expect(try await client.push([("apns-topic", "")]) == .answer(400, "MissingTopic"))
+            let voip = [("apns-topic", "com.example.demo.voip"), ("apns-push-type", "voip")]
+            #expect(try await client.push(voip) == .answer(200))
+        }
+    }
+
+    @Test func `the .p12 opens with its password, and serves`() async throws {
+        try await TestGateway.run { test in
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: test.gateway.credentials.clientPKCS12))
+            let identity = try TLSIdentity(pkcs12: Array(bytes), password: SimulatorCredentials.password)
+            let client = try await test.connect(certificate: identity)
+            #expect(try await client.push() == .answer(200))
+        }
+    }
+
+    @Test func `a certificate for the other environment is sent away at once`() async throws {
+        try await TestGateway.run { test in
+            let folder = test.gateway.options.folder
+            let pem = try Data(contentsOf: URL(fileURLWithPath: folder + "/authority.pem"))
+            let authority = try ThrowAwayAuthority(pem: Array(pem))
+            let identity = try authority.client(bundle: "com.example.demo", environments: [.sandbox])
+            let client = try await test.connect(certificate: identity)
+            await client.until { client.end != nil }
+            #expect(client.goAways == [#"0 {"reason":"BadCertificateEnvironment"}"#])
+        }
+    }
+
+    @Test func `an expired certificate is refused`() async throws {
+        try await TestGateway.run { test in
+            let folder = test.gateway.options.folder
+            let pem = try Data(contentsOf: URL(fileURLWithPath: folder + "/authority.pem"))
+            let now = Int64(Date().timeIntervalSince1970)
+            let identity = try ThrowAwayAuthority(pem: Array(pem)).client(
+                bundle: "com.example.demo", validity: Validity(notBefore: now - 900, notAfter: now - 60))
+            let client = try await test.connect(certificate: identity)
+            #expect(try await client.push() == .answer(403, "BadCertificate"))
+        }
+    }
+
+    @Test func `credentials are made once, for the owner only, and taken up again`() throws {
+        let folder = NSTemporaryDirectory() + "pushfarm-folder-\(UUID().uuidString)/sub"
+        defer { try? FileManager.default.removeItem(atPath: (folder as NSString).deletingLastPathComponent) }
+        let names = ["localhost", "127.0.0.1", "::1"]
+        func contents() throws -> [String: Data] {
+            var contents: [String: Data] = [:]
+            for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+                contents[file] = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + file))
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + file)
+                #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
+            }
+            return contents
+        }
+        _ = try SimulatorCredentials(folder: folder, serverNames: names, bundle: "com.a")
+        let first = try contents()
+        #expect(
+            Set(first.keys) == [
+                "AuthKey_SIMULATOR1.p8", "authority.pem", "ca.pem", "push.p12", "push.pem", "server.pem",
+            ])
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+        _ = try SimulatorCredentials(folder: folder, serverNames: names, bundle: "com.a")
+        #expect(try contents() == first)
+        let changed = try SimulatorCredentials(
+            folder: folder, serverNames: names + ["gw.test"], bundle: "com.b")
+        let third = try contents()
+        #expect(third["server.pem"] != first["server.pem"])
+        #expect(third["push.p12"] != first["push.p12"])
+        #expect(third["AuthKey_SIMULATOR1.p8"] == first["AuthKey_SIMULATOR1.p8"])
+        #expect(third["ca.pem"] == first["ca.pem"])
+        #expect(changed.instructions(port: 8443).contains("gateway: https://localhost:8443"))
+    }
+}

@@ -1,0 +1,203 @@
+import EventLoop
+import Simulator
+import Testing
+
+@Suite struct FaultTests {
+    @Test(arguments: ["latency 60ms", "latency 60ms-80ms", "latency p50=60ms p99=61ms"])
+    func `answers wait`(command: String) async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control(command)
+            let start = ContinuousClock.now
+            let endings = try await client.pushes(10)
+            #expect(endings == Array(repeating: .answer(200), count: 10))
+            #expect(ContinuousClock.now - start >= .milliseconds(45))
+            #expect(try test.ledger().count == 11)
+        }
+    }
+
+    @Test func `GOAWAY every so many requests, with the exact last stream`() async throws {
+        try await TestGateway.run({ $0.faults = ["goaway 5 reason=Shutdown"] }) { test in
+            let client = try await test.connectAndStart()
+            let endings = try await client.pushes(10)
+            #expect(endings.prefix(4) == Array(repeating: .answer(200), count: 4)[...])
+            #expect(endings.dropFirst(4).allSatisfy { $0 == .closed(code: 7, unprocessed: true) })
+            #expect(client.goAways == [#"9 {"reason":"Shutdown"}"#])
+            await client.until { client.end != nil }
+            #expect(try test.ledger().filter { $0["status"] == "200" }.count == 5)
+        }
+    }
+
+    @Test func `GOAWAY that is announced first`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("silence 100%")
+            async let hanging = client.push()
+            await client.until { client.openStreams == 1 }
+            _ = try await test.control("goaway now announced")
+            await client.until { client.goAways.count == 2 }
+            #expect(client.goAways == ["2147483647 ", "3 "])
+            client.close()
+            _ = try await hanging
+        }
+    }
+
+    @Test func `REFUSED_STREAM proves that nothing was done`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("refuse 100%")
+            #expect(try await client.push() == .closed(code: 7, unprocessed: true))
+            _ = try await test.control("refuse off")
+            #expect(try await client.push() == .answer(200))
+            #expect(try test.ledger().map { $0["reason"] } == [nil, "REFUSED_STREAM", nil])
+            #expect(test.gateway.counters.refusedStreams == 1)
+        }
+    }
+
+    @Test func `other resets say nothing, and may have been processed`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("reset 100% code=8")
+            #expect(try await client.push() == .closed(code: 8, unprocessed: false))
+            _ = try await test.control("reset 1 processed")
+            #expect(try await client.push() == .closed(code: 2, unprocessed: false))
+            let ledger = try test.ledger()
+            #expect(ledger.map { $0["status"] } == ["200", "0", "200"])
+            #expect(ledger.map { $0["reason"] } == [nil, "RST_STREAM 8", nil])
+            #expect(ledger.map { $0["lost"] } == [nil, nil, "1"])
+        }
+    }
+
+    @Test func `a share of the requests is silent`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("silence 50%")
+            let all = Task { @Loop in try await client.pushes(100) }
+            await client.until {
+                test.gateway.counters.requests == 101
+                    && client.openStreams == test.gateway.counters.silentStreams
+            }
+            let silent = test.gateway.counters.silentStreams
+            #expect((20...80).contains(silent))
+            client.close()
+            let endings = try await all.value
+            #expect(endings.filter { $0 == .answer(200) }.count == 100 - silent)
+        }
+    }
+
+    @Test func `a connection is reset after so many requests, and now`() async throws {
+        try await TestGateway.run { test in
+            let first = try await test.connectAndStart()
+            let second = try await test.connectAndStart()
+            _ = try await test.control("cut 3")
+            #expect(try await first.push() == .answer(200))
+            guard case .closed(_, unprocessed: false) = try await first.push() else {
+                Issue.record("not cut")
+                return
+            }
+            #expect(first.end != nil)
+            #expect(try await second.push() == .answer(200))
+            _ = try await test.control("cut now")
+            await second.until { second.end != nil }
+            #expect(test.gateway.counters.cuts == 2)
+        }
+    }
+
+    @Test func `a phase gives every request the same answer, for a while`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("answer 503")
+            #expect(try await client.push() == .answer(503, "ServiceUnavailable"))
+            _ = try await test.control("answer 429 10s reason=Busy retry-after=7")
+            #expect(
+                try await client.push()
+                    == .answered(
+                        status: 429, body: #"{"reason":"Busy"}"#, id: TestClient.id, retryAfter: 7))
+            _ = try await test.control("answer 500 1ms")
+            try await Loop.sleep(for: .milliseconds(5))
+            #expect(try await client.push() == .answer(200))
+        }
+    }
+
+    @Test func `provider tokens run out, and the limit falls to one stream`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("expired-token 1m")
+            #expect(try await client.push() == .answer(403, "ExpiredProviderToken"))
+            await client.until { client.limit == 1 }
+            _ = try await test.control("expired-token off")
+            #expect(try await client.push() == .answer(200))
+            #expect(client.limits == [1, 1_000, 1, 1_000])
+        }
+    }
+
+    @Test func `the limit of streams changes on living connections`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("streams 3")
+            await client.until { client.limit == 3 }
+            #expect(try await client.pushes(10) == Array(repeating: .answer(200), count: 10))
+            let later = try await test.connectAndStart()
+            #expect(later.limits == [1, 3])
+        }
+    }
+
+    @Test func `the limit drops after a refusal when asked for`() async throws {
+        try await TestGateway.run({ $0.limitDropsAfterRefusal = true }) { test in
+            let client = try await test.connectAndStart()
+            #expect(try await client.push(token: "xx") == .answer(400, "BadDeviceToken"))
+            await client.until { client.limit == 1 }
+            #expect(try await client.push() == .answer(200))
+            await client.until { client.limit == 1_000 }
+        }
+    }
+
+    @Test func `connections are closed right after the handshake`() async throws {
+        try await TestGateway.run { test in
+            _ = try await test.control("close-new on")
+            let client = try await test.connect()
+            await client.until { client.end != nil }
+            #expect(test.gateway.counters.closedAtOnce == 1)
+            _ = try await test.control("close-new off")
+            _ = try await test.connectAndStart()
+        }
+    }
+
+    @Test func `too many refusals, and too long a silence, end a connection`() async throws {
+        try await TestGateway.run({
+            $0.refusalsPerConnection = 2
+            $0.idleTimeout = .seconds(1)
+        }) { test in
+            let bad = try await test.connectAndStart()
+            _ = try await bad.push(token: "xx")
+            _ = try await bad.push(token: "xx")
+            let idle = try await test.connectAndStart()
+            await bad.until { bad.end != nil }
+            #expect(bad.goAways == [#"5 {"reason":"BadDeviceToken"}"#])
+            await idle.until { idle.end != nil }
+            #expect(idle.goAways == [#"1 {"reason":"IdleTimeout"}"#])
+        }
+    }
+
+    @Test func `one token is throttled above its rate`() async throws {
+        try await TestGateway.run({ $0.pushesPerTokenAndSecond = 2 }) { test in
+            let client = try await test.connectAndStart()
+            let endings = try await client.pushes(20)
+            #expect(endings.contains(.answer(429, "TooManyRequests")))
+            #expect(try await client.push(token: "bb") == .answer(200))
+        }
+    }
+
+    @Test func `a token that never gets an answer`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            let hanging = Task { @Loop in
+                try await client.push(token: "0ff00000" + String(repeating: "1", count: 56))
+            }
+            await client.until { client.openStreams == 1 }
+            #expect(try await client.push() == .answer(200))
+            client.close()
+            #expect(try await hanging.value == .closed(code: 8, unprocessed: false))
+        }
+    }
+}

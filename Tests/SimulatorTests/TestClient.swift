@@ -1,0 +1,131 @@
+import EventLoop
+import HTTP2
+import Transport
+
+/// A raw HTTP/2 client over one stream: what comes back is told as it is.
+@Loop final class TestClient {
+    /// How one request ended.
+    enum Ending: Equatable, Sendable {
+        case answered(status: UInt16, body: String, id: String, retryAfter: UInt32?)
+        case closed(code: UInt32, unprocessed: Bool)
+
+        static func answer(_ status: UInt16, _ reason: String? = nil) -> Ending {
+            .answered(
+                status: status, body: reason.map { "{\"reason\":\"\($0)\"}" } ?? "", id: TestClient.id,
+                retryAfter: nil)
+        }
+    }
+
+    nonisolated static let id = "123e4567-e89b-12d3-a456-42665544000a"
+    nonisolated static let token = String(repeating: "a7", count: 32)
+
+    /// Sent with each push; fields with empty values are left out.
+    var authorization = ""
+    private(set) var goAways: [String] = []
+    private(set) var limits: [UInt32] = []
+    /// Set when the gateway has closed or cut the connection.
+    private(set) var end: String?
+    private let stream: ByteStream
+    private let session = ClientSession()
+    private var waiting: [UInt32: CheckedContinuation<Ending, Never>] = [:]
+    private var watchers: [CheckedContinuation<Void, Never>] = []
+    private var nextTag: UInt32 = 0
+
+    init(_ stream: ByteStream) {
+        self.stream = stream
+        session.keepsIdentifiers = true
+        stream.onBytes = { [unowned self] bytes in
+            do { try session.receive(bytes) } catch { self.stream.close() }
+            drain()
+            self.stream.setNeedsFlush()
+        }
+        stream.onEnd = { [unowned self] end in
+            self.end = "\(end)"
+            session.abandon()
+            drain()
+        }
+        stream.source = { [unowned self] output in
+            output.append(upTo: 65_536) { room in
+                do { return try session.fill(room) } catch { return 0 }
+            }
+            drain()
+        }
+        stream.setNeedsFlush()
+    }
+
+    func close() {
+        stream.close()
+        session.abandon()
+        drain()
+    }
+
+    /// Waits until something that was told makes `isTrue` true.
+    func until(_ isTrue: () -> Bool) async {
+        while !isTrue() { await withCheckedContinuation { watchers.append($0) } }
+    }
+
+    var limit: Int { session.remoteMaxConcurrentStreams }
+    var openStreams: Int { session.openStreams }
+
+    /// Waits for room, sends a request and waits for its end.
+    func push(
+        token: String = TestClient.token, method: String = "POST", path: String? = nil,
+        body: String = #"{"aps":{"alert":"Hi"}}"#, _ fields: [(String, String)] = []
+    ) async throws -> Ending {
+        var all: [(String, String)] = [
+            (":method", method), (":scheme", "https"), (":authority", "localhost"),
+            (":path", path ?? "/3/device/\(token)"),
+        ]
+        let usual = [
+            ("authorization", authorization), ("apns-topic", "com.example.demo"),
+            ("apns-push-type", "alert"), ("apns-id", TestClient.id),
+        ]
+        for (name, value) in usual where !fields.contains(where: { $0.0 == name }) {
+            all.append((name, value))
+        }
+        all += fields
+        let block = HeaderBlock(all.filter { !$0.1.isEmpty }.map { .fixed($0.0, $0.1) })
+        nextTag += 1
+        let tag = nextTag
+        while true {
+            let submission = Array(body.utf8).withUnsafeBytes { session.submit(block, body: $0, tag: tag) }
+            switch submission {
+            case .opened:
+                stream.setNeedsFlush()
+                return await withCheckedContinuation { waiting[tag] = $0 }
+            case .full: await withCheckedContinuation { watchers.append($0) }
+            case .closing: throw TestGateway.Unexpected(what: "the session is closing")
+            }
+        }
+    }
+
+    /// Sends so many pushes at once; their endings in order of sending.
+    func pushes(_ count: Int, token: String = TestClient.token) async throws -> [Ending] {
+        let tasks = (0..<count).map { _ in Task { @Loop in try await push(token: token) } }
+        var endings: [Ending] = []
+        for task in tasks { endings.append(try await task.value) }
+        return endings
+    }
+
+    private func drain() {
+        while let event = session.nextEvent() {
+            switch event {
+            case .answered(let answer):
+                let ending = Ending.answered(
+                    status: answer.status, body: String(decoding: answer.body, as: UTF8.self),
+                    id: String(decoding: answer.messageID, as: UTF8.self), retryAfter: answer.retryAfter)
+                waiting.removeValue(forKey: answer.tag)?.resume(returning: ending)
+            case .closed(let tag, _, let code, let unprocessed):
+                waiting.removeValue(forKey: tag)?.resume(
+                    returning: .closed(code: code, unprocessed: unprocessed))
+            case .settings(let settings): limits.append(settings.maxConcurrentStreams)
+            case .goAway(let last, _, let debug):
+                goAways.append("\(last) \(String(decoding: debug, as: UTF8.self))")
+            case .pong, .failed: break
+            }
+        }
+        let woken = watchers
+        watchers.removeAll()
+        for watcher in woken { watcher.resume() }
+    }
+}

@@ -1,0 +1,97 @@
+import APNs
+import EventLoop
+import Foundation
+import Logging
+import LoopTesting
+import Simulator
+import TLS
+import Transport
+
+/// A simulated gateway in this process, in a folder of its own, and connections to it.
+@Loop final class TestGateway {
+    let gateway: SimulatedGateway
+    private let folder: String
+    private var clients: [TestClient] = []
+
+    /// Runs `body` with a gateway that is set up by `options`, and cleans up after it.
+    nonisolated static func run(
+        _ options: @escaping @Sendable (inout SimulatorOptions) -> Void = { _ in },
+        _ body: @escaping @Loop (TestGateway) async throws -> Void
+    ) async throws {
+        try await onLoop {
+            let test = try await TestGateway(options)
+            let outcome: Result<Void, any Error>
+            do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
+            for client in test.clients { client.close() }
+            test.gateway.stop()
+            try FileManager.default.removeItem(atPath: test.folder)
+            try outcome.get()
+        }
+    }
+
+    private init(_ change: (inout SimulatorOptions) -> Void) async throws {
+        folder = NSTemporaryDirectory() + "pushfarm-simulator-\(UUID().uuidString.prefix(8))"
+        var options = SimulatorOptions()
+        options.port = 0
+        options.folder = folder
+        options.ledger = folder + "/ledger"
+        options.controlSocket = folder + "/control"
+        options.countsDistinct = true
+        change(&options)
+        gateway = try await SimulatedGateway.start(options, log: Logger(label: "simulator"))
+    }
+
+    // MARK: Connections
+
+    /// - Parameter certificate: shown to the gateway, PEM file.
+    func connect(certificate: TLSIdentity? = nil, alpn: [String] = ["h2"]) async throws -> TestClient {
+        let settings = ClientSettings(
+            trust: .authorityFile(gateway.credentials.authorityFile), applicationProtocols: alpn,
+            identity: certificate)
+        let tls = gateway.options.usesTLS ? try TLSContext(client: settings) : nil
+        let stream = try await Dial(
+            .tcp(host: "127.0.0.1", port: gateway.port), tls: tls, serverName: "localhost",
+            timeout: .seconds(10)
+        ).connect()
+        let client = TestClient(stream)
+        clients.append(client)
+        return client
+    }
+
+    /// An `authorization` header that the gateway accepts, unless something about it is changed.
+    func authorization(
+        key: String = SimulatorCredentials.keyID, team: String = SimulatorCredentials.teamID,
+        age: Int64 = 0, file: String? = nil
+    ) throws -> String {
+        let signer = try SigningKey(file: file ?? gateway.credentials.signingKeyFile)
+        let issuedAt = Int64(Date().timeIntervalSince1970) - age
+        let token = ProviderToken.make(keyID: key, teamID: team, issuedAt: issuedAt) { signer.sign($0) }
+        return "bearer " + String(decoding: token, as: UTF8.self)
+    }
+
+    /// A connection on which one push has been accepted, so that the limit of streams is raised.
+    func connectAndStart() async throws -> TestClient {
+        let client = try await connect()
+        client.authorization = try authorization()
+        let reply = try await client.push()
+        guard reply == .answer(200) else { throw Unexpected(what: "\(reply)") }
+        return client
+    }
+
+    // MARK: Observation
+
+    func ledger() throws -> [[String: String]] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: gateway.options.ledger!))
+        return try data.split(separator: UInt8(ascii: "\n")).map { line in
+            let object = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any]
+            return (object ?? [:]).mapValues { "\($0)" }
+        }
+    }
+
+    func control(_ command: String) async throws -> [String: Any] {
+        let text = try await SimulatorControl.send(command, socket: gateway.options.controlSocket!)
+        return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+    }
+
+    struct Unexpected: Error { let what: String }
+}
