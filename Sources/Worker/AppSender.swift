@@ -84,6 +84,7 @@ import PushModel
         hold = nil
         breaker = ServerBreaker()
         streak = ConfigurationStreak()
+        for batch in held.values { requeue(batch) }
         shards.ringAll()
         schedule()
     }

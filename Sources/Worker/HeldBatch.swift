@@ -41,6 +41,8 @@ final class HeldBatch {
     private var timestamps: [Int: Int64] = [:]
     private var heads: [PushHead?]
     private var jobs: [PushID.Job?]
+    /// It is on the list of those to report soon.
+    var isDirty = false
     /// A report is under way.
     private(set) var isReporting = false
 

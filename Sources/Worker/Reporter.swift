@@ -8,7 +8,8 @@ import PushModel
 @Loop final class Reporter {
     private unowned let sender: AppSender
     private var builder = ResultsBuilder()
-    private var dirty: Set<UInt32> = []
+    /// Batches with settled positions that wait for the timer.
+    private var dirty: [HeldBatch] = []
     private lazy var timer = Timer { [unowned self] in reportDirty() }
     private static let interval = Duration.milliseconds(20)
     private static let retryInterval = Duration.milliseconds(200)
@@ -19,8 +20,8 @@ import PushModel
     func settled(_ batch: HeldBatch) {
         if batch.isSettled || batch.isCareful {
             report(batch)
-        } else if dirty.insert(batch.number).inserted, !timer.isRunning {
-            timer.start(after: Self.interval)
+        } else {
+            remember(batch, for: Self.interval)
         }
     }
 
@@ -31,7 +32,6 @@ import PushModel
         let wanted = sender.hold == nil ? batch.wanted(room: max(0, free)) : batch.granted
         let report = batch.beginReport(&builder)
         guard report != nil || wanted > batch.granted else { return }
-        dirty.remove(batch.number)
         let request = Report(
             token: token, worker: sender.context.name, batch: batch.id, delivery: batch.delivery, wanted: wanted,
             isFactsOnly: report?.areFacts ?? false, runs: report?.runs ?? PositionRuns(),
@@ -58,17 +58,24 @@ import PushModel
     }
 
     private func reportDirty() {
-        let numbers = dirty
+        let batches = dirty
         dirty.removeAll(keepingCapacity: true)
-        for number in numbers {
-            if let batch = sender.held[number] { report(batch) }
+        for batch in batches {
+            batch.isDirty = false
+            if sender.held[batch.number] === batch { report(batch) }
         }
         sender.returnIdleBatches()
     }
 
+    private func remember(_ batch: HeldBatch, for delay: Duration) {
+        guard !batch.isDirty else { return }
+        batch.isDirty = true
+        dirty.append(batch)
+        if !timer.isRunning { timer.start(after: delay) }
+    }
+
     private func again(_ batch: HeldBatch) {
-        dirty.insert(batch.number)
-        timer.start(after: Self.retryInterval)
+        remember(batch, for: Self.retryInterval)
     }
 
     private func finish(_ batch: HeldBatch, _ result: Result<Report.Reply, StoreError>) {
