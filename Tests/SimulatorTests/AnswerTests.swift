@@ -128,7 +128,7 @@ import Testing
             "# two of them\naabb00 bad\nAABB11  unregistered 1700000000 # since then\n\naabb22 silent\n"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        try await TestGateway.run({ $0.tokenFile = file }) { test in
+        try await TestGateway.run(.with { $0.tokenFile = file }) { test in
             let client = try await test.connectAndStart()
             #expect(try await client.push(token: "AABB00") == .answer(400, "BadDeviceToken"))
             #expect(try await client.push(token: "aabb33") == .answer(200))
@@ -150,16 +150,18 @@ import Testing
         try "aa bad\n\(line)\n".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
         let error = await #expect(throws: SimulatorError.self) {
-            try await TestGateway.run({ $0.tokenFile = file }) { _ in }
+            try await TestGateway.run(.with { $0.tokenFile = file }) { _ in }
         }
         #expect(error?.description.contains("\(file), line 2") == true)
     }
 
     @Test func `without TLS, and without credentials, when asked for`() async throws {
-        try await TestGateway.run({
-            $0.usesTLS = false
-            $0.authentication = .none
-        }) { test in
+        try await TestGateway.run(
+            .with {
+                $0.usesTLS = false
+                $0.authentication = .none
+            }
+        ) { test in
             let client = try await test.connect()
             #expect(try await client.push() == .answer(200))
             #expect(client.limits == [1_000])
@@ -177,10 +179,14 @@ import Testing
         }
     }
 
-    @Test func `the sandbox gives a second id`() async throws {
-        try await TestGateway.run({ $0.environment = .sandbox }) { test in
+    @Test func `the sandbox gives a second id, production does not`() async throws {
+        try await TestGateway.run(.with { $0.environment = .sandbox }) { test in
             let client = try await test.connectAndStart()
-            #expect(try await client.push() == .answer(200))
+            #expect(UUID(uuidString: client.uniqueIDs[0]) != nil)
+        }
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            #expect(client.uniqueIDs == [""])
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CredentialTests {
     @Test func `one stream until a valid provider token has come, then the full limit`() async throws {
-        try await TestGateway.run({ $0.streams = 500 }) { test in
+        try await TestGateway.run(.with { $0.streams = 500 }) { test in
             let client = try await test.connect()
             #expect(try await client.push([("authorization", "")]) == .answer(403, "MissingProviderToken"))
             #expect(client.limits == [1])
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `the first-stream rule can be switched off`() async throws {
-        try await TestGateway.run({ $0.firstStreamAlone = false }) { test in
+        try await TestGateway.run(.with { $0.firstStreamAlone = false }) { test in
             let client = try await test.connect()
             client.authorization = try test.authorization()
             #expect(try await client.push() == .answer(200))
@@ -72,12 +72,14 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/key.p8"
         try Data(ThrowAwayAuthority.signingKey().bytes).write(to: URL(fileURLWithPath: file))
-        try await TestGateway.run({
-            $0.keys = [
-                .init(id: "SANDBOXKEY", team: "T", file: file, environment: .sandbox),
-                .init(id: "TOPICKEY01", team: "T", file: file, topics: ["com.other"]),
-            ]
-        }) { test in
+        try await TestGateway.run(
+            .with {
+                $0.keys = [
+                    .init(id: "SANDBOXKEY", team: "T", file: file, environment: .sandbox),
+                    .init(id: "TOPICKEY01", team: "T", file: file, topics: ["com.other"]),
+                ]
+            }
+        ) { test in
             let client = try await test.connect()
             let sandbox = try test.authorization(key: "SANDBOXKEY", team: "T", file: file)
             #expect(

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `GOAWAY every so many requests, with the exact last stream`() async throws {
-        try await TestGateway.run({ $0.faults = ["goaway 5 reason=Shutdown"] }) { test in
+        try await TestGateway.run(.with { $0.faults = ["goaway 5 reason=Shutdown"] }) { test in
             let client = try await test.connectAndStart()
             let endings = try await client.pushes(10)
             #expect(endings.prefix(4) == Array(repeating: .answer(200), count: 4)[...])
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func `the limit drops after a refusal when asked for`() async throws {
-        try await TestGateway.run({ $0.limitDropsAfterRefusal = true }) { test in
+        try await TestGateway.run(.with { $0.limitDropsAfterRefusal = true }) { test in
             let client = try await test.connectAndStart()
             #expect(try await client.push(token: "xx") == .answer(400, "BadDeviceToken"))
             await client.until { client.limit == 1 }
@@ -164,10 +164,12 @@ import Testing
     }
 
     @Test func `too many refusals, and too long a silence, end a connection`() async throws {
-        try await TestGateway.run({
-            $0.refusalsPerConnection = 2
-            $0.idleTimeout = .seconds(1)
-        }) { test in
+        try await TestGateway.run(
+            .with {
+                $0.refusalsPerConnection = 2
+                $0.idleTimeout = .seconds(1)
+            }
+        ) { test in
             let bad = try await test.connectAndStart()
             _ = try await bad.push(token: "xx")
             _ = try await bad.push(token: "xx")
@@ -180,7 +182,7 @@ import Testing
     }
 
     @Test func `one token is throttled above its rate`() async throws {
-        try await TestGateway.run({ $0.pushesPerTokenAndSecond = 2 }) { test in
+        try await TestGateway.run(.with { $0.pushesPerTokenAndSecond = 2 }) { test in
             let client = try await test.connectAndStart()
             let endings = try await client.pushes(20)
             #expect(endings.contains(.answer(429, "TooManyRequests")))

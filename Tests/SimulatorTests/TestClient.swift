@@ -23,6 +23,7 @@ import Transport
     var authorization = ""
     private(set) var goAways: [String] = []
     private(set) var limits: [UInt32] = []
+    private(set) var uniqueIDs: [String] = []
     /// Set when the gateway has closed or cut the connection.
     private(set) var end: String?
     private let stream: ByteStream
@@ -114,6 +115,7 @@ import Transport
                 let ending = Ending.answered(
                     status: answer.status, body: String(decoding: answer.body, as: UTF8.self),
                     id: String(decoding: answer.messageID, as: UTF8.self), retryAfter: answer.retryAfter)
+                uniqueIDs.append(String(decoding: answer.uniqueID, as: UTF8.self))
                 waiting.removeValue(forKey: answer.tag)?.resume(returning: ending)
             case .closed(let tag, _, let code, let unprocessed):
                 waiting.removeValue(forKey: tag)?.resume(

@@ -15,7 +15,7 @@ import Transport
 
     /// Runs `body` with a gateway that is set up by `options`, and cleans up after it.
     nonisolated static func run(
-        _ options: @escaping @Sendable (inout SimulatorOptions) -> Void = { _ in },
+        _ options: SimulatorOptions = SimulatorOptions(),
         _ body: @escaping @Loop (TestGateway) async throws -> Void
     ) async throws {
         try await onLoop {
@@ -29,15 +29,14 @@ import Transport
         }
     }
 
-    private init(_ change: (inout SimulatorOptions) -> Void) async throws {
+    private init(_ options: SimulatorOptions) async throws {
         folder = NSTemporaryDirectory() + "pushfarm-simulator-\(UUID().uuidString.prefix(8))"
-        var options = SimulatorOptions()
+        var options = options
         options.port = 0
         options.folder = folder
         options.ledger = folder + "/ledger"
         options.controlSocket = folder + "/control"
         options.countsDistinct = true
-        change(&options)
         gateway = try await SimulatedGateway.start(options, log: Logger(label: "simulator"))
     }
 
@@ -94,4 +93,12 @@ import Transport
     }
 
     struct Unexpected: Error { let what: String }
+}
+
+extension SimulatorOptions {
+    static func with(_ change: (inout SimulatorOptions) -> Void) -> SimulatorOptions {
+        var options = SimulatorOptions()
+        change(&options)
+        return options
+    }
 }
