@@ -14,6 +14,8 @@ package struct ResultsRecord: Equatable, Sendable {
 
     package let id: EntryID
     package let content: Content
+    /// Of the batch: where what is to be tried again goes.
+    package var lane = Lane.high
 }
 
 /// Makes the group of the gatherers, from the beginning of the stream. An existing one is left as it is.
@@ -136,14 +138,22 @@ extension ResultsRecord {
             guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
                 throw .unexpectedReply("results entry")
             }
-            records.append(ResultsRecord(id: EntryID(id), content: try content(parts[1])))
+            records.append(
+                ResultsRecord(id: EntryID(id), content: try content(parts[1]), lane: lane(parts[1])))
         }
         return records
     }
 
+    private static func lane(_ value: RESPValue) -> Lane {
+        guard let words = value.array, words.count == 4, let letter = words[3].bytes?.first else {
+            return .high
+        }
+        return Lane(letter: letter) ?? .high
+    }
+
     private static func content(_ value: RESPValue) throws(StoreError) -> Content {
         guard let words = value.array else { return .gone }
-        if words.count == 2, let entry = words[1].bytes { return .report(entry) }
+        if words.count == 2 || words.count == 4, let entry = words[1].bytes { return .report(entry) }
         guard words.count == 6, let kind = words[1].text, let body = words[3].bytes, let runs = words[5].text
         else { throw .unexpectedReply("results fields") }
         var positions: [Range<Int>] = []

@@ -9,6 +9,8 @@
 --       while their positions are open. Stale and not only facts: not taken, nothing happened.
 -- OOM   allowed.
 -- Again the positions are no longer open: the answer is the map (or done), nothing is appended twice.
+--
+-- An entry that is not only facts is appended with the batch's lane: what it tries again stays in that lane.
 local id, entry = ARGV[3], ARGV[8]
 local list, nn = ready_list(id)
 local s = load_state(id)
@@ -36,7 +38,11 @@ if #runs > 0 then
     end
     parts[n + 1] = map:sub(next)
     s.map = table.concat(parts)
-    call('XADD', P .. 'results', '*', 'r', entry)
+    if ARGV[6] == '1' then
+        call('XADD', P .. 'results', '*', 'r', entry)
+    else
+        call('XADD', P .. 'results', '*', 'r', entry, 'l', id:match('%.(%a)'))
+    end
     if s.worker == '' then
         -- Facts about a batch that is in nobody's hands: these positions are in the air until they are settled.
         local sums = {}
