@@ -1,0 +1,205 @@
+import EventLoop
+import FarmStore
+import Logging
+import PushModel
+
+/// Settles what workers report. Every host has one for each app; whoever reads an entry settles it.
+///
+/// An entry exists until it is settled, so nothing is lost with a lost reply or a lost gatherer: after trouble it reads
+/// again what it was given before, and from time to time it takes over what others were given and left.
+@Loop final class Gatherer {
+    private let desk: AppDesk
+    private var plan: SettlePlan
+    private var random = SystemRandomNumberGenerator()
+    private let bell = Bell()
+    private var task: Task<Void, Never>?
+    private var isStopping = false
+    private var hasGroup = false
+    /// Entries that this gatherer was given may be unsettled.
+    private var isBehind = true
+    private var isInTrouble = false
+    private var lastClaim: UInt64 = 0
+    private var backoff = Backoff()
+    /// Entries that cannot be settled.
+    private var aside: Set<EntryID> = []
+
+    private static let poll = Duration.seconds(1)
+    /// Between two rounds: reports that come close together are read together.
+    private static let pause = Duration.milliseconds(5)
+    private static let claimInterval = Duration.seconds(10)
+    private static let asideKept = 10_000
+
+    init(_ desk: AppDesk) {
+        self.desk = desk
+        plan = SettlePlan(shards: desk.shards, policy: desk.retry)
+    }
+
+    func start() {
+        guard task == nil else { return }
+        lastClaim = Loop.milliseconds
+        task = Task { @Loop in await run() }
+    }
+
+    /// Settles what there is, and ends.
+    func stop() async {
+        isStopping = true
+        bell.ring()
+        await task?.value
+        task = nil
+    }
+
+    /// A worker has reported.
+    func wake() { bell.ring() }
+
+    private func run() async {
+        while true {
+            let isLast = isStopping
+            let isWell = await round()
+            if isLast || isStopping && !isWell { return }
+            if isWell {
+                _ = try? await Loop.sleep(for: Self.pause)
+                if !isStopping { await bell.wait(atMost: Self.poll) }
+            } else {
+                await bell.wait(atMost: backoff.pause())
+            }
+        }
+    }
+
+    /// - Returns: whether Redis did what it was asked to.
+    private func round() async -> Bool {
+        do throws(StoreError) {
+            try await makeGroup()
+            if isBehind { try await settlePending() }
+            if Loop.milliseconds - lastClaim >= Self.claimInterval.milliseconds {
+                try await settleAbandoned()
+            }
+            try await settleNew()
+            recovered()
+            return true
+        } catch {
+            troubled(by: error)
+            return false
+        }
+    }
+}
+
+// MARK: Reading
+
+extension Gatherer {
+    private func makeGroup() async throws(StoreError) {
+        guard !hasGroup else { return }
+        do throws(StoreError) {
+            try await desk.store.perform(CreateResultsGroup())
+        } catch {
+            guard case .redis(.refused(let refusal)) = error, refusal.code == "BUSYGROUP" else { throw error }
+        }
+        hasGroup = true
+    }
+
+    private func settleNew() async throws(StoreError) {
+        while true {
+            // Answers come in order: with this one, the settlements of the round before are done.
+            let records = try await desk.store.perform(ReadResults(gatherer: desk.host, .new))
+            if records.isEmpty { return }
+            settle(records)
+        }
+    }
+
+    private func settlePending() async throws(StoreError) {
+        isBehind = false
+        var last: EntryID?
+        while true {
+            let records = try await desk.store.perform(
+                ReadResults(gatherer: desk.host, .pending(after: last)))
+            guard let end = records.last else { return }
+            settle(records)
+            last = end.id
+        }
+    }
+
+    private func settleAbandoned() async throws(StoreError) {
+        var next: EntryID?
+        repeat {
+            let reply = try await desk.store.perform(
+                ClaimResults(gatherer: desk.host, idleFor: Self.claimInterval, start: next))
+            settle(reply.records)
+            next = reply.next
+        } while next != nil
+        lastClaim = Loop.milliseconds
+    }
+
+    private func recovered() {
+        if isInTrouble { desk.log.notice("the gatherer goes on", metadata: ["app": "\(desk.name)"]) }
+        isInTrouble = false
+        backoff = Backoff()
+    }
+
+    private func troubled(by error: StoreError) {
+        isBehind = true
+        if case .redis(.refused(let refusal)) = error, refusal.code == "NOGROUP" { hasGroup = false }
+        if !isInTrouble {
+            desk.log.warning(
+                "the gatherer waits", metadata: ["app": "\(desk.name)", "error": "\(error)"])
+        }
+        isInTrouble = true
+    }
+}
+
+// MARK: Settling
+
+extension Gatherer {
+    /// Sends the settlements of entries, without waiting for the answers.
+    private func settle(_ records: [ResultsRecord]) {
+        let now = UnixTime.seconds
+        var calls = SettleCalls()
+        var earliest: Duration?
+        for record in records where !aside.contains(record.id) {
+            do throws(EntryFault) {
+                let settlement = try settlement(of: record, now: now)
+                for retry in settlement.retries { earliest = min(earliest ?? retry.delay, retry.delay) }
+                calls.append(settlement)
+            } catch {
+                setAside(record.id, "\(error)")
+            }
+        }
+        for call in calls.calls { send(call) }
+        if let earliest { desk.putOff(earliest) }
+    }
+
+    private func settlement(of record: ResultsRecord, now: Int64) throws(EntryFault) -> Settlement {
+        switch record.content {
+        case .report(let bytes):
+            try plan.settlement(of: record.id, report: bytes, lane: record.lane, now: now, using: &random)
+        case .closed(let reason, let body, let positions):
+            try plan.settlement(of: record.id, closed: reason, body: body, positions: positions)
+        case .gone: Settlement(entry: record.id)
+        }
+    }
+
+    private func send(_ settlements: [Settlement]) {
+        desk.store.send(Settle(settlements, retention: desk.retention)) { [weak self] result in
+            guard case .failure(let error) = result else { return }
+            self?.failed(settlements, error)
+        }
+    }
+
+    private func failed(_ settlements: [Settlement], _ error: StoreError) {
+        if error.isTemporary || error == .redis(.closed) {
+            isBehind = true
+        } else if settlements.count > 1 {
+            // One of them may be the cause: it must not hold up the others.
+            for settlement in settlements { send([settlement]) }
+        } else {
+            for settlement in settlements { setAside(settlement.entry, "\(error)") }
+        }
+    }
+
+    /// Leaves an entry where it is, for a gatherer that understands it.
+    private func setAside(_ id: EntryID, _ reason: String) {
+        guard aside.count < Self.asideKept, aside.insert(id).inserted else { return }
+        desk.log.error(
+            "a results entry cannot be settled and is left in the stream",
+            metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(reason)"])
+        desk.store.send(TellOfUnreadableEntry(entry: id, reason: reason, at: UnixTime.seconds)) { _ in }
+    }
+}

@@ -1,0 +1,70 @@
+import EventLoop
+import FarmStore
+import Logging
+
+/// Moves batches that waited for their start or for a retry to the ready lists when their time has come.
+///
+/// Every host has one for each app; a batch is moved once, by whoever comes first.
+@Loop final class Promoter {
+    private let desk: AppDesk
+    private let bell = Bell()
+    private var task: Task<Void, Never>?
+    /// When to look next, on the loop's clock.
+    private var due: UInt64 = 0
+    private var isInTrouble = false
+
+    /// Another host's batches are not announced.
+    private static let poll: UInt64 = 1000
+
+    init(_ desk: AppDesk) {
+        self.desk = desk
+        desk.putOff = { [weak self] in self?.wake(earliest: $0) }
+    }
+
+    func start() {
+        guard task == nil else { return }
+        task = Task { @Loop in await run() }
+    }
+
+    func stop() async {
+        task?.cancel()
+        bell.ring()
+        await task?.value
+        task = nil
+    }
+
+    /// Batches were put off; the first is due then.
+    func wake(earliest: Duration) {
+        let moment = Loop.milliseconds + earliest.milliseconds
+        guard moment < due else { return }
+        due = moment
+        bell.ring()
+    }
+
+    private func run() async {
+        while !Task.isCancelled {
+            let now = Loop.milliseconds
+            if now < due {
+                await bell.wait(atMost: .milliseconds(due - now))
+            } else {
+                await promote(now)
+            }
+        }
+    }
+
+    private func promote(_ now: UInt64) async {
+        due = now + Self.poll
+        do throws(StoreError) {
+            let reply = try await desk.store.perform(Promote())
+            if let next = reply.nextDue { due = min(due, Loop.milliseconds + next.milliseconds) }
+            if !reply.rung.isEmpty { desk.ring(reply.rung) }
+            isInTrouble = false
+        } catch {
+            if !isInTrouble {
+                desk.log.warning(
+                    "delayed batches wait for Redis", metadata: ["app": "\(desk.name)", "error": "\(error)"])
+            }
+            isInTrouble = true
+        }
+    }
+}

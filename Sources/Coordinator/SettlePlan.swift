@@ -1,0 +1,126 @@
+import FarmPolicy
+import FarmStore
+import PushModel
+
+/// Works out what results entries come to: accounts, retries, dead tokens, events. Does no I/O.
+struct SettlePlan {
+    private let shards: Int
+    private let policy: RetryPolicy
+    private var reasons = ReasonNames()
+
+    init(shards: Int, policy: RetryPolicy) {
+        (self.shards, self.policy) = (shards, policy)
+    }
+
+    /// What a worker's report comes to.
+    ///
+    /// - Parameters:
+    ///   - lane: of the batch that it is about.
+    ///   - now: Unix seconds.
+    ///   - random: spreads retries; all of one entry that may go together do.
+    mutating func settlement(
+        of id: EntryID, report bytes: [UInt8], lane: Lane, now: Int64,
+        using random: inout some RandomNumberGenerator
+    ) throws(EntryFault) -> Settlement {
+        let entry = try EntryFault.translate { () throws(CodecError) in try ResultsEntry(decoding: bytes) }
+        var settlement = Settlement(entry: id)
+        var retries = RetryBatches(lane: lane, shards: shards)
+        var seed: UInt64?
+        var last: Range<Int>?
+        for item in entry.items {
+            if last.map({ !entry.bytes[$0].elementsEqual(entry.bytes[item.jobID]) }) ?? true {
+                settlement.jobs.append(Settlement.Job(id: entry.jobID(of: item)))
+                last = item.jobID
+            }
+            switch item.result {
+            case .delivered(let tokens): settlement.deliver(item, tokens, in: entry)
+            case .failed(let failure):
+                let text = entry.text(failure.reason)
+                settlement.fail(item.count, text, as: reasons.name(text))
+                settlement.tell(failure, reason: text, in: entry)
+            case .expired(let expiry):
+                settlement.expire(item.count)
+                settlement.tell(
+                    .pushExpired, entry.tokens[expiry.tokens].lazy.map(\.range), of: entry, expiry.receipts,
+                    cause: entry.text(expiry.cause))
+            case .retry(let retry):
+                let start = seed ?? random.next()
+                seed = start
+                settle(retry, item.count, of: entry, now: now, seed: start, &settlement, &retries)
+            }
+        }
+        settlement.retries = retries.finish()
+        return settlement
+    }
+
+    /// What positions come to that were closed when their worker was lost.
+    mutating func settlement(
+        of id: EntryID, closed reason: FarmReason, body: [UInt8], positions: [Range<Int>]
+    ) throws(EntryFault) -> Settlement {
+        let batch = try EntryFault.translate { () throws(CodecError) in try Batch(decoding: body) }
+        var settlement = Settlement(entry: id)
+        var segment: UInt16?
+        for position in positions.joined() {
+            guard position < batch.pushes.count else { throw .position(position, of: batch.pushes.count) }
+            let push = batch.pushes[position]
+            if push.segment != segment {
+                settlement.jobs.append(Settlement.Job(id: batch.jobID(of: Int(push.segment))))
+                segment = push.segment
+            }
+            settlement.fail(1, reason.rawValue, as: reason.rawValue)
+            guard batch.segments[Int(push.segment)].options.receipts != .none else { continue }
+            settlement.events.append(
+                FarmEvent(
+                    .pushFailed, job: settlement.job, token: batch.bytes[push.token], reason: reason.rawValue,
+                    cause: "worker lost"))
+        }
+        return settlement
+    }
+
+    private func settle(
+        _ retry: ResultsEntry.Retry, _ count: Int, of entry: ResultsEntry, now: Int64, seed: UInt64,
+        _ settlement: inout Settlement, _ retries: inout RetryBatches
+    ) {
+        let options = retry.segment.options
+        let cause = entry.text(retry.reason)
+        let tokens = entry.pushes[retry.segment.pushes].lazy.map(\.token)
+        func fail(_ reason: FarmReason) {
+            settlement.fail(count, reason.rawValue, as: reason.rawValue)
+            settlement.tell(
+                .pushFailed, tokens, of: entry, options.receipts, reason: reason.rawValue, cause: cause,
+                status: retry.status)
+        }
+        if retry.why == .unknownOutcome, options.delivery == .atMostOnce { return fail(.unknown) }
+
+        var random = SplitMix(seed)
+        let wait = retry.retryAfterMilliseconds
+        let decision = policy.decide(
+            retry.why, attempts: Int(retry.segment.attempt), maxAttempts: Int(options.maxAttempts),
+            deadline: options.deadline, now: now, retryAfter: wait == 0 ? nil : .milliseconds(wait),
+            using: &random)
+        switch decision {
+        case .retry(let delay):
+            settlement.wait(count, isDoubtful: retry.why == .unknownOutcome)
+            retries.append(retry.segment, of: entry, after: delay)
+        case .exhausted: fail(.exhausted)
+        case .expired:
+            settlement.expire(count)
+            settlement.tell(.pushExpired, tokens, of: entry, options.receipts, cause: cause)
+        }
+    }
+}
+
+/// A generator that starts anew wherever the same draw is wanted again.
+private struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,60 @@
+import FarmStore
+import PushModel
+
+/// Booking goes to the last job of the settlement.
+extension Settlement {
+    var job: String { jobs[jobs.count - 1].id }
+
+    mutating func deliver(_ item: ResultsEntry.Item, _ tokens: Range<Int>, in entry: ResultsEntry) {
+        jobs[jobs.count - 1].delivered += item.count
+        guard !tokens.isEmpty else { return }
+        for token in entry.tokens[tokens] {
+            events.append(FarmEvent(.pushDelivered, job: job, token: entry.bytes[token.range]))
+        }
+    }
+
+    /// - Parameter name: of the reason, in the account.
+    mutating func fail(_ count: Int, _ reason: String, as name: String) {
+        jobs[jobs.count - 1].failed += count
+        jobs[jobs.count - 1].reasons[name, default: 0] += count
+    }
+
+    mutating func expire(_ count: Int) { jobs[jobs.count - 1].expired += count }
+
+    /// - Parameter isDoubtful: it may have been delivered already.
+    mutating func wait(_ count: Int, isDoubtful: Bool) {
+        jobs[jobs.count - 1].waiting += count
+        if isDoubtful { jobs[jobs.count - 1].maybeDuplicated += count }
+    }
+
+    /// Events, one a token, unless the job only wants counts.
+    mutating func tell(
+        _ kind: FarmEvent.Kind, _ tokens: some Sequence<Range<Int>>, of entry: ResultsEntry,
+        _ receipts: Receipts,
+        reason: String = "", cause: String = "", status: UInt16 = 0
+    ) {
+        guard receipts != .none else { return }
+        for token in tokens {
+            events.append(
+                FarmEvent(
+                    kind, job: job, token: entry.bytes[token], reason: reason, cause: cause,
+                    status: Int(status)))
+        }
+    }
+
+    /// Events about failed tokens. That a token is dead is always told: it concerns more than this job.
+    mutating func tell(_ failure: ResultsEntry.Failure, reason: String, in entry: ResultsEntry) {
+        let tokens = entry.tokens[failure.tokens]
+        tell(
+            .pushFailed, tokens.lazy.map(\.range), of: entry, failure.receipts, reason: reason,
+            cause: entry.text(failure.cause), status: failure.status)
+        guard failure.isDead else { return }
+        for token in tokens {
+            deadTokens.append(DeadToken(token: entry.bytes[token.range], timestamp: token.timestamp))
+            events.append(
+                FarmEvent(
+                    .tokenDead, job: job, token: entry.bytes[token.range], reason: reason,
+                    status: Int(failure.status), timestamp: token.timestamp))
+        }
+    }
+}
