@@ -4,7 +4,8 @@
     import Darwin
 #endif
 
-/// Keeps the bodies that wait to be sent, in shared blocks: one copy a body, none if it equals the one before.
+/// Keeps the bodies that wait to be sent, in shared blocks: one copy a body, none if it equals the one
+/// before.
 struct BodyStore: ~Copyable {
     /// The unsent rest of one body. A plain value; whoever holds it last gives it back with ``release(_:)``.
     struct Rest: BitwiseCopyable {

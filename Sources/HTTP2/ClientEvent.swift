@@ -2,12 +2,13 @@
 package enum ClientEvent {
     /// A whole answer. The last event of its stream.
     case answered(Answer)
-    /// The stream ended without a whole answer. `unprocessed` is true if the peer certainly did not act on it:
-    /// it was refused, lies above GOAWAY's last stream, or never left us.
+    /// The stream ended without a whole answer. `unprocessed` is true if the peer certainly did not act on
+    /// it: it was refused, lies above GOAWAY's last stream, or never left us.
     case closed(tag: UInt32, stream: Int32, code: UInt32, unprocessed: Bool)
     /// The peer's settings have changed, or have arrived for the first time.
     case settings(PeerSettings)
-    /// No new stream is taken. Streams above `lastStream` follow as `.closed`; the others may still be answered.
+    /// No new stream is taken. Streams above `lastStream` follow as `.closed`; the others may still be
+    /// answered.
     case goAway(lastStream: Int32, code: UInt32, debug: [UInt8])
     case pong(UInt64)
     /// We end the session, because the peer broke the protocol.

@@ -2,8 +2,8 @@ import CNghttp2
 
 /// The client's side of an HTTP/2 connection, without the connection: bytes in, bytes and events out.
 ///
-/// After each ``receive(_:)`` and ``fill(_:)`` drain ``nextEvent()``. Every submitted request ends in exactly one
-/// `.answered` or `.closed`.
+/// After each ``receive(_:)`` and ``fill(_:)`` drain ``nextEvent()``. Every submitted request ends in exactly
+/// one `.answered` or `.closed`.
 package final class ClientSession {
     private var engine: Engine
     private let state: UnsafeMutablePointer<ClientState>
@@ -83,7 +83,8 @@ package final class ClientSession {
         return .opened(stream: stream)
     }
 
-    /// Resets a stream. Its `.closed` follows once the reset has been written; nothing happens if it is closed.
+    /// Resets a stream. Its `.closed` follows once the reset has been written; nothing happens if it is
+    /// closed.
     package func reset(_ stream: Int32, code: UInt32 = ErrorCode.cancel) {
         engine.reset(stream, code: code)
     }

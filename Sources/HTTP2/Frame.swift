@@ -1,6 +1,7 @@
 import CNghttp2
 
-/// Frame types, flags and answers of callbacks as plain numbers, so that callbacks compare without conversions.
+/// Frame types, flags and answers of callbacks as plain numbers, so that callbacks compare without
+/// conversions.
 enum Frame {
     static let headers = UInt8(NGHTTP2_HEADERS.rawValue)
     static let data = UInt8(NGHTTP2_DATA.rawValue)

@@ -1,4 +1,5 @@
-/// The words of a command line, taken from the front; `name=value` words in any order among those that are left.
+/// The words of a command line, taken from the front; `name=value` words in any order among those that are
+/// left.
 struct CommandWords {
     private var words: [Substring]
 

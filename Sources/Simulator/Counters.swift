@@ -8,6 +8,8 @@ package struct Counters: Sendable {
     package internal(set) var accepted = 0
     package internal(set) var byStatus: [UInt16: Int] = [:]
     package internal(set) var byReason: [String: Int] = [:]
+    /// Accepted payloads that are no JSON objects.
+    package internal(set) var warnings = 0
     package internal(set) var refusedStreams = 0
     package internal(set) var resetStreams = 0
     package internal(set) var silentStreams = 0

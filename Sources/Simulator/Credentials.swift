@@ -1,5 +1,11 @@
 import APNs
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// What one connection has shown of who it is, and what follows for each of its requests.
 struct Credentials {
     private enum Kind {
@@ -43,7 +49,7 @@ struct Credentials {
         guard let authorization, let token = ProviderToken.inAuthorization(authorization) else {
             return .refused(.missingProviderToken)
         }
-        if !accepted.isEmpty, token.count == accepted.count, token.elementsEqual(accepted) {
+        if isAccepted(token) {
             if let reason = rules.refusalOfRepeated(now: now) { return .refused(reason) }
             return verdict
         }
@@ -55,5 +61,10 @@ struct Credentials {
         accepted = Array(token)
         verdict = .accepted(checked.topics)
         return verdict
+    }
+
+    private func isAccepted(_ token: UnsafeRawBufferPointer) -> Bool {
+        !accepted.isEmpty && token.count == accepted.count
+            && accepted.withUnsafeBytes { memcmp($0.baseAddress!, token.baseAddress!, token.count) == 0 }
     }
 }

@@ -1,6 +1,7 @@
 import APNs
 
-/// The `apns-id` of an answer: the request's own, or a new one. A plain value, so that an answer can wait with it.
+/// The `apns-id` of an answer: the request's own, or a new one. A plain value, so that an answer can wait
+/// with it.
 struct EchoedID {
     static let longest = 36
 

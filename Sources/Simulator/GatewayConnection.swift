@@ -8,7 +8,8 @@ import Transport
 @Loop final class GatewayConnection: TurnListener {
     let number: Int64
     private(set) var lastRequestAt: UInt64 = Loop.milliseconds
-    private unowned let gateway: SimulatedGateway
+    /// Strong, for speed: the gateway lets go of its connections when they end.
+    private let gateway: SimulatedGateway
     private let stream: ByteStream
     private let session: ServerSession
     private var credentials: Credentials
@@ -56,11 +57,13 @@ import Transport
 
     private func fill(_ output: inout OutputBuffer) {
         gateway.flushLedger()
+        let before = output.count
         output.append(upTo: 64 << 10) { room in
             do throws(HTTP2Error) { return try session.fill(room) } catch { return 0 }
         }
         drain()
-        if session.isFinished { leave() }
+        // Asked again, with nothing left, when the socket has taken all.
+        if output.count == before, session.isFinished { leave() }
     }
 
     /// Closes when the turn is over, because this may be asked for in the middle of a read or a write.
@@ -153,7 +156,8 @@ import Transport
         }
     }
 
-    /// A request whose answer is lost on purpose; if it counts as processed, it gets the verdict that it deserves.
+    /// A request whose answer is lost on purpose; if it counts as processed, it gets the verdict that it
+    /// deserves.
     private func lose(_ request: Request, _ id: EchoedID, processed: Bool, reason: String) {
         guard processed, case .reply(let reply) = verdict(of: request) else {
             return note(request, id, status: 0, reason: reason)

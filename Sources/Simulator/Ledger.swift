@@ -8,8 +8,9 @@ import TLS
 
 /// The file in which the gateway notes each request, one JSON object a line, before its answer leaves.
 ///
-/// Lines gather until ``flush()``, which every connection calls before it hands bytes to its socket: a line is with the
-/// kernel before anybody can have seen its answer, and nothing but the end of the machine takes it away.
+/// Lines gather until ``flush()``, which every connection calls before it hands bytes to its socket: a line
+/// is with the kernel before anybody can have seen its answer, and nothing but the end of the machine takes
+/// it away.
 struct Ledger: ~Copyable {
     /// What is noted of one request. Bytes as they came, nil if absent.
     struct Entry {
@@ -29,12 +30,14 @@ struct Ledger: ~Copyable {
         /// 0: there is no answer, the reason says why.
         var status: UInt16
         var reason: String?
+        var warning: String?
         /// The answer was lost on purpose after the push had been accepted.
         var isLost = false
 
         fileprivate var size: Int {
             let texts = [id, token, topic, pushType, priority, expiration, collapseID]
-            return 512 + 6 * (texts.reduce(0) { $0 + ($1?.count ?? 0) } + (reason?.utf8.count ?? 0))
+            let words = (reason?.utf8.count ?? 0) + (warning?.utf8.count ?? 0)
+            return 512 + 6 * (texts.reduce(words) { $0 + ($1?.count ?? 0) })
         }
     }
 
@@ -89,6 +92,10 @@ struct Ledger: ~Copyable {
             text.put(",\"reason\":")
             text.put(quoted: reason)
         }
+        if let warning = entry.warning {
+            text.put(",\"warning\":")
+            text.put(quoted: warning)
+        }
         if entry.isLost { text.put(",\"lost\":true") }
         text.put(",\"body_sha256\":\"")
         hash(entry.body)
@@ -97,8 +104,8 @@ struct Ledger: ~Copyable {
         if text.count > 1 << 20 { flush() }
     }
 
-    /// Writes what has gathered. A ledger that cannot be written is worth nothing, and so is a gateway that goes on
-    /// without it.
+    /// Writes what has gathered. A ledger that cannot be written is worth nothing, and so is a gateway that
+    /// goes on without it.
     mutating func flush() {
         guard !text.isEmpty else { return }
         guard PlainFile.writeAll(text.bytes, to: descriptor) else {

@@ -22,6 +22,7 @@ import Transport
     private(set) var now = WallClock.milliseconds
     private let log: Logger
     private var ledger: LedgerHolder?
+    private var payloads = PayloadCheck()
     private var listener: Listener?
     private var control: ControlSocket?
     private var connections: [Int64: GatewayConnection] = [:]
@@ -169,6 +170,11 @@ import Transport
         let path = request.value(.path)
         let token = path.flatMap { $0.count > 10 ? UnsafeRawBufferPointer(rebasing: $0[10...]) : nil }
         if status == 200, options.countsDistinct, let token { counters.accepted(token: token, id: id) }
+        var warning: String?
+        if status == 200, options.checksPayloads {
+            warning = payloads.warning(about: request.body)
+            if warning != nil { counters.warnings += 1 }
+        }
         guard let ledger else { return }
         ledger.ledger.note(
             Ledger.Entry(
@@ -176,7 +182,7 @@ import Transport
                 topic: request.value(.topic), pushType: request.value(.pushType),
                 priority: request.value(.priority), expiration: request.value(.expiration),
                 collapseID: request.value(.collapseID), body: request.body, status: status, reason: reason,
-                isLost: isLost))
+                warning: warning, isLost: isLost))
     }
 
     func delay(

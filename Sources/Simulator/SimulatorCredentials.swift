@@ -1,6 +1,7 @@
 import TLS
 
-/// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made anew.
+/// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made
+/// anew.
 package struct SimulatorCredentials: Sendable {
     /// What the signing key of the folder is known as.
     package static let keyID = "SIMULATOR1"
@@ -93,12 +94,13 @@ package struct SimulatorCredentials: Sendable {
         certificate.notAfter - WallClock.milliseconds / 1000 > leastLifetime
     }
 
-    /// An IPv6 address stands in a certificate in its long or short form; only the usual short one is compared.
+    /// An IPv6 address stands in a certificate in its long or short form; only the usual short one is
+    /// compared.
     private static func written(_ name: String) -> String { name.lowercased() }
 }
 
 extension SimulatorCredentials {
-    /// How to point a farm at this gateway: the app's part of `pushfarm.yaml`, twice.
+    /// How to point a farm at this gateway: the app's part of `pushfarm.yaml`.
     package func instructions(port: UInt16) -> String {
         """
         apps:
@@ -107,7 +109,8 @@ extension SimulatorCredentials {
             gateway: https://localhost:\(port)
             ca_file: \(authorityFile)
             key: { file: \(signingKeyFile), id: \(Self.keyID), team: \(Self.teamID) }
-            # or: certificate: { file: \(clientPKCS12), password_env: PUSH_P12_PASSWORD }   # the password is "\(Self.password)"
+            # or, with PUSH_P12_PASSWORD=\(Self.password) in the environment:
+            # certificate: { file: \(clientPKCS12), password_env: PUSH_P12_PASSWORD }
         """
     }
 }

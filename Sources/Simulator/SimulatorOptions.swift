@@ -80,6 +80,8 @@ package struct SimulatorOptions: Sendable {
 
     /// Gets a JSON line for each request, appended before the answer is written.
     package var ledger: String?
+    /// Warns, in the ledger and by a counter, of accepted payloads that are no JSON objects.
+    package var checksPayloads = true
     /// Counts different tokens and repeated `apns-id`s: 8 bytes or more of memory for each.
     package var countsDistinct = false
     /// Where the control socket is made; nil: there is none.

@@ -1,6 +1,7 @@
 import APNs
 
-/// Text that is appended to without allocation: room is reserved once a line, then written without checks of each piece.
+/// Text that is appended to without allocation: room is reserved once a line, then written without checks of
+/// each piece.
 struct TextBuffer: ~Copyable {
     private var storage: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -49,8 +50,8 @@ struct TextBuffer: ~Copyable {
         count += Hexadecimal.write(bytes, to: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
     }
 
-    /// As a JSON string with its quotes; up to 6 bytes for each of `bytes`, and 2. Bytes that are no ASCII are written
-    /// as `\u00XX`, since nothing says that a header is UTF-8.
+    /// As a JSON string with its quotes; up to 6 bytes for each of `bytes`, and 2. Bytes that are no ASCII
+    /// are written as `\u00XX`, since nothing says that a header is UTF-8.
     mutating func put(quoted bytes: UnsafeRawBufferPointer) {
         put("\"")
         if Self.isPlain(bytes) {

@@ -5,8 +5,8 @@ import PushModel
 ///
 /// The prefixes have eight digits, so that a random token has one of them once in 600 million.
 struct TokenBook {
-    /// The prefixes that always work. `dead0001` is followed by eight more digits: the Unix time in hexadecimal
-    /// since when the token is unregistered.
+    /// The prefixes that always work. `dead0001` is followed by eight more digits: the Unix time in
+    /// hexadecimal since when the token is unregistered.
     static let prefixes: [(digits: StaticString, meaning: String)] = [
         ("bad00000", "bad"), ("bad10000", "wrong-topic"), ("bad20000", "wrong-environment"),
         ("dead0000", "unregistered"), ("fade0000", "expired"), ("f100d000", "throttled"),

@@ -94,6 +94,21 @@ import Testing
         }
     }
 
+    @Test func `a payload that is no JSON object is accepted with a warning`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            for body in ["[1]", "{\"aps\":", "[1]", "{}"] {
+                #expect(try await client.push(body: body) == .answer(200))
+            }
+            let warnings = try test.ledger().map { $0["warning"] }
+            #expect(warnings[1] == "the payload is not a JSON object")
+            #expect(warnings[2]?.hasPrefix("the payload is not JSON: ") == true)
+            #expect(warnings[3] == warnings[1])
+            #expect([warnings[0], warnings[4]] == [nil, nil])
+            #expect(test.gateway.counters.warnings == 3)
+        }
+    }
+
     @Test func `prefixes of tokens choose their state`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
