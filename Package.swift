@@ -124,5 +124,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "FarmStoreTests",
+            dependencies: ["FarmStore", "RESP", "PushModel", "EventLoop", "Transport"], swiftSettings: strict),
     ]
 )

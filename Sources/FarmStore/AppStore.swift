@@ -29,7 +29,7 @@ import RESP
                 return then(Self.reply(of: request, result))
             }
             // Redis was started anew or its scripts were flushed: one write brings both.
-            connection.send(RedisSession.load(script)) { _ in }
+            connection.send(script.loadCommand) { _ in }
             connection.send(command, blocking: request.blocking) { then(Self.reply(of: request, $0)) }
         }
     }

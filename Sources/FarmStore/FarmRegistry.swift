@@ -114,7 +114,7 @@ import RESP
         do throws(RedisError) {
             return try await connection.call(command)
         } catch .refused(let error) where error.code == "NOSCRIPT" {
-            _ = try await connection.call(RedisSession.load(script))
+            _ = try await connection.call(script.loadCommand)
             return try await connection.call(command)
         }
     }

@@ -1,3 +1,5 @@
+import RESP
+
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, split, checkout, report, putback, settle, promote, reclaim, release
@@ -6,6 +8,13 @@ package enum Script: Int, CaseIterable, Sendable {
 
     /// What is loaded into Redis: the shebang, the shared prelude, the body.
     package var text: [UInt8] { Self.texts[rawValue] }
+
+    /// Its answer is the hash that Redis calls the script by.
+    var loadCommand: RESPCommand {
+        var command = RESPCommand("SCRIPT", "LOAD")
+        command.append(text)
+        return command
+    }
 
     private static let texts: [[UInt8]] = allCases.map(\.assembled)
 

@@ -58,17 +58,11 @@ extension RedisSession {
     func loadScripts(timeout: Duration) async throws(RedisError) -> [[UInt8]] {
         var hashes: [[UInt8]] = []
         for script in Script.allCases {
-            let answer = try await call(Self.load(script), timeout: timeout)
+            let answer = try await call(script.loadCommand, timeout: timeout)
             if let error = answer.error { throw RedisError(error) }
             hashes.append(answer.bytes ?? [])
         }
         return hashes
-    }
-
-    static func load(_ script: Script) -> RESPCommand {
-        var command = RESPCommand("SCRIPT", "LOAD")
-        command.append(script.text)
-        return command
     }
 
     /// `run_id` of INFO; empty when we may not ask.

@@ -61,11 +61,14 @@ end
 
 -- Adds the open positions of a batch to sums[job].
 local function sum_open(sums, body, s)
-    local whole = s.open == #s.map
-    each_segment(body, function(job, first, last)
-        local n = whole and last - first + 1 or count_open(s.map, first, last)
-        if n > 0 then sums[job] = (sums[job] or 0) + n end
-    end)
+    local _, n, at = struct.unpack('>BI2', body)
+    local whole, last, tokens, job = s.open == #s.map, 0, 0, ''
+    for _ = 1, n do
+        tokens, _, job, at = struct.unpack('>I2BBc0', body, at)
+        last = last + tokens
+        if not whole then tokens = count_open(s.map, last - tokens + 1, last) end
+        if tokens > 0 then sums[job] = (sums[job] or 0) + tokens end
+    end
 end
 
 -- Adds sign * sums[job] to a field of the accounts. They exist: an account is kept while its job has open positions.

@@ -1,0 +1,170 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+
+@Suite struct IntakeTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    private func take(known: Int, jobs: Int = 10, bytes: Int = 1000, limit: Int = 100) throws -> Take.Reply {
+        try desk.perform(
+            Take(token: desk.token, known: known, maxJobs: jobs, maxBytes: bytes, maxJobBytes: limit))
+    }
+
+    private func submit(_ jobs: String...) throws {
+        for job in jobs { try desk.perform(Submit(job: Array(job.utf8))) }
+    }
+
+    @Test func `jobs whose reply was lost are answered again`() throws {
+        try submit("a", "b", "c")
+        #expect(try take(known: 0, jobs: 2).jobs == [Array("a".utf8), Array("b".utf8)])
+        #expect(try take(known: 0, jobs: 2).jobs == [Array("a".utf8), Array("b".utf8)])
+        #expect(try take(known: 1, jobs: 2).jobs == [Array("b".utf8), Array("c".utf8)])
+        #expect(try take(known: 3).jobs.isEmpty)
+        #expect(throws: StoreError.fewerTaken(3)) { try take(known: 4) }
+    }
+
+    @Test func `bytes bound a reply, but one job always comes`() throws {
+        try submit("aaaaaaaaaa", "bbbbbbbbbb", "cc")
+        #expect(try take(known: 0, bytes: 5).jobs.count == 1)
+        #expect(try take(known: 1, bytes: 11).jobs.count == 2)
+    }
+
+    @Test func `a job above the limit never travels`() throws {
+        try submit("a", String(repeating: "x", count: 70_000), "b")
+        let reply = try take(known: 0)
+        #expect(reply.jobs == [Array("a".utf8), Array("b".utf8)])
+        #expect(reply.refused == 1)
+        let events = try desk.events()
+        #expect(events.last?["type"] == "job.refused")
+        #expect(events.last?["field"] == "job")
+        #expect(events.last?["reason"]?.contains("70000") == true)
+        let refused = try desk.redis.run("XRANGE", "{pushfarm:demo}:refused", "-", "+").array?.first
+        #expect(refused?.array?.last?.array?.last?.bytes?.count == 65_536)
+    }
+
+    @Test func `a refused job leaves once, and its original stays`() throws {
+        try submit("{bad", "good")
+        _ = try take(known: 0)
+        let refuse = Refuse(
+            token: desk.token, step: 1, job: nil, field: "payload", position: 3, reason: "no object",
+            original: Array("{bad".utf8))
+        #expect(try desk.perform(refuse))
+        #expect(try !desk.perform(refuse))
+        let reply = try take(known: 0)
+        #expect(reply.step == 1 && reply.jobs == [Array("good".utf8)])
+        #expect(try desk.events().count == 1)
+        #expect(throws: StoreError.outOfStep(1)) {
+            var later = refuse
+            later.step = 5
+            return try desk.perform(later)
+        }
+    }
+
+    @Test func `splitting twice is splitting once`() throws {
+        let jobs = [("j1", 3), ("j2", 2)]
+        let reply = try desk.split(jobs)
+        #expect(reply == .done(rung: [1], nextDue: nil))
+        #expect(try desk.perform(desk.splitRequest(step: 1, jobs)) == .doneBefore)
+        #expect(try desk.audit() == [])
+        let account = try desk.account("j1")
+        #expect(account.accepted == 3 && account.queued == 3 && account.state == .open)
+        #expect(try desk.perform(ReadDepths(shards: 4)).shards[1].high == 1)
+        #expect(try desk.perform(LatestJobs(count: 5)).sorted() == ["j1", "j2"])
+        #expect(try desk.events().map { $0["job"] } == ["j1", "j2"])
+    }
+
+    @Test func `an id that is open or young is refused before anything happens`() throws {
+        try desk.split([("j1", 3)])
+        for jobs in [[("j0", 1), ("j1", 2)], [("j0", 1), ("j0", 2)]] {
+            #expect(throws: StoreError.exists(job: jobs[1].0)) { try desk.split(step: 2, jobs) }
+        }
+        #expect(try desk.perform(LatestJobs(count: 5)) == ["j1"])
+        #expect(try desk.audit() == [])
+        // A finished account of the day before makes room.
+        try desk.redis.run("HSET", "{pushfarm:demo}:job:j2", "state", "finished", "created_at", "1000")
+        try desk.split(step: 2, [("j2", 2)])
+        #expect(try desk.account("j2").accepted == 2)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `a job in chunks continues where it stopped`() throws {
+        try submit("big")
+        _ = try take(known: 0)
+        func chunk(_ step: Int, _ head: IntakeHead?) -> Split {
+            Split(
+                token: desk.token, step: step, dropped: head == nil ? 1 : 0, head: head,
+                jobs: [Split.Job(id: "big", opens: step == 1, submitted: 6, accepted: 6)],
+                batches: [Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: Desk.body([("big", 2)]))])
+        }
+        #expect(
+            try desk.perform(chunk(1, IntakeHead(job: "big", offset: 2))) == .done(rung: [0], nextDue: nil))
+        #expect(try desk.audit() == [])
+        let resumed = try take(known: 0)
+        #expect(resumed.head == IntakeHead(job: "big", offset: 2) && resumed.step == 1)
+        #expect(resumed.jobs == [Array("big".utf8)])
+        #expect(
+            try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .done(rung: [0], nextDue: nil))
+        #expect(try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .doneBefore)
+        #expect(try desk.perform(chunk(3, nil)) == .done(rung: [0], nextDue: nil))
+        #expect(try desk.audit() == [])
+        #expect(try take(known: 0).jobs.isEmpty)
+    }
+
+    @Test func `a job of malformed tokens only is finished at once`() throws {
+        try submit("m")
+        _ = try take(known: 0)
+        var event = FarmEvent(.tokenMalformed)
+        event.add("job", "m")
+        event.add("index", "0")
+        try desk.perform(
+            Split(
+                token: desk.token, step: 1, dropped: 1,
+                jobs: [
+                    Split.Job(id: "m", opens: true, submitted: 1, accepted: 0, malformed: 1, events: [event])
+                ], batches: []))
+        let account = try desk.account("m")
+        #expect(account.state == .finished && account.malformed == 1 && account.finishedAt != nil)
+        #expect(try desk.events().map { $0["type"] } == ["job.accepted", "token.malformed", "job.finished"])
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `a later start waits in the delayed set`() throws {
+        let far = Int64(4_000_000_000_000)
+        guard case .done(let rung, let due) = try desk.split([("j1", 3)], due: far) else {
+            Issue.record("split before")
+            return
+        }
+        #expect(rung.isEmpty && due.map { $0 > .seconds(1_000_000) } == true)
+        #expect(try desk.account("j1").waiting == 3)
+        #expect(try desk.audit() == [])
+        #expect(try desk.perform(Promote()).rung.isEmpty)
+        try desk.redis.run("ZADD", "{pushfarm:demo}:delayed", "1", "01.h.1")
+        #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: [1]))
+        #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: []))
+        #expect(try desk.account("j1").waiting == 0)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `accounts are kept up to a number, open ones always`() throws {
+        var retention = Retention()
+        retention.accounts = 3
+        for number in 1...8 {
+            try submit("job")
+            _ = try take(known: 0)
+            var request = desk.splitRequest(step: number, [("j\(number)", 1)])
+            request.retention = retention
+            try desk.perform(request)
+            let batch = try #require(try desk.checkout(known: nil).batches.first)
+            // The first job stays open.
+            if number == 1 { continue }
+            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j\(number)", 1))
+            let record = try #require(try desk.results().first)
+            try desk.perform(Settle([Desk.settlement(record, "j\(number)", delivered: 1)]))
+        }
+        let kept = try desk.perform(LatestJobs(count: 10))
+        #expect(kept.count <= 4 && kept.contains("j1") && kept.contains("j8"))
+        #expect(try desk.account("j1").state == .open)
+    }
+}

@@ -1,0 +1,134 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+
+@Suite struct ReclaimTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    private func reclaim(_ workers: Reclaim.Workers, crash: Bool = false) throws -> Reclaim.Reply {
+        try desk.perform(Reclaim(workers, isCrash: crash, shards: [(1, desk.token)]))
+    }
+
+    @Test func `open positions within the credit are counted as suspects, once`() throws {
+        try desk.split([("j1", 4), ("j2", 4)])
+        let batch = try #require(try desk.checkout(credit: 6).batches.first)
+        _ = try desk.report(batch, 1..<3, entry: Desk.delivered("j1", 2))
+        let reply = try reclaim(.gone(["w1"]))
+        #expect(reply.putBack == 1 && reply.suspects == 4 && reply.rung == [1] && reply.parked == 0)
+        #expect(try reclaim(.gone(["w1"])).putBack == 0)
+        #expect(try desk.account("j1").maybeDuplicated == 2 && desk.account("j2").maybeDuplicated == 2)
+        #expect(try desk.account("j1").inFlight == 2 && desk.account("j2").inFlight == 0)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `only workers that are gone lose their batches`() throws {
+        for step in 1...3 { try desk.split(step: step, [("j\(step)", 1)]) }
+        for worker in ["w1", "w2", "w3"] { _ = try desk.checkout(worker, most: 1) }
+        #expect(try reclaim(.gone(["w2"])).putBack == 1)
+        #expect(try reclaim(.allBut(["w1"])).putBack == 1)
+        #expect(try desk.checkout("w4").batches.map(\.id.description) == ["01.h.3", "01.h.2"])
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `a fenced shard is left alone`() throws {
+        try desk.split([("j1", 1)])
+        _ = try desk.checkout()
+        let old = FenceToken(Array("0:n0:host".utf8))
+        let reply = try desk.perform(Reclaim(.allBut([]), isCrash: false, shards: [(1, old)]))
+        #expect(reply.fenced == [1] && reply.putBack == 0)
+    }
+
+    @Test func `suspects of at-most-once segments are closed as unknown`() throws {
+        try desk.split([("j1", 5)], delivery: .atMostOnce)
+        let batch = try #require(try desk.checkout(credit: 4).batches.first)
+        _ = try desk.report(batch, 1..<2, entry: Desk.delivered("j1", 1))
+        let reply = try reclaim(.gone(["w1"]), crash: true)
+        #expect(reply.unknown == 3 && reply.suspects == 0 && reply.putBack == 1)
+        #expect(try desk.audit() == [])
+        let records = try desk.results()
+        guard case .closed(.unknown, let body, let positions) = records[1].content else {
+            Issue.record("\(records)")
+            return
+        }
+        #expect(body == batch.body && positions == [0..<1, 2..<4])
+        var settlement = Settlement(entry: records[1].id)
+        var job = Settlement.Job(id: "j1")
+        (job.failed, job.reasons) = (3, ["unknown": 3])
+        settlement.jobs = [job]
+        try desk.perform(Settle([settlement]))
+        #expect(try desk.account("j1").reasons == ["unknown": 3])
+        #expect(try desk.account("j1").maybeDuplicated == 0)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `the third crash with the same single suspect fails it as poison`() throws {
+        try desk.split([("j1", 4)])
+        var batch = try #require(try desk.checkout("a").batches.first)
+        #expect(batch.granted == 4)
+        #expect(try reclaim(.gone(["a"]), crash: true).suspects == 4)
+        for (name, last) in [("b", false), ("c", true)] {
+            batch = try #require(try desk.checkout(name).batches.first)
+            // Careful now: no credit by itself, and one position a request.
+            #expect(batch.granted == 0 && batch.suspect == 4)
+            let ask = Report(
+                token: desk.token, worker: name, batch: batch.id, delivery: batch.delivery, wanted: 4,
+                isFactsOnly: true, runs: PositionRuns(), entry: [])
+            guard case .taken(let state) = try desk.perform(ask) else {
+                Issue.record("not taken")
+                return
+            }
+            #expect(state.granted == 1)
+            let reply = try reclaim(.gone([name]), crash: true)
+            #expect(reply.poisoned == (last ? 1 : 0) && reply.suspects == (last ? 0 : 1))
+            #expect(try desk.audit() == [])
+        }
+        let record = try #require(try desk.results().first)
+        #expect(record.content == .closed(.poison, body: batch.body, positions: [0..<1]))
+        #expect(try desk.account("j1").maybeDuplicated == 5)
+    }
+
+    @Test func `careful mode ends behind the suspects`() throws {
+        try desk.split([("j1", 4)])
+        _ = try desk.checkout("a", credit: 2)
+        _ = try reclaim(.gone(["a"]), crash: true)
+        let batch = try #require(try desk.checkout("b").batches.first)
+        for position in 0..<2 {
+            let entry = Desk.delivered("j1", 1)
+            var runs = PositionRuns()
+            if position > 0 { runs.append(position - 1) }
+            let report = Report(
+                token: desk.token, worker: "b", batch: batch.id, delivery: 2, wanted: 4, isFactsOnly: true,
+                runs: runs, entry: runs.isEmpty ? [] : entry)
+            guard case .taken(let state) = try desk.perform(report) else {
+                Issue.record("not taken")
+                return
+            }
+            #expect(state.granted == position + 1)
+        }
+        guard
+            case .taken(let state) = try desk.report(
+                batch, 1..<2, entry: Desk.delivered("j1", 1), worker: "b", wanted: 4)
+        else {
+            Issue.record("not taken")
+            return
+        }
+        #expect(state.granted == 4)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `a batch that kills five workers before any send is parked, until it is released`() throws {
+        try desk.split([("j1", 4)])
+        for crash in 1...5 {
+            #expect(try desk.checkout("w\(crash)", credit: 0).batches.count == 1)
+            #expect(try reclaim(.gone(["w\(crash)"]), crash: true).parked == (crash == 5 ? 1 : 0))
+            #expect(try desk.audit() == [])
+        }
+        #expect(try desk.checkout().batches.isEmpty)
+        #expect(try desk.account("j1").queued == 4)
+        #expect(try desk.perform(ReleaseParked()) == 1 && desk.perform(ReleaseParked()) == 0)
+        #expect(try desk.checkout().batches.first?.granted == 4)
+        #expect(try desk.audit() == [])
+    }
+}

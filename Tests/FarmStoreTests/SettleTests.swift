@@ -1,0 +1,102 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+
+@Suite struct SettleTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    /// Two jobs of three, all reported as delivered in two entries.
+    private func reported() throws -> [ResultsRecord] {
+        try desk.split([("j1", 3), ("j2", 3)])
+        let batch = try #require(try desk.checkout().batches.first)
+        _ = try desk.report(batch, 0..<3, entry: Desk.delivered("j1", 3))
+        _ = try desk.report(batch, 3..<6, entry: Desk.delivered("j2", 3))
+        return try desk.results()
+    }
+
+    @Test func `an entry is booked once, alone or among others`() throws {
+        let records = try reported()
+        let first = Desk.settlement(records[0], "j1", delivered: 3)
+        let second = Desk.settlement(records[1], "j2", delivered: 3)
+        #expect(try desk.perform(Settle([first])) == .init(booked: 1, finishedJobs: 1))
+        #expect(try desk.audit() == [])
+        #expect(try desk.perform(Settle([first, second, second])) == .init(booked: 1, finishedJobs: 1))
+        #expect(try desk.perform(Settle([first, second])) == .init(booked: 0, finishedJobs: 0))
+        for job in ["j1", "j2"] {
+            let account = try desk.account(job)
+            #expect(account.delivered == 3 && account.state == .finished && account.inFlight == 0)
+            #expect(account.finishedAt != nil)
+        }
+        #expect(
+            try desk.events().filter { $0["type"] == "job.finished" }.map { $0["delivered"] } == ["3", "3"])
+        let lifetime = try desk.redis.run("TTL", "{pushfarm:demo}:job:j1").integer ?? 0
+        #expect((259_000...259_200).contains(lifetime))
+        #expect(try desk.perform(CountResults()) == 0)
+        #expect(try desk.perform(ReadResults(gatherer: "g1", .pending(after: nil))).isEmpty)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `a retry waits, comes back under its own id, and the job stays open`() throws {
+        let records = try reported()
+        var settlement = Settlement(entry: records[0].id)
+        var job = Settlement.Job(id: "j1")
+        (job.delivered, job.failed, job.expired, job.waiting, job.maybeDuplicated) = (0, 1, 1, 1, 1)
+        job.reasons = ["BadDeviceToken": 1]
+        settlement.jobs = [job]
+        settlement.retries = [
+            .init(
+                shard: 1, lane: .high, delay: .seconds(100), tokens: 1,
+                body: Desk.body([("j1", 1)], attempt: 1))
+        ]
+        settlement.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 1_700_000_000_000)]
+        settlement.events = [
+            FarmEvent(
+                .pushFailed, job: "j1", token: [0xab, 1], reason: "BadDeviceToken", status: 400),
+            FarmEvent(.tokenDead, job: "j1", token: [0xab, 1], timestamp: 5),
+        ]
+        #expect(try desk.perform(Settle([settlement])) == .init(booked: 1, finishedJobs: 0))
+        #expect(try desk.perform(Settle([settlement])) == .init(booked: 0, finishedJobs: 0))
+        #expect(try desk.audit() == [])
+        let account = try desk.account("j1")
+        #expect(account.failed == 1 && account.expired == 1 && account.waiting == 1 && account.inFlight == 0)
+        #expect(account.maybeDuplicated == 1 && account.reasons == ["BadDeviceToken": 1])
+        let events = try desk.events().suffix(2)
+        #expect(events.first?["token"] == "ab01" && events.first?["status"] == "400")
+        #expect(events.last?["type"] == "token.dead" && events.last?["timestamp"] == "5")
+        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == 1)
+        #expect(try desk.perform(Promote()).rung.isEmpty)
+        let id = "01.h.r\(records[0].id).1"
+        try desk.redis.run("ZADD", "{pushfarm:demo}:delayed", "1", id)
+        #expect(try desk.perform(Promote()).rung == [1])
+        let batch = try #require(try desk.checkout().batches.first)
+        #expect(batch.id.description == id && batch.delivery == 1)
+        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1))
+        try desk.perform(Settle([Desk.settlement(try desk.results()[0], "j1", delivered: 1)]))
+        #expect(try desk.account("j1").state == .finished)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `entries of a gatherer that is gone are pending, then claimed by another`() throws {
+        let records = try reported()
+        #expect(try desk.perform(ReadResults(gatherer: "g1", .pending(after: nil))) == records)
+        #expect(try desk.perform(ReadResults(gatherer: "g1", .pending(after: records[0].id))) == [records[1]])
+        #expect(try desk.perform(ReadResults(gatherer: "g2", .new)).isEmpty)
+        #expect(try desk.perform(ClaimResults(gatherer: "g2", idleFor: .seconds(100))).records.isEmpty)
+        let claim = try desk.perform(ClaimResults(gatherer: "g2", idleFor: .zero, count: 1))
+        #expect(claim.records == [records[0]] && claim.next != nil)
+        let rest = try desk.perform(ClaimResults(gatherer: "g2", idleFor: .zero, start: claim.next))
+        #expect(rest.records == [records[1]] && rest.next == nil)
+    }
+
+    @Test func `dead tokens are bounded`() throws {
+        let records = try reported()
+        var settlement = Desk.settlement(records[0], "j1", delivered: 3)
+        settlement.deadTokens = Desk.tokens(50).map { .init(token: $0[...], timestamp: 1) }
+        var retention = Retention()
+        retention.invalidTokens = 20
+        try desk.perform(Settle([settlement], retention: retention))
+        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == 20)
+    }
+}
