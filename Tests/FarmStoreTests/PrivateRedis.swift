@@ -30,7 +30,8 @@ final class PrivateRedis {
 
     deinit {
         client.close()
-        process.terminate()
+        // A test runs on a thread that blocks signals, and the child inherits that: nothing less ends it.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }
