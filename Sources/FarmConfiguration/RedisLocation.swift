@@ -23,30 +23,6 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
     /// The address used when none is configured and no private Redis is running.
     package static let local = RedisLocation(.tcp(HostPort(host: "127.0.0.1", port: 6379)))
 
-    /// The address as a URL with its password: for the client that connects, never for a log or a message.
-    package func revealedURL() -> String {
-        var credentials = ""
-        if user != nil || password != nil {
-            credentials = Self.escaped(user ?? "") + ":" + Self.escaped(password?.reveal() ?? "") + "@"
-        }
-        return switch endpoint {
-        case .tcp(let place): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(place)/\(database)"
-        case .unix(let path): "unix://\(credentials)\(path)" + (database == 0 ? "" : "?db=\(database)")
-        }
-    }
-
-    /// Percent-encodes all that is not a letter or a digit.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            let scalar = Unicode.Scalar(byte)
-            if byte < 0x80, scalar.properties.isAlphabetic || (0x30...0x39).contains(byte) {
-                result.unicodeScalars.append(scalar)
-            } else {
-                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }
-    }
-
     /// The address as a URL, its password hidden.
     package var description: String {
         var credentials = user ?? ""
@@ -60,6 +36,35 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RedisLocation {
+    /// The address with its password, as a URL that ``init(_:relativeTo:)`` reads. Secret: for a private channel only.
+    package func revealedURL() -> String {
+        var credentials = Self.encoded(user ?? "")
+        if let password { credentials += ":" + Self.encoded(password.reveal()) }
+        if !credentials.isEmpty { credentials += "@" }
+        return switch endpoint {
+        case .tcp(let place): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(place)/\(database)"
+        case .unix(let path): "unix://\(credentials)\(path)" + (database == 0 ? "" : "?db=\(database)")
+        }
+    }
+
+    /// Percent-encodes all but RFC 3986's unreserved characters.
+    private static func encoded(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let hex = String(byte, radix: 16, uppercase: true)
+                encoded += (hex.utf8.count == 1 ? "%0" : "%") + hex
+            }
+        }
+        return encoded
+    }
+
     /// Longest path that fits the `sun_path` of every supported system.
     package static let longestSocketPath = 103
 
