@@ -111,7 +111,9 @@ let package = Package(
             name: "FarmLoggingTests",
             dependencies: ["FarmLogging", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
-        .testTarget(name: "pushfarmTests", dependencies: ["pushfarm", "PushModel"], swiftSettings: strict),
+        .testTarget(
+            name: "pushfarmTests", dependencies: ["pushfarm", "PushModel", "FarmStore"], swiftSettings: strict
+        ),
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),

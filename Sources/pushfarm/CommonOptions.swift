@@ -39,6 +39,12 @@ struct CommonOptions: ParsableArguments {
         return overrides
     }
 
+    /// The same options for a child process.
+    var arguments: [String] {
+        (config.map { ["--config", $0] } ?? []) + (redis.map { ["--redis", $0] } ?? [])
+            + (stateDir.map { ["--state-dir", $0] } ?? []) + assignments.flatMap { ["--set", $0] }
+    }
+
     func load(
         _ more: [Override] = [], purpose: FarmConfiguration.Purpose = .client
     ) throws(ConfigurationError) -> FarmConfiguration {

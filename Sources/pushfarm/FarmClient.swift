@@ -65,22 +65,39 @@ import Transport
         return Set(configuration.apps.map(\.name) + known).sorted()
     }
 
-    /// Why a job was refused, if it was and the refusal is among the latest events.
+    /// Why a job was refused, if it was and the refusal is among the latest.
     func refusal(of id: String, _ app: String) async throws(CommandFailure) -> String? {
+        let entries = try await entries(
+            RESPCommand("XREVRANGE", "{pushfarm:\(app)}:refused", "+", "-", "COUNT", "100"))
+        guard let fields = entries.first(where: { $0.fields["job"] == id })?.fields else { return nil }
+        return "\(fields["field"] ?? ""): \(fields["reason"] ?? "")"
+    }
+
+    /// An entry of a stream.
+    struct Entry: Sendable {
+        let id: String
+        let fields: [String: String]
+    }
+
+    /// Events behind a position, the oldest first.
+    func events(of app: String, after position: String, count: Int) async throws(CommandFailure) -> [Entry] {
+        try await entries(
+            RESPCommand("XRANGE", "{pushfarm:\(app)}:events", "(" + position, "+", "COUNT", "\(count)"))
+    }
+
+    private func entries(_ command: RESPCommand) async throws(CommandFailure) -> [Entry] {
         let answer: RESPValue
         do {
-            answer = try await redis.call(
-                RESPCommand("XREVRANGE", "{pushfarm:\(app)}:refused", "+", "-", "COUNT", "100"))
+            answer = try await redis.call(command)
         } catch {
-            throw .temporary("\(place): \(error)")
+            throw error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
         }
-        for entry in answer.array ?? [] {
-            let words = entry.array?.last?.array?.map { $0.text ?? "" } ?? []
+        return (answer.array ?? []).compactMap { entry in
+            guard let parts = entry.array, let id = parts.first?.text else { return nil }
+            let words = parts.last?.array?.map { $0.text ?? "" } ?? []
             let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
-            let fields = Dictionary(pairs) { first, _ in first }
-            if fields["job"] == id { return "\(fields["field"] ?? ""): \(fields["reason"] ?? "")" }
+            return Entry(id: id, fields: Dictionary(pairs) { first, _ in first })
         }
-        return nil
     }
 
     /// The books of a job; nil if there are none.

@@ -17,7 +17,7 @@ enum Main {
         // A peer or a reader that went away (`| head`) shows itself as a failed write.
         signal(SIGPIPE, SIG_IGN)
         let arguments = CommandLine.arguments.dropFirst()
-        if arguments.first == WorkerProcess.name { WorkerProcess.run() }
+        if arguments.first == WorkerProcess.name { WorkerProcess.run(Array(arguments.dropFirst())) }
         finish(outcome(of: Array(arguments)))
     }
 

@@ -20,6 +20,11 @@ enum ProcessEnvironment {
         return variables
     }
 
+    /// As `NAME=value`, without what configures a farm.
+    static var withoutOurs: [String] {
+        variables.filter { !$0.key.hasPrefix("PUSHFARM_") }.map { "\($0.key)=\($0.value)" }.sorted()
+    }
+
     private static func list() -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
         #if canImport(Darwin)
             _NSGetEnviron().pointee

@@ -19,6 +19,7 @@ struct Pushfarm: ParsableCommand {
             """,
         version: version,
         subcommands: [
+            UpCommand.self, DemoCommand.self, CoordinatorCommand.self, SimulatorCommand.self,
             PushCommand.self,
             JobCommand.self, JobsCommand.self, StatusCommand.self, ResumeCommand.self, DoctorCommand.self,
         ])

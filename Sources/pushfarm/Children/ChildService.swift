@@ -10,21 +10,27 @@ import EventLoop
 
 /// A process that a command started and will end.
 @Loop final class ChildService {
-    let name: String
+    /// What it is called in messages.
+    let role: String
     /// Called once, when it ends.
     var onEnd: (@Loop (ChildService) -> Void)?
     private var process: ChildProcess?
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
+    ///   - name: what `ps` shows.
     ///   - arguments: without the program's name.
-    ///   - log: where its output goes; nil leaves it on our standard error.
-    init(_ name: String, program: String, arguments: [String], log: Int32? = nil) throws(CommandFailure) {
-        self.name = name
-        let output = log ?? 2
+    ///   - environment: nil is ours.
+    ///   - output, log: its standard output and standard error.
+    init(
+        _ name: String, role: String, program: String, arguments: [String], environment: [String]? = nil,
+        output: Int32, log: Int32
+    ) throws(CommandFailure) {
+        self.role = role
         do {
             process = try ChildProcess(
-                program, arguments: [name] + arguments, descriptors: [nil, output, output], inOwnSession: true
+                program, arguments: [name] + arguments, environment: environment,
+                descriptors: [nil, output, log], inOwnSession: true
             ) { [weak self] _ in self?.ended() }
         } catch {
             throw .failed("\(program) cannot be started: \(error)")

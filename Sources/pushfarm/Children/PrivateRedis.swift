@@ -14,13 +14,13 @@ import EventLoop
         }
         let log = folder + "/redis.log"
         let service = try ChildService(
-            "redis-server", program: program,
+            "redis-server", role: "private Redis", program: program,
             arguments: [
                 "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder,
                 "--daemonize", "no",
                 "--logfile", log, "--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
                 "--maxmemory-policy", "noeviction",
-            ])
+            ], output: 2, log: 2)
         let redis = PrivateRedis(service: service, socket: socket)
         for _ in 0..<500 {
             if let end = service.end {

@@ -1,3 +1,4 @@
+import FarmLogging
 import Foundation
 
 #if canImport(Darwin)
@@ -48,6 +49,13 @@ enum StateFolder {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .failed("\(path): \(String(cString: strerror(errno)))") }
         return descriptor
+    }
+
+    static func write(_ text: String, to path: String) throws(CommandFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .failed("\(path): \(String(cString: strerror(errno)))") }
+        Terminal.write(text, to: descriptor)
+        close(descriptor)
     }
 
     /// The last lines of a file.

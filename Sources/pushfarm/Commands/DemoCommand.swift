@@ -1,0 +1,53 @@
+import ArgumentParser
+import EventLoop
+import FarmConfiguration
+
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Shows the whole farm at work, and that its books are right.",
+        discussion: """
+            Starts a private Redis, a simulated gateway and a farm in a folder of its
+            own; pushes, kills a worker on the way, and compares the farm's books with
+            what the gateway counted. Leaves nothing behind. Status 1 if it does not
+            add up.
+
+            Example:
+              pushfarm demo
+              pushfarm demo --pushes 100000 --workers 4 --kill 3
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Pushes, in jobs of 1,000.", valueName: "n"))
+    var pushes = 1_000_000
+
+    @Option(
+        help: ArgumentHelp("How many of them go to bad tokens. Default: one in a hundred.", valueName: "n"))
+    var bad: Int?
+
+    @Option(help: ArgumentHelp("Worker processes.", valueName: "n"))
+    var workers = 2
+
+    @Option(help: ArgumentHelp("Workers that are killed on the way.", valueName: "n"))
+    var kill = 1
+
+    func validate() throws {
+        guard (1...100_000_000).contains(pushes) else { throw ValidationError("--pushes is 1 to 100000000.") }
+        if let bad {
+            guard (0...pushes).contains(bad) else { throw ValidationError("--bad is 0 to --pushes.") }
+        }
+        guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256.") }
+        guard (0...1000).contains(kill) else { throw ValidationError("--kill is 0 to 1000.") }
+    }
+
+    func run() throws {
+        let console = Console(json: common.json)
+        let load = DemoLoad(pushes: pushes, bad: bad ?? pushes / 100)
+        let (workers, kills) = (workers, kill)
+        let folder = try StateFolder.temporary()
+        let service = DemoService(
+            load: load, workers: workers, kills: kills, folder: folder, console: console)
+        try Loop.run { @Loop in try await service.run() }
+    }
+}

@@ -1,0 +1,158 @@
+import ArgumentParser
+import EventLoop
+import FarmConfiguration
+import FarmLogging
+import Logging
+import Simulator
+
+struct SimulatorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulator",
+        abstract: "Runs a simulated gateway, in the foreground.",
+        discussion: """
+            It makes its own throw-away authority, certificates and signing key in its
+            folder, so that no Apple account is needed. docs/simulator.md has it all.
+
+            Example:
+              pushfarm simulator --port 8443 --ledger pushes.jsonl
+              pushfarm simulator --fault "goaway 500" --fault "latency 20ms"
+              pushfarm simulator control counters
+            """,
+        subcommands: [SimulatorControlCommand.self])
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var service: ServiceOptions
+
+    @Option(help: ArgumentHelp("Address to listen on.", valueName: "address"))
+    var listen = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("Port; 0 lets the system choose.", valueName: "port"))
+    var port: UInt16 = 8443
+
+    @Option(
+        help: ArgumentHelp(
+            "Folder of its credentials. Default: simulator in the state folder.", valueName: "folder"))
+    var folder: String?
+
+    @Option(
+        name: .customLong("server-name"),
+        help: ArgumentHelp("A further name that its certificate is for.", valueName: "name"))
+    var serverNames: [String] = []
+
+    @Option(help: ArgumentHelp("Bundle id of the throw-away client certificate.", valueName: "id"))
+    var bundle: String?
+
+    @Option(help: ArgumentHelp("production or sandbox.", valueName: "name"))
+    var environment: String?
+
+    @Flag(help: "HTTP/2 without TLS, by prior knowledge.")
+    var plain = false
+
+    @Flag(help: "Anybody may push: for load generators.")
+    var open = false
+
+    @Flag(help: "Does not ask clients for a certificate.")
+    var noClientCertificates = false
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp("A further signing key whose tokens are accepted.", valueName: "id:team:file"))
+    var keys: [String] = []
+
+    @Option(help: ArgumentHelp("Seconds that a provider token lives.", valueName: "seconds"))
+    var tokenLifetime: Int64?
+
+    @Option(help: ArgumentHelp("Seconds before a connection may change its token.", valueName: "seconds"))
+    var tokenUpdateInterval: Int64?
+
+    @Option(help: ArgumentHelp("Streams that a connection may have open.", valueName: "n"))
+    var streams: UInt32?
+
+    @Flag(help: "All streams from the start, not one until the first valid token.")
+    var noFirstStreamLimit = false
+
+    @Flag(help: "One stream only after a refused push, until one is accepted.")
+    var limitDrops = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Pushes a second to one device token, above which it is throttled.", valueName: "n"))
+    var tokenRate: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds without a request, after which a connection gets GOAWAY.", valueName: "seconds"))
+    var idleTimeout: Int?
+
+    @Option(help: ArgumentHelp("Refusals on a connection, after which it gets GOAWAY.", valueName: "n"))
+    var refusals: Int?
+
+    @Option(help: ArgumentHelp("A file of device tokens and what becomes of them.", valueName: "file"))
+    var tokens: String?
+
+    @Option(
+        name: .customLong("fault"),
+        help: ArgumentHelp("A command for the start, as on the control socket.", valueName: "line"))
+    var faults: [String] = []
+
+    @Option(help: ArgumentHelp("Seed of everything random.", valueName: "n"))
+    var seed: UInt64?
+
+    @Option(help: ArgumentHelp("Gets a JSON line for each request.", valueName: "file"))
+    var ledger: String?
+
+    @Flag(help: "Counts different tokens and repeated pushes; takes memory.")
+    var countDistinct = false
+
+    @Option(help: ArgumentHelp("Control socket. Default: control.sock in its folder.", valueName: "path"))
+    var control: String?
+
+    func run() throws {
+        let configuration = try common.load(service.overrides())
+        let options = try options(configuration)
+        FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
+        let console = Console(json: common.json)
+        try Loop.run { @Loop in try await SimulatorService(options: options, console: console).run() }
+    }
+
+    private func options(_ configuration: FarmConfiguration) throws -> SimulatorOptions {
+        var options = SimulatorOptions()
+        options.host = listen
+        options.port = port
+        options.usesTLS = !plain
+        options.folder = folder ?? configuration.stateDirectory + "/simulator"
+        options.serverNames += serverNames
+        if let bundle { options.bundle = bundle }
+        if let environment {
+            guard let known = SimulatorOptions.Environment(rawValue: environment) else {
+                throw ValidationError("--environment is production or sandbox.")
+            }
+            options.environment = known
+        }
+        options.authentication = open ? .none : .required
+        options.asksForCertificates = !noClientCertificates
+        options.keys = try keys.map(Self.key)
+        if let tokenLifetime { options.tokenLifetime = tokenLifetime }
+        if let tokenUpdateInterval { options.tokenUpdateInterval = tokenUpdateInterval }
+        if let streams { options.streams = streams }
+        options.firstStreamAlone = !noFirstStreamLimit
+        options.limitDropsAfterRefusal = limitDrops
+        options.pushesPerTokenAndSecond = tokenRate
+        options.idleTimeout = idleTimeout.map { .seconds($0) }
+        options.refusalsPerConnection = refusals
+        options.tokenFile = tokens
+        options.faults = faults
+        if let seed { options.seed = seed }
+        options.ledger = ledger
+        options.countsDistinct = countDistinct
+        options.controlSocket = control ?? options.folder + "/control.sock"
+        return options
+    }
+
+    /// The file may hold colons.
+    private static func key(_ text: String) throws -> SimulatorOptions.Key {
+        let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
+        guard parts.count == 3 else { throw ValidationError("--key is ID:TEAM:FILE.") }
+        return SimulatorOptions.Key(id: parts[0], team: parts[1], file: parts[2])
+    }
+}

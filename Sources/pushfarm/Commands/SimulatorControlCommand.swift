@@ -1,0 +1,44 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import Simulator
+
+struct SimulatorControlCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "control",
+        abstract: "Tells a running simulator what to do, or asks for its counters.",
+        discussion: """
+            Answers one JSON object. The commands:
+
+            \(FaultCommand.manual)
+
+            Example:
+              pushfarm simulator control goaway 500
+              pushfarm simulator control counters
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Its control socket. Default: simulator/control.sock in the state folder.", valueName: "path"))
+    var control: String?
+
+    @Argument(parsing: .remaining, help: ArgumentHelp("The command.", valueName: "command"))
+    var words: [String]
+
+    func run() throws {
+        let configuration = try common.load()
+        let socket = control ?? configuration.stateDirectory + "/simulator/control.sock"
+        let line = words.joined(separator: " ")
+        let answer = try Loop.run { @Loop in
+            do {
+                return try await SimulatorControl.send(line, socket: socket)
+            } catch {
+                throw CommandFailure.temporary("no simulator answers on \(socket): \(error)")
+            }
+        }
+        Terminal.write(answer + "\n", to: Terminal.standardOutput)
+        if answer.hasPrefix("{\"ok\":false") { throw CommandFailure.failed() }
+    }
+}

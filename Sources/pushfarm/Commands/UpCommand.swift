@@ -1,0 +1,47 @@
+import ArgumentParser
+import EventLoop
+import FarmConfiguration
+
+struct UpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "up",
+        abstract: "Runs everything in one terminal.",
+        discussion: """
+            A private Redis if none is configured, a simulated gateway if asked, the
+            coordinator and its workers. Control-C ends it in order; what is queued
+            is kept in the state folder.
+
+            Example:
+              pushfarm up --simulate
+              pushfarm push --app demo --token $TOKEN --alert "Hello" --wait
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Points every app at a simulated gateway; without any app there is one called demo.")
+    var simulate = false
+
+    @Option(help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
+    var workers: String?
+
+    func run() throws {
+        let configuration = try common.load(overrides)
+        if !simulate { try configuration.requireApps() }
+        var plan = LocalFarm.Plan(
+            configuration: configuration, arguments: common.arguments + flags, simulates: simulate)
+        plan.simulatorArguments = ["--port", "0"]
+        plan.logArguments = [
+            "--log-level", configuration.log.level.rawValue, "--log-format",
+            configuration.log.format.rawValue,
+        ]
+        let console = Console(json: common.json)
+        try Loop.run { @Loop [plan] in try await UpService(plan: plan, console: console).run() }
+    }
+
+    private var overrides: [Override] {
+        service.overrides() + (workers.map { [Override(key: "workers", text: $0, flag: "--workers")] } ?? [])
+    }
+
+    private var flags: [String] { workers.map { ["--workers", $0] } ?? [] }
+}

@@ -1,0 +1,135 @@
+import FarmStore
+import Foundation
+
+/// What the gateway counted, for itself.
+struct GatewayCount: Decodable, Sendable {
+    /// Pushes that it accepted, repeated ones too.
+    var accepted = 0
+    /// Devices among them.
+    var devices = 0
+    /// Accepted pushes whose `apns-id` had been accepted before.
+    var repeated = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case accepted
+        case devices = "distinct_tokens"
+        case repeated = "repeated_ids"
+    }
+
+    init?(json: String) {
+        guard let read = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
+        self = read
+    }
+}
+
+/// The farm's books of a demo beside the gateway's own count.
+struct DemoAccount: Sendable {
+    var load: DemoLoad
+    var workersKilled = 0
+    var time: Duration = .zero
+    var gateway: GatewayCount
+    private(set) var accounts = 0
+    private(set) var unfinished = 0
+    private(set) var accepted = 0
+    private(set) var delivered = 0
+    private(set) var failed = 0
+    private(set) var expired = 0
+    private(set) var cancelled = 0
+    private(set) var maybeDuplicated = 0
+    private(set) var reasons: [String: Int] = [:]
+
+    init(load: DemoLoad, gateway: GatewayCount) {
+        self.load = load
+        self.gateway = gateway
+    }
+
+    mutating func add(_ account: Account) {
+        accounts += 1
+        if account.state != .finished { unfinished += 1 }
+        accepted += account.accepted
+        delivered += account.delivered
+        failed += account.failed
+        expired += account.expired
+        cancelled += account.cancelled
+        maybeDuplicated += account.maybeDuplicated
+        reasons.merge(account.reasons, uniquingKeysWith: +)
+    }
+
+    /// Good devices that the gateway never heard of.
+    var lost: Int { load.pushes - load.bad - gateway.devices }
+    var doubled: Int { gateway.accepted - gateway.devices }
+    var rate: Int { Figures.rate(load.pushes, in: time) }
+
+    /// What does not add up, in words; empty when all does.
+    var faults: [String] {
+        let checks: [(Bool, String)] = [
+            (
+                accounts == load.jobs && unfinished == 0,
+                "\(load.jobs - accounts + unfinished) jobs are not finished"
+            ),
+            (accepted == load.pushes, "\(accepted) pushes accepted, \(load.pushes) sent"),
+            (
+                delivered == load.pushes - load.bad,
+                "\(delivered) delivered, \(load.pushes - load.bad) expected"
+            ),
+            (failed == load.bad, "\(failed) failed, \(load.bad) expected"),
+            (
+                reasons == (load.bad > 0 ? ["BadDeviceToken": load.bad] : [:]),
+                "failed for other reasons: \(reasons)"
+            ),
+            (lost == 0, "\(lost) devices got nothing"),
+            (
+                doubled == gateway.repeated,
+                "\(doubled) doubled, but \(gateway.repeated) with the same apns-id"
+            ),
+            (doubled <= maybeDuplicated, "\(doubled) doubled, but only \(maybeDuplicated) owned up to"),
+        ]
+        return checks.filter { !$0.0 }.map(\.1)
+    }
+}
+
+extension DemoAccount {
+    var json: JSONValue {
+        let milliseconds =
+            time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
+        return .object([
+            "ok": .bool(faults.isEmpty), "pushes": .number(load.pushes), "jobs": .number(load.jobs),
+            "accepted": .number(accepted), "delivered": .number(delivered), "failed": .number(failed),
+            "expired": .number(expired), "cancelled": .number(cancelled), "lost": .number(lost),
+            "doubled": .number(doubled), "maybe_duplicated": .number(maybeDuplicated),
+            "gateway_accepted": .number(gateway.accepted), "workers_killed": .number(workersKilled),
+            "milliseconds": .number(milliseconds), "rate": .number(rate),
+            "reasons": .object(
+                reasons.sorted { $0.key < $1.key }.map {
+                    JSONValue.Field(name: $0.key, value: .number($0.value))
+                }),
+            "faults": .array(faults.map { .string($0) }),
+        ])
+    }
+
+    func text(colours: Bool) -> String {
+        var table = Table(["": .left, "": .right, "": .left])
+        func row(_ name: String, _ count: Int, _ note: String = "", _ paint: Paint? = nil) {
+            table.add(.init(name, .dim), .init(Figures.grouped(count), paint), .init(note))
+        }
+        row("pushes", load.pushes, "in \(Figures.grouped(load.jobs)) jobs")
+        row("delivered", delivered, "", .green)
+        row(
+            "failed", failed,
+            reasons.sorted { $0.key < $1.key }.map { "\($0.key) \(Figures.grouped($0.value))" }
+                .joined(separator: ", "))
+        if expired > 0 { row("expired", expired, "", .yellow) }
+        row("accepted by the gateway", gateway.accepted, "its own count")
+        row("lost", lost, "", lost == 0 ? .green : .red)
+        row(
+            "doubled", doubled,
+            maybeDuplicated > 0 ? "of at most \(Figures.grouped(maybeDuplicated)) by the books" : "")
+        if workersKilled > 0 { row("workers killed on the way", workersKilled) }
+        row("pushes a second", rate, "in \(Figures.time(time))")
+        let verdict =
+            faults.isEmpty
+            ? Paint.green.on("It adds up.", if: colours)
+            : faults.map { Paint.red.on("! " + $0, if: colours) }.joined(separator: "\n")
+        return table.text(colours: colours) + "\n" + verdict + "\n"
+    }
+}

@@ -1,0 +1,64 @@
+/// The jobs of a demo: as many pushes as wanted, in jobs of a thousand, with bad tokens spread evenly among them.
+struct DemoLoad: Sendable {
+    let pushes: Int
+    let bad: Int
+
+    static let jobSize = 1000
+
+    var jobs: Int { (pushes + Self.jobSize - 1) / Self.jobSize }
+
+    /// The id of a job, from 0.
+    func id(of job: Int) -> String { "demo-\(job + 1)" }
+
+    /// The text of a job, from 0.
+    func text(of job: Int) -> [UInt8] {
+        let first = job * Self.jobSize
+        let last = min(first + Self.jobSize, pushes)
+        var text: [UInt8] = []
+        text.reserveCapacity((last - first) * 67 + 128)
+        text += Array("{\"id\":\"\(id(of: job))\",\"tokens\":[".utf8)
+        for number in first..<last {
+            if number > first { text.append(UInt8(ascii: ",")) }
+            text.append(UInt8(ascii: "\""))
+            append(token: number, to: &text)
+            text.append(UInt8(ascii: "\""))
+        }
+        text += Array(
+            "],\"payload\":{\"aps\":{\"alert\":{\"title\":\"Pushfarm\",\"body\":\"Demo \(job + 1)\"}}}}".utf8)
+        return text
+    }
+
+    /// Whether the push of this number goes to a token that the simulator calls bad.
+    func isBad(_ number: Int) -> Bool {
+        pushes > 0 && (number + 1) * bad / pushes > number * bad / pushes
+    }
+
+    /// 64 hex digits, different for each number. A bad one begins as the simulator's bad tokens do, a good one never.
+    private func append(token number: Int, to text: inout [UInt8]) {
+        if isBad(number) {
+            text += Array("bad00000".utf8)
+        } else {
+            text += Array("a0".utf8)
+            Self.append(Self.mixed(UInt64(number)), digits: 6, to: &text)
+        }
+        for part in 1...3 {
+            Self.append(Self.mixed(UInt64(number) &* 4 &+ UInt64(part)), digits: 16, to: &text)
+        }
+        Self.append(UInt64(number), digits: 8, to: &text)
+    }
+
+    private static func append(_ value: UInt64, digits: Int, to text: inout [UInt8]) {
+        for place in stride(from: (digits - 1) * 4, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt64(place)) & 15
+            text.append(digit < 10 ? 48 + digit : 87 + digit)
+        }
+    }
+
+    /// SplitMix64's output function: tokens look random and need not be kept.
+    private static func mixed(_ seed: UInt64) -> UInt64 {
+        var value = (seed &+ 1) &* 0x9E37_79B9_7F4A_7C15
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

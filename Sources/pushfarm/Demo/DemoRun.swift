@@ -1,0 +1,111 @@
+import EventLoop
+import FarmStore
+import RESP
+import Simulator
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Pushes the demo's jobs into a running farm, kills workers on the way, and draws up the account.
+@Loop final class DemoRun {
+    private let client: FarmClient
+    private let load: DemoLoad
+    private let kills: Int
+    private let control: String
+    private var progress: ProgressLine
+    private var sent = 0
+    private var settled = 0
+    private var finishedJobs = 0
+    private var killed = 0
+    private var lastEvent = "0"
+    private let app = "demo"
+
+    /// Jobs that wait in the inbox at most: the demo shows a steady stream, not one heap.
+    private static let inboxLimit = 64
+    /// Without any progress for so long something is stuck.
+    private static let patience = Duration.seconds(60)
+
+    init(client: FarmClient, load: DemoLoad, kills: Int, control: String, quiet: Bool) {
+        self.client = client
+        self.load = load
+        self.kills = kills
+        self.control = control
+        progress = ProgressLine("delivering", total: load.pushes, quiet: quiet)
+    }
+
+    /// - Parameter isEnded: says when the run was called off or lost one of its processes.
+    func run(until isEnded: @Loop () -> Bool) async throws(CommandFailure) -> DemoAccount {
+        let start = ContinuousClock.now
+        var lastProgress = start
+        var before = 0
+        while finishedJobs < load.jobs, !isEnded() {
+            try await feed()
+            try await readEvents()
+            try await killWhenDue()
+            let now = ContinuousClock.now
+            if settled != before { (before, lastProgress) = (settled, now) }
+            guard now - lastProgress < Self.patience else { break }
+            progress.update(settled, note: killed > 0 ? "\(killed) killed" : "", now: now)
+            do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
+        }
+        let time = ContinuousClock.now - start
+        progress.finish()
+        return try await account(time)
+    }
+
+    /// Keeps the inbox filled.
+    private func feed() async throws(CommandFailure) {
+        while sent < load.jobs {
+            let waiting = try await client.call(Submit(job: load.text(of: sent)), app)
+            sent += 1
+            if waiting >= Self.inboxLimit { break }
+        }
+    }
+
+    private func readEvents() async throws(CommandFailure) {
+        while true {
+            let events = try await client.events(of: app, after: lastEvent, count: 5000)
+            for event in events where event.fields["type"] == "job.finished" {
+                finishedJobs += 1
+                for outcome in ["delivered", "failed", "expired", "cancelled"] {
+                    settled += event.fields[outcome].flatMap { Int($0) } ?? 0
+                }
+            }
+            guard let last = events.last else { return }
+            lastEvent = last.id
+            if events.count < 5000 { return }
+        }
+    }
+
+    /// Kills are spread evenly over the run.
+    private func killWhenDue() async throws(CommandFailure) {
+        guard killed < kills, settled >= load.pushes / (kills + 1) * (killed + 1) else { return }
+        let workers = try await FarmReadiness(client: client).readyWorkers()
+        guard let victim = workers.randomElement(), victim.pid > 1 else { return }
+        if kill(pid_t(victim.pid), SIGKILL) == 0 { killed += 1 }
+    }
+
+    private func account(_ time: Duration) async throws(CommandFailure) -> DemoAccount {
+        let answer: String
+        do {
+            answer = try await SimulatorControl.send("counters", socket: control)
+        } catch {
+            throw .failed("the simulator does not answer: \(error)")
+        }
+        guard let gateway = GatewayCount(json: answer) else {
+            throw .failed("the simulator's counters cannot be read: \(answer)")
+        }
+        var account = DemoAccount(load: load, gateway: gateway)
+        account.time = time
+        account.workersKilled = killed
+        for job in 0..<load.jobs {
+            if let books = try await client.account(load.id(of: job), app) { account.add(books) }
+        }
+        return account
+    }
+}

@@ -1,0 +1,30 @@
+import EventLoop
+import FarmStore
+
+/// Waits until a coordinator's workers are ready.
+@Loop struct FarmReadiness {
+    let client: FarmClient
+
+    /// - Parameter isHopeless: says when waiting makes no sense any more.
+    /// - Returns: false when the time has passed, or it is hopeless.
+    func wait(within limit: Duration, unless isHopeless: @Loop () -> Bool) async throws(CommandFailure)
+        -> Bool
+    {
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline, !isHopeless() {
+            if try await !readyWorkers().isEmpty { return true }
+            do { try await Loop.sleep(for: .milliseconds(50)) } catch { return false }
+        }
+        return false
+    }
+
+    /// The workers that deliver now. All of their host's are up when there are any.
+    func readyWorkers() async throws(CommandFailure) -> [HostStatus.Worker] {
+        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
+        return hosts.flatMap { host -> [HostStatus.Worker] in
+            let ready = host.workers.filter { $0.state == "ready" }
+            return host.state == "running" && ready.count == host.workers.count ? ready : []
+        }
+    }
+}

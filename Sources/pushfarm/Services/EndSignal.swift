@@ -1,0 +1,37 @@
+import EventLoop
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The wish to end, by INT, TERM or from within. Watches as long as it lives.
+@Loop final class EndSignal {
+    /// Called for each wish after the first.
+    var onImpatience: (@Loop () -> Void)?
+    private(set) var isGiven = false
+    private var watchers: [SignalWatcher] = []
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    init() {
+        watchers = [SIGINT, SIGTERM].map { number in SignalWatcher(number) { [unowned self] in give() } }
+    }
+
+    func give() {
+        guard !isGiven else {
+            onImpatience?()
+            return
+        }
+        isGiven = true
+        for waiter in waiters { waiter.resume() }
+        waiters.removeAll()
+    }
+
+    func wait() async {
+        guard !isGiven else { return }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+}
