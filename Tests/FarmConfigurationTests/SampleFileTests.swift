@@ -17,6 +17,15 @@ struct SampleFileTests {
         #expect(farm.apps.map(\.name) == ["demo"])
     }
 
+    @Test func `the Procfile's farm pushes to a simulator only`() throws {
+        let text = try String(
+            contentsOf: Self.folder.appendingPathComponent("simulated.yaml"), encoding: .utf8)
+        let farm = try read(text)
+        #expect(farm.apps.allSatisfy { $0.gateway.host == "127.0.0.1" })
+        #expect(farm.privateRedisSocket == "/work/etc/../var/redis.sock")
+        #expect(farm.redis == RedisLocation(.unix("/work/etc/../var/redis.sock")))
+    }
+
     @Test func `a default that the sample shows is the default`() throws {
         let text = try sample()
         let plain = try read(text)
