@@ -167,19 +167,20 @@ import PushModel
     private func feed() {
         guard hold == nil, context.mayStart else { return }
         let now = ContinuousClock.now
-        var allowed = Int.max
+        var isProbe = false
         switch breaker.permit(at: now) {
         case .all: break
-        case .probe: allowed = 1
+        case .probe: isProbe = true
         case .nothing(let until):
             if let until { timer.start(after: until - now) }
             return
         }
-        while allowed > 0, let batch = nextBatch() {
-            guard let connection = pool.roomiest else { break }
-            let sent = send(from: batch, over: connection, atMost: min(allowed, connection.room), at: now)
-            if allowed < .max, sent > 0 { breaker.probeSent() }
-            allowed -= sent
+        while let batch = nextBatch(), let connection = pool.roomiest {
+            let sent = send(from: batch, over: connection, atMost: isProbe ? 1 : connection.room, at: now)
+            if isProbe, sent > 0 {
+                breaker.probeSent()
+                break
+            }
         }
         if nextBatch() != nil { pool.needConnection() }
     }
