@@ -1,7 +1,7 @@
 extension Counters {
     /// One JSON object on one line.
     func json(
-        openConnections: Int, openStreams: Int, failedHandshakes: Int, tokensVerified: Int, rate: Double?
+        openConnections: Int, openStreams: Int, failedHandshakes: Int, tokensVerified: Int, perSecond: Int
     ) -> String {
         var statuses = byStatus.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value) }
         if accepted > 0 { statuses.insert(("200", accepted), at: 0) }
@@ -16,13 +16,12 @@ extension Counters {
             "\"open_connections\":\(openConnections)", "\"open_streams\":\(openStreams)",
             "\"closed_at_once\":\(closedAtOnce)", "\"failed_handshakes\":\(failedHandshakes)",
             "\"goaways\":\(goAways)", "\"cuts\":\(cuts)", "\"protocol_errors\":\(protocolErrors)",
-            "\"tokens_verified\":\(tokensVerified)",
+            "\"per_second\":\(perSecond)", "\"tokens_verified\":\(tokensVerified)",
         ]
         if let distinct {
             members.append("\"distinct_tokens\":\(distinct.tokenCount)")
             members.append("\"repeated_ids\":\(distinct.repeatedIDs)")
         }
-        if let rate { members.append("\"per_second\":\(rate)") }
         return "{" + members.joined(separator: ",") + "}"
     }
 

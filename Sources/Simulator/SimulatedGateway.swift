@@ -30,7 +30,10 @@ import Transport
     private var streamLimit: UInt32
     private var delays = DelayLine()
     private var delayTimer: Timer?
-    private var idleTimer: Timer?
+    private var clock: Timer?
+    /// Requests of the last whole second, and of all seconds before the present one.
+    package private(set) var perSecond = 0
+    private var requestsBefore = 0
 
     /// Makes credentials, opens the ledger, listens.
     package static func start(
@@ -64,8 +67,8 @@ import Transport
         ledger = try options.ledger.map { (path) throws(SimulatorError) in try LedgerHolder(path) }
         streamLimit = options.streams
         delayTimer = Timer { [unowned self] in answerDue() }
-        idleTimer = Timer { [unowned self] in closeIdle() }
-        if options.idleTimeout != nil { idleTimer?.start(after: .seconds(1), every: .seconds(1)) }
+        clock = Timer { [unowned self] in secondPassed() }
+        clock?.start(after: .seconds(1), every: .seconds(1))
     }
 
     private func listen() async throws(SimulatorError) {
@@ -99,7 +102,7 @@ import Transport
     package func stop() {
         listener?.close()
         control?.close()
-        idleTimer?.stop()
+        clock?.stop()
         delayTimer?.stop()
         for connection in connections.values { connection.close() }
         connections.removeAll()
@@ -107,10 +110,11 @@ import Transport
     }
 
     /// All counters as a JSON object on one line.
-    package func countersJSON(rate: Double? = nil) -> String {
+    package func countersJSON() -> String {
         counters.json(
             openConnections: openConnections, openStreams: openStreams,
-            failedHandshakes: listener?.failedHandshakes ?? 0, tokensVerified: keys.verified, rate: rate)
+            failedHandshakes: listener?.failedHandshakes ?? 0, tokensVerified: keys.verified,
+            perSecond: perSecond)
     }
 
     // MARK: Connections
@@ -147,7 +151,9 @@ import Transport
         } ?? nil
     }
 
-    private func closeIdle() {
+    private func secondPassed() {
+        perSecond = max(0, counters.requests - requestsBefore)
+        requestsBefore = counters.requests
         guard let timeout = options.idleTimeout else { return }
         for connection in connections.values
         where Loop.milliseconds - connection.lastRequestAt >= timeout.milliseconds
@@ -226,7 +232,7 @@ import Transport
             guard judge.book.set(token, rule) else { throw .unusable("the token is not hexadecimal") }
         case .counters: return countersJSON()
         case .resetCounters: counters.reset()
-        case .faults: return "{\"ok\":true,\"latency\":\"\(faults.latency)\"}"
+        case .faults: return faults.json
         case .help: return "{\"ok\":true,\"help\":\(TextBuffer.quoted(FaultCommand.manual))}"
         case .stop: onStop()
         }

@@ -1,7 +1,4 @@
 import EventLoop
-import Foundation
-import Logging
-import LoopTesting
 import Simulator
 import Testing
 
@@ -49,32 +46,17 @@ import Testing
                 #expect(try await test.control(command)["ok"] as? Bool == true)
             }
             #expect(test.gateway.faults != Faults())
+            let faults = try await test.control("faults")
+            #expect(
+                Set(faults.keys) == ["ok", "latency", "refuse", "goaway", "silence", "close_new"])
             _ = try await test.control("calm")
+            #expect(try await test.control("faults").keys.sorted() == ["ok"])
             #expect(test.gateway.faults == Faults())
             var isStopped = false
             test.gateway.onStop = { isStopped = true }
             _ = try await test.control("stop")
             #expect(isStopped)
             #expect((try await test.control("help")["help"] as? String)?.contains("goaway N") == true)
-        }
-    }
-
-    @Test func `a gateway that runs ends with the stop command`() async throws {
-        try await onLoop {
-            let folder = NSTemporaryDirectory() + "pushfarm-run-\(UUID().uuidString.prefix(8))"
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            var options = SimulatorOptions()
-            options.port = 0
-            options.folder = folder
-            options.controlSocket = folder + "/control"
-            var stopping: Task<String, any Error>?
-            try await SimulatedGateway.run(options, log: Logger(label: "simulator")) { _ in
-                stopping = Task { @Loop in
-                    try await SimulatorControl.send("stop", socket: folder + "/control")
-                }
-            }
-            #expect(!FileManager.default.fileExists(atPath: folder + "/control"))
-            #expect(try await stopping?.value == #"{"ok":true}"#)
         }
     }
 }
