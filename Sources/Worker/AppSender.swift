@@ -102,7 +102,7 @@ import PushModel
     // MARK: Batches
 
     /// Granted positions without a known outcome: in all batches at most ``creditLimit``.
-    var exposure: Int { held.values.reduce(0) { $0 + $1.exposure } }
+    var exposure: Int { held.values.reduce(0) { $0 + $1.exposure + $1.asked } }
     var creditLimit: Int { min(max(pool.limit, Self.window.lowerBound), Self.window.upperBound) }
     var wantsBatches: Bool { hold == nil && context.mayStart && breaker.isClosed }
 
@@ -135,6 +135,18 @@ import PushModel
         let lane = Int(batch.lane.rawValue)
         if !waiting[lane].contains(where: { $0 === batch }) { waiting[lane].prepend(batch) }
         schedule()
+    }
+
+    /// Asks for more credit for the batches in hand that are not granted to their end.
+    ///
+    /// - Returns: whether there are such batches.
+    func askForCredit() -> Bool {
+        var hasSome = false
+        for batch in held.values where batch.granted < batch.count && !batch.isCareful {
+            hasSome = true
+            if !batch.isReporting { reporter.report(batch) }
+        }
+        return hasSome
     }
 
     /// Gives batches back that have nothing in the air, when nothing more is to be sent.

@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import FarmPolicy
 import FarmStore
 import Logging
 
@@ -13,6 +14,9 @@ import Logging
     /// Shards asked in one call, and batches taken at most: what keeps the script short.
     private static let shardsPerCall = 16
     private static let batchesPerCall = 8
+    /// High before bulk, but bulk is never starved.
+    private var lanes = LaneShare()
+
     /// Less credit than this is not worth a call while there is something to send.
     private static let smallestCredit = 64
 
@@ -20,13 +24,16 @@ import Logging
 
     func checkOut() {
         let credit = sender.creditLimit - sender.exposure
-        guard !isBusy, !sender.shards.isQuiet, sender.context.redis.isReady else { return }
         guard credit >= Self.smallestCredit else { return }
+        // What is in hand goes first: it is older.
+        guard !sender.askForCredit() else { return }
+        guard !isBusy, !sender.shards.isQuiet, sender.context.redis.isReady else { return }
         isBusy = true
         let shards = sender.shards.take(atMost: Self.shardsPerCall)
-        let request = Checkout(
+        var request = Checkout(
             worker: sender.context.name, credit: credit, maxBatches: Self.batchesPerCall,
             known: hasLostAnswer ? sender.held.values.map(\.id) : nil, shards: shards)
+        request.lane = lanes.next(highWaits: true, bulkWaits: true) ?? .high
         sender.store.send(request) { [weak self] result in
             self?.finish(result)
         }

@@ -41,6 +41,8 @@ final class HeldBatch {
     private var timestamps: [Int: Int64] = [:]
     private var heads: [PushHead?]
     private var jobs: [PushID.Job?]
+    /// Positions of credit that a call under way asks for; they count as given until it is answered.
+    var asked = 0
     /// It is on the list of those to report soon.
     var isDirty = false
     /// A report is under way.

@@ -37,6 +37,7 @@ import PushModel
             isFactsOnly: report?.areFacts ?? false, runs: report?.runs ?? PositionRuns(),
             entry: report?.entry ?? [])
         if report == nil { batch.beginAsking() }
+        batch.asked = wanted - batch.granted
         sender.store.send(request) { [weak self] result in
             self?.finish(batch, result)
         }
@@ -79,6 +80,7 @@ import PushModel
     }
 
     private func finish(_ batch: HeldBatch, _ result: Result<Report.Reply, StoreError>) {
+        batch.asked = 0
         switch result {
         case .failure(let error):
             batch.reportFailed()

@@ -1,3 +1,4 @@
+package import PushModel
 package import RESP
 
 /// Gets batches of the worker's shards, each with a credit: the positions that may be sent.
@@ -40,6 +41,8 @@ package struct Checkout: Request {
     /// The batches of this app that the worker has in these shards: the others that are stamped with it are given
     /// first. Nil when every checkout before this one was answered: then there are no others.
     package var known: [BatchID]?
+    /// The lane that is served first; the other gets what is left of credit and batches.
+    package var lane = Lane.high
     /// In the order in which they are served.
     package var shards: [(number: Int, token: FenceToken)]
 
@@ -58,6 +61,7 @@ package struct Checkout: Request {
         command.append(maxBatches)
         command.append(known?.count ?? -1)
         for id in known ?? [] { command.append(id.bytes) }
+        command.append(lane == .high ? "h" : "b")
         for shard in shards {
             command.append(LeaseField.name(ofShard: shard.number))
             command.append(shard.token.bytes)

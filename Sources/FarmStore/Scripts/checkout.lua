@@ -3,7 +3,7 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
---       batches that the worker does not know; known × id; then (NN, token)…
+--       batches that the worker does not know; known × id; lane to begin with h|b; then (NN, token)…
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
 --       batch = [id, delivery, granted, suspect, crashes, map, body]
 -- Fence each shard's token; a shard that is not ours is named, the others go on.
@@ -14,7 +14,8 @@
 -- worker's hands when it crashed gets none here: the worker asks for its positions one by one, with nothing else
 -- in the air, while the first open one is within `suspect`.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local first = 5 + math.max(0, nknown)
+local first = 6 + math.max(0, nknown)
+local lanes = ARGV[first - 1] == 'b' and { 'bulk:', 'ready:' } or { 'ready:', 'bulk:' }
 local paused = call('HGET', P .. 'gate', 'paused') or ''
 local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
 local reply = { paused, left, fenced }
@@ -38,7 +39,7 @@ end
 
 if nknown >= 0 then
     local known = {}
-    for i = 5, first - 1 do known[ARGV[i]] = true end
+    for i = 5, first - 2 do known[ARGV[i]] = true end
     for _, nn in ipairs(shards) do
         if mine(nn) then
             for _, id in ipairs(call('LRANGE', P .. 'flight:' .. nn, 0, -1)) do
@@ -72,19 +73,19 @@ local function take(nn, lane)
     return true
 end
 
--- High before bulk; within a lane one batch a shard in turns.
+-- One lane before the other; within a lane one batch a shard in turns; no batch without a credit for it.
 local empty = {}
 if paused == '' then
-    for _, lane in ipairs({ 'ready:', 'bulk:' }) do
+    for _, lane in ipairs(lanes) do
         local waiting = shards
-        while #waiting > 0 and given < most do
+        while #waiting > 0 and given < most and credit > 0 do
             local again = {}
             for _, nn in ipairs(waiting) do
-                if given >= most then break end
+                if given >= most or credit <= 0 then break end
                 if mine(nn) then
                     if take(nn, lane) then
                         again[#again + 1] = nn
-                    elseif lane == 'bulk:' then
+                    elseif lane == lanes[2] then
                         empty[nn] = true
                     end
                 end
