@@ -128,6 +128,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FarmStoreTests",
-            dependencies: ["FarmStore", "RESP", "PushModel", "EventLoop", "Transport"], swiftSettings: strict),
+            dependencies: ["FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop", "Transport"],
+            swiftSettings: strict),
     ]
 )

@@ -1,0 +1,170 @@
+import EventLoop
+import Foundation
+import LoopTesting
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// The live connection, against a real Redis.
+@Suite(.timeLimit(.minutes(1))) struct RedisConnectionTests {
+    @Loop private func connect(_ redis: PrivateRedis, _ change: (inout RedisSettings) -> Void = { _ in })
+        async -> RedisConnection
+    {
+        var settings = RedisSettings(address: redis.address, clientName: "test")
+        change(&settings)
+        let connection = RedisConnection(settings)
+        connection.start()
+        await connection.whenReady()
+        return connection
+    }
+
+    @Test func `calls are answered in order, however many wait`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            var answers: [Int64] = []
+            for _ in 0..<2000 {
+                connection.send(RESPCommand("INCR", "n")) { answers.append((try? $0.get().integer) ?? -1) }
+            }
+            #expect(connection.pendingCount == 2000)
+            #expect(try await connection.call(RESPCommand("GET", "n")).text == "2000")
+            #expect(answers == Array(1...2000))
+            #expect(try await connection.call(RESPCommand("CLIENT", "GETNAME")).text == "test")
+            connection.close()
+        }
+    }
+
+    @Test func `an error reply is an error, with its meaning`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            _ = try await connection.call(RESPCommand("SET", "s", "x"))
+            await #expect(throws: RedisError.self) { try await connection.call(RESPCommand("INCR", "s")) }
+            try redis.run("CONFIG", "SET", "maxmemory", "1")
+            let store = AppStore(app: "demo", connection: connection)
+            do {
+                _ = try await store.perform(Submit(job: [1]))
+                Issue.record("was not refused")
+            } catch let error as StoreError {
+                #expect(error.isTemporary)
+            }
+            let patient = Task { @Loop in try await store.performPatiently(Submit(job: [1])) }
+            try await Loop.sleep(for: .milliseconds(30))
+            try redis.run("CONFIG", "SET", "maxmemory", "0")
+            #expect(try await patient.value == 1)
+            connection.close()
+        }
+    }
+
+    @Test func `flushed scripts are loaded again, unseen`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            let store = AppStore(app: "demo", connection: connection)
+            let registry = FarmRegistry(connection: connection)
+            #expect(try await store.perform(Audit(shards: 4)) == [])
+            try redis.run("SCRIPT", "FLUSH")
+            #expect(try await store.perform(Audit(shards: 4)) == [])
+            try redis.run("SCRIPT", "FLUSH")
+            try await registry.beat(host: "a", status: Array("{}".utf8), lifetime: .seconds(5))
+            connection.close()
+        }
+    }
+
+    @Test func `a cut connection fails what waits and comes back`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            var losses: [RedisError] = []
+            var ready: [Bool] = []
+            connection.onLoss = { losses.append($0) }
+            connection.onReady = { ready.append($0) }
+            var outcome: Result<RESPValue, RedisError>?
+            connection.send(RESPCommand("BLPOP", "nothing", "0"), blocking: .seconds(9)) { outcome = $0 }
+            try await Loop.sleep(for: .milliseconds(20))
+            try redis.run("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            while losses.isEmpty { try await Loop.sleep(for: .milliseconds(5)) }
+            guard case .failure(.lost) = outcome else {
+                Issue.record("\(String(describing: outcome))")
+                return
+            }
+            #expect(!connection.isReady)
+            await #expect(throws: RedisError.self) { try await connection.call(RESPCommand("PING")) }
+            await connection.whenReady()
+            #expect(ready == [false])
+            #expect(try await connection.call(RESPCommand("PING")).text == "PONG")
+            connection.close()
+        }
+    }
+
+    @Test func `an answer that does not come costs the connection, not the caller`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis) { $0.timeout = .milliseconds(100) }
+            try redis.run("CLIENT", "PAUSE", "700", "ALL")
+            await #expect(throws: RedisError.timedOut) { try await connection.call(RESPCommand("PING")) }
+            await connection.whenReady()
+            #expect(try await connection.call(RESPCommand("PING")).text == "PONG")
+            connection.close()
+        }
+    }
+
+    @Test func `a wrong password is said without the password`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis(["--requirepass", "right"])
+            var settings = RedisSettings(address: redis.address, clientName: "test")
+            settings.address.password = "wrong-secret"
+            let connection = RedisConnection(settings)
+            var losses: [RedisError] = []
+            connection.onLoss = { losses.append($0) }
+            connection.start()
+            while losses.isEmpty { try await Loop.sleep(for: .milliseconds(5)) }
+            #expect("\(losses[0])".contains("WRONGPASS") && !"\(losses[0])".contains("wrong-secret"))
+            connection.close()
+            settings.address.password = "right"
+            let good = RedisConnection(settings)
+            good.start()
+            await good.whenReady()
+            #expect(try await good.call(RESPCommand("PING")).text == "PONG")
+            good.close()
+            await #expect(throws: RedisError.closed) { try await good.call(RESPCommand("PING")) }
+        }
+    }
+
+    @Test func `a subscriber hears, and hears again after a cut`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let keys = Keys(app: "demo")
+            let subscriber = RedisSubscriber(
+                RedisSettings(address: redis.address, clientName: "sub"), channels: [keys.bell])
+            var heard: [String] = []
+            var ready = 0
+            subscriber.onMessage = { _, message in heard.append(String(decoding: message, as: UTF8.self)) }
+            subscriber.onReady = { ready += 1 }
+            subscriber.start()
+            while ready < 1 { try await Loop.sleep(for: .milliseconds(5)) }
+            try redis.run("PUBLISH", "{pushfarm:demo}:bell", "00 01")
+            while heard.count < 1 { try await Loop.sleep(for: .milliseconds(5)) }
+            try redis.run("CLIENT", "KILL", "TYPE", "pubsub")
+            while ready < 2 { try await Loop.sleep(for: .milliseconds(5)) }
+            try redis.run("PUBLISH", "{pushfarm:demo}:bell", "*")
+            while heard.count < 2 { try await Loop.sleep(for: .milliseconds(5)) }
+            #expect(heard == ["00 01", "*"])
+            subscriber.close()
+        }
+    }
+
+    @Test func `waiting for a job wakes at its push`() async throws {
+        try await onLoop {
+            let redis = try PrivateRedis()
+            let connection = await connect(redis)
+            let store = AppStore(app: "demo", connection: connection)
+            async let woken = store.perform(WaitForJob(timeout: .seconds(20)))
+            try await Loop.sleep(for: .milliseconds(20))
+            try redis.run("RPUSH", "pushfarm:demo", "job")
+            #expect(try await woken)
+            connection.close()
+        }
+    }
+}
