@@ -114,6 +114,18 @@ struct Desk {
         return builder.finish()!
     }
 
+    /// The first job of each batch.
+    static func jobs(_ batches: [Checkout.Batch]) throws -> [String] {
+        try batches.map { try Batch(decoding: $0.body).jobID(of: 0) }
+    }
+
+    /// Makes everything due that is delayed.
+    func makeDue() throws {
+        for id in try redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "-1").array ?? [] {
+            try redis.run("ZADD", "{pushfarm:demo}:delayed", "1", id.text ?? "")
+        }
+    }
+
     /// All entries that are not settled and that nobody was given.
     func results() throws -> [ResultsRecord] {
         try perform(ReadResults(gatherer: "g1", .new))

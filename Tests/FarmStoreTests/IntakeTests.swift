@@ -140,7 +140,7 @@ import Testing
         #expect(try desk.account("j1").waiting == 3)
         #expect(try desk.audit() == [])
         #expect(try desk.perform(Promote()).rung.isEmpty)
-        try desk.redis.run("ZADD", "{pushfarm:demo}:delayed", "1", "01.h.1")
+        try desk.makeDue()
         #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: [1]))
         #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: []))
         #expect(try desk.account("j1").waiting == 0)

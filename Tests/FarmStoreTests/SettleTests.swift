@@ -68,7 +68,7 @@ import Testing
         #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == 1)
         #expect(try desk.perform(Promote()).rung.isEmpty)
         let id = "01.h.r\(records[0].id).1"
-        try desk.redis.run("ZADD", "{pushfarm:demo}:delayed", "1", id)
+        try desk.makeDue()
         #expect(try desk.perform(Promote()).rung == [1])
         let batch = try #require(try desk.checkout().batches.first)
         #expect(batch.id.description == id && batch.delivery == 1)

@@ -33,7 +33,7 @@ package struct Checkout: Request {
 
     package static var script: Script? { .checkout }
 
-    /// The worker's name, of this process only.
+    /// The worker's name, of this process only; without "|".
     package var worker: String
     /// Positions that may be granted in all batches together.
     package var credit: Int
@@ -55,6 +55,7 @@ package struct Checkout: Request {
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
+        precondition(!worker.utf8.contains(UInt8(ascii: "|")), "a worker's name has no |")
         command.append(keys)
         command.append(worker)
         command.append(credit)

@@ -65,12 +65,14 @@ for _ = 1, njobs do
 end
 
 local rung, first = {}, -1
-local number = 0
-if nbatches > 0 then number = call('HINCRBY', intake, 'batch', nbatches) - nbatches end
+-- Ids are made of the time: after Redis went back in time, a counter would give some of them out again, and facts about
+-- a lost batch would be taken for another.
+local clock = call('TIME')
+local moment = string.format('%x%05x', clock[1], clock[2])
 for k = 1, nbatches do
     local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
     i = i + 5
-    local id = nn .. '.' .. lane .. '.' .. string.format('%d', number + k)
+    local id = nn .. '.' .. lane .. '.' .. moment .. '.' .. k
     add_batch(id, tokens, body)
     if due > t then
         local sums = {}
