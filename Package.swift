@@ -120,6 +120,13 @@ let package = Package(
         .target(
             name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict),
         .testTarget(
+            name: "CoordinatorTests",
+            dependencies: [
+                "Coordinator", "FarmStore", "FarmPolicy", "PushModel", "RESP", "EventLoop", "LoopTesting",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "SimulatorTests",
             dependencies: [
                 "Simulator", "LoopTesting", "APNs", "HTTP2", "TLS", "EventLoop", "Transport",

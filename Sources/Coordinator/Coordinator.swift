@@ -124,7 +124,8 @@ package import Logging
         retention.accountSeconds = Int(configuration.accountLife.components.seconds)
         return HostedApp.Surroundings(
             redis: redis, redisSettings: settings, registry: registry, host: configuration.host,
-            shards: configuration.shards, nonce: nonce, predecessor: predecessor, retention: retention, log: log,
+            shards: configuration.shards, nonce: nonce, predecessor: predecessor, retention: retention,
+            log: log,
             tellWorkers: { [unowned self] order in for slot in slots { slot.tell(order) } },
             ring: { [unowned self] app, shards in ring(app, shards) })
     }
@@ -172,11 +173,14 @@ package import Logging
             Task { @Loop in for app in apps.values { await app.credentials.look() } }
         } else if let app = apps.values.first(where: { $0.store.keys.bell == channel }) {
             let all = text == "*"
-            ring(app.name, all ? Array(0..<configuration.shards) : text.split(separator: " ").compactMap { Int($0) })
+            ring(
+                app.name,
+                all ? Array(0..<configuration.shards) : text.split(separator: " ").compactMap { Int($0) })
         }
     }
 
-    private func loop(every interval: Duration, _ body: @escaping @Loop () async -> Void) -> Task<Void, Never> {
+    private func loop(every interval: Duration, _ body: @escaping @Loop () async -> Void) -> Task<Void, Never>
+    {
         Task { @Loop in
             while (try? await Loop.sleep(for: interval)) != nil { await body() }
         }

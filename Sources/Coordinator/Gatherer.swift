@@ -9,6 +9,7 @@ import PushModel
 /// again what it was given before, and from time to time it takes over what others were given and left.
 @Loop final class Gatherer {
     private let desk: AppDesk
+    private let claimInterval: Duration
     private var plan: SettlePlan
     private var random = SystemRandomNumberGenerator()
     private let bell = Bell()
@@ -26,11 +27,12 @@ import PushModel
     private static let poll = Duration.seconds(1)
     /// Between two rounds: reports that come close together are read together.
     private static let pause = Duration.milliseconds(5)
-    private static let claimInterval = Duration.seconds(10)
     private static let asideKept = 10_000
 
-    init(_ desk: AppDesk) {
+    /// - Parameter claimInterval: between looks at what others left; also how long they must have left it.
+    init(_ desk: AppDesk, claimInterval: Duration = .seconds(10)) {
         self.desk = desk
+        self.claimInterval = claimInterval
         plan = SettlePlan(shards: desk.shards, policy: desk.retry)
     }
 
@@ -70,7 +72,7 @@ import PushModel
         do throws(StoreError) {
             try await makeGroup()
             if isBehind { try await settlePending() }
-            if Loop.milliseconds - lastClaim >= Self.claimInterval.milliseconds {
+            if Loop.milliseconds - lastClaim >= claimInterval.milliseconds {
                 try await settleAbandoned()
             }
             try await settleNew()
@@ -121,7 +123,7 @@ extension Gatherer {
         var next: EntryID?
         repeat {
             let reply = try await desk.store.perform(
-                ClaimResults(gatherer: desk.host, idleFor: Self.claimInterval, start: next))
+                ClaimResults(gatherer: desk.host, idleFor: claimInterval, start: next))
             settle(reply.records)
             next = reply.next
         } while next != nil

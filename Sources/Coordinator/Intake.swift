@@ -20,6 +20,8 @@ import PushModel
     private var head: IntakeHead?
     /// The last reply was as large as it may be.
     private var hasMore = false
+    /// The lease under which it works now.
+    private var served: FenceToken?
     private var task: Task<Void, Never>?
     private let bell = Bell()
 
@@ -48,8 +50,9 @@ import PushModel
         task = nil
     }
 
-    /// ``AppDesk/intakeToken`` changed.
+    /// ``AppDesk/intakeToken`` may have changed.
     func leaseChanged() {
+        guard desk.intakeToken != served else { return }
         watcher.close()
         bell.ring()
     }
@@ -70,6 +73,8 @@ import PushModel
     }
 
     private func serve(_ token: FenceToken) async throws(StoreError) {
+        served = token
+        defer { served = nil }
         (step, head, hasMore, unparsed) = (0, nil, false, [])
         queue.removeAll()
         while desk.intakeToken == token, !Task.isCancelled {

@@ -60,14 +60,17 @@ enum LoadedCredentials {
         guard let topics = topics(of: certificate), !app.topic.isEmpty else { return nil }
         let allows = Array(app.topic.utf8).withUnsafeBytes { topics.allows($0) }
         guard !allows else { return nil }
-        return "the certificate does not allow the topic \(app.topic); it allows \(topics.allowed.joined(separator: ", "))"
+        return
+            "the certificate does not allow the topic \(app.topic); it allows \(topics.allowed.joined(separator: ", "))"
     }
 
     private static func topics(of certificate: Certificate) -> CertificateTopics? {
         guard let value = certificate.value(ofExtension: AppleExtension.topics) else {
             return certificate.userID.flatMap { CertificateTopics(subjectUID: $0, topicsExtension: nil) }
         }
-        return value.withUnsafeBytes { CertificateTopics(subjectUID: certificate.userID, topicsExtension: $0) }
+        return value.withUnsafeBytes {
+            CertificateTopics(subjectUID: certificate.userID, topicsExtension: $0)
+        }
     }
 }
 

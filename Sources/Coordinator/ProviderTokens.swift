@@ -51,7 +51,8 @@ import TLS
     private func mint(newerThan refused: Int64 = .min) async -> Bool {
         var shared: [UInt8]?
         do throws(RedisError) { shared = try await registry.providerToken(keyID: keyID) } catch {
-            log.warning("provider tokens cannot be shared", metadata: ["key": "\(keyID)", "error": "\(error)"])
+            log.warning(
+                "provider tokens cannot be shared", metadata: ["key": "\(keyID)", "error": "\(error)"])
         }
         if let shared, adopt(shared, newerThan: refused) { return true }
         let now = WallClock.seconds
@@ -62,7 +63,8 @@ import TLS
                 keyID: keyID, from: shared, to: sealed, lifetime: .seconds(3600))
             if case .stored(let other) = reply, adopt(other, newerThan: refused) { return true }
         } catch {
-            log.warning("provider tokens cannot be shared", metadata: ["key": "\(keyID)", "error": "\(error)"])
+            log.warning(
+                "provider tokens cannot be shared", metadata: ["key": "\(keyID)", "error": "\(error)"])
         }
         age.minted(at: now)
         current = token

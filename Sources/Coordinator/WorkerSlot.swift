@@ -13,7 +13,9 @@ import Transport
 /// One worker's place: the process in it now, and when the next one starts after it has ended.
 @Loop final class WorkerSlot {
     enum State: String {
-        case starting, ready, backingOff = "backing-off", failed, stopped
+        case starting, ready
+        case backingOff = "backing-off"
+        case failed, stopped
     }
 
     /// Hears what happens in the slot.

@@ -1,0 +1,221 @@
+import EventLoop
+import FarmStore
+import Foundation
+import PushModel
+import RESP
+import Testing
+
+@testable import Coordinator
+
+/// Intake, gatherer and promoter on a Redis of their own.
+@Suite(.serialized) struct DataPathTests {
+    private func tokens(_ range: Range<Int>) -> [String] { range.map { JobText.token($0) } }
+
+    @Test func `jobs come to their ends, and the books are right all the way`() async throws {
+        try await TestFarm.run { farm in
+            var failing = JobText(id: "failing", tokens: tokens(0..<100))
+            failing.fields = #""max_attempts":2,"lane":"bulk","#
+            var silent = JobText(id: "silent", tokens: tokens(0..<10))
+            silent.fields = #""receipts":"none","delivery":"at-most-once","#
+            var told = JobText(id: "told", tokens: tokens(0..<10), payloads: (0..<10).map { "{\"n\":\($0)}" })
+            told.fields = #""receipts":"all","#
+            try await farm.submit(
+                JobText(id: "plain", tokens: tokens(0..<600) + tokens(0..<5) + ["zz", "abc"]), failing,
+                JobText(id: "bad", tokens: [], fields: #""ttl":"never","#), silent, told,
+                JobText(tokens: tokens(0..<1)), JobText(id: "plain", tokens: tokens(0..<1)),
+                JobText(id: "large", tokens: ["\(String(repeating: "a", count: 2 << 20))"]))
+            farm.intake.start()
+            farm.promoter.start()
+            try await farm.until("the inbox is split") {
+                let depths = try await farm.perform(ReadDepths(shards: TestFarm.shards))
+                return depths.inbox == 0 && depths.taken == 0
+            }
+            try await farm.audit()
+            #expect(farm.rung == Set(0..<TestFarm.shards))
+            var account = try await farm.account("plain")
+            #expect(account.submitted == 607 && account.accepted == 600)
+            #expect(account.malformed == 2 && account.duplicates == 5 && account.queued == 600)
+
+            farm.gatherer.start()
+            try await farm.until("all jobs are finished") {
+                try await farm.work { job, token, attempt in
+                    switch (job, token[31] % 10) {
+                    case ("failing", _): .fail(.server)
+                    case ("silent", 0...2): .fail(.unknownOutcome)
+                    case ("plain", 0): .refuse(reason: "Unregistered", isDead: true)
+                    case ("plain", 1): .refuse(reason: "BadTopic", isDead: false)
+                    case ("plain", 2) where attempt == 0: .fail(.unknownOutcome)
+                    default: .accept
+                    }
+                }
+                try await farm.audit()
+                for job in ["plain", "failing", "silent", "told"] where try await !farm.isFinished(job) {
+                    return false
+                }
+                return true
+            }
+
+            account = try await farm.account("plain")
+            let dead = (0..<600).count { $0 % 256 % 10 == 0 }
+            let wrong = (0..<600).count { $0 % 256 % 10 == 1 }
+            let doubtful = (0..<600).count { $0 % 256 % 10 == 2 }
+            #expect(account.reasons == ["Unregistered": dead, "BadTopic": wrong])
+            #expect(account.delivered == 600 - dead - wrong && account.maybeDuplicated == doubtful)
+            #expect(account.inFlight == 0 && account.waiting == 0 && account.queued == 0)
+            account = try await farm.account("failing")
+            #expect(account.failed == 100 && account.reasons == ["exhausted": 100])
+            account = try await farm.account("silent")
+            #expect(
+                account.delivered == 7 && account.reasons == ["unknown": 3] && account.maybeDuplicated == 0)
+            #expect(farm.sent.values.max() == 2)
+            try await farm.checkEvents(dead: dead, wrong: wrong)
+        }
+    }
+
+    @Test func `a job for later waits, and is promoted when its time comes`() async throws {
+        try await TestFarm.run { farm in
+            farm.intake.start()
+            farm.promoter.start()
+            farm.gatherer.start()
+            let time = Int64(Date().timeIntervalSince1970) + 2
+            try await farm.submit(
+                JobText(id: "later", tokens: tokens(0..<50), fields: "\"deliver_at\":\(time),"))
+            try await farm.until("it waits") {
+                try await farm.desk.store.account(of: "later")?.waiting == 50
+            }
+            #expect(try await farm.work() == 0)
+            try await farm.audit()
+            try await farm.until("it is finished") {
+                try await farm.work()
+                return try await farm.isFinished("later")
+            }
+            #expect(Date().timeIntervalSince1970 >= Double(time))
+            #expect(!farm.rung.isEmpty)
+            try await farm.audit()
+        }
+    }
+
+    @Test func `a job goes on where another owner stopped`() async throws {
+        let narrow = StepLimits(
+            tokens: 64, jobs: 4, batches: 16, events: 8, bytes: 1 << 20, positions: 16,
+            tokensBeforeEarlyEnd: 32)
+        try await TestFarm.run(limits: narrow) { farm in
+            var job = JobText(tokens: tokens(0..<4000))
+            job.fields = #""ttl":3600,"#
+            try await farm.submit(job, JobText(id: "next", tokens: tokens(0..<3)))
+            farm.intake.start()
+            var heads: [String] = []
+            for _ in 0..<5 {
+                let last = try await farm.head().offset
+                try await farm.until("it is split in part") { try await farm.head().offset > last }
+                try await farm.replaceIntake(limits: narrow)
+                try await farm.audit()
+                if let name = try await farm.head().job { heads.append(name) }
+            }
+            #expect(Set(heads).count == 1 && heads.count == 5)
+            try await farm.until("all is split") {
+                try await farm.desk.store.account(of: "next") != nil
+            }
+            try await farm.audit()
+            farm.gatherer.start()
+            let name = try #require(heads.first)
+            try await farm.until("it is finished") {
+                try await farm.work()
+                return try await farm.isFinished(name)
+            }
+            #expect(try await farm.account(name).delivered == 4000)
+            #expect(farm.sent.count == 4003 && farm.sent.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test func `an owner that was fenced out drops what it holds`() async throws {
+        try await TestFarm.run { farm in
+            var doubts = 0
+            farm.desk.doubtLease = { doubts += 1 }
+            let stale = try #require(farm.desk.intakeToken)
+            try await farm.takeLeases()
+            let fresh = farm.desk.intakeToken
+            farm.desk.intakeToken = stale
+            try await farm.submit(JobText(id: "a", tokens: tokens(0..<3)))
+            farm.intake.start()
+            try await farm.until("it is told") { doubts > 0 }
+            #expect(try await farm.desk.store.account(of: "a") == nil)
+            farm.desk.intakeToken = fresh
+            farm.intake.leaseChanged()
+            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            try await farm.audit()
+        }
+    }
+
+    @Test func `while Redis has no memory jobs wait, and none is lost`() async throws {
+        try await TestFarm.run { farm in
+            try await farm.submit(
+                JobText(id: "a", tokens: tokens(0..<30)), JobText(id: "b", tokens: tokens(0..<3)))
+            try await farm.run("CONFIG", "SET", "maxmemory", "1")
+            farm.intake.start()
+            try await Loop.sleep(for: .milliseconds(300))
+            #expect(try await farm.desk.store.account(of: "a") == nil)
+            try await farm.run("CONFIG", "SET", "maxmemory", "0")
+            try await farm.until("it is split") { try await farm.desk.store.account(of: "b") != nil }
+            try await farm.audit()
+        }
+    }
+
+    @Test func `an entry that cannot be read stays, and the others are settled`() async throws {
+        try await TestFarm.run { farm in
+            farm.intake.start()
+            try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
+            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            let results = String(decoding: farm.desk.keys.results, as: UTF8.self)
+            try await farm.run("XADD", results, "*", "r", "nonsense")
+            try await farm.work()
+            farm.gatherer.start()
+            try await farm.until("it is finished") { try await farm.isFinished("a") }
+            #expect(try await farm.perform(CountResults()) == 1)
+            let events = try await farm.events().filter { $0["type"] == "farm.unreadable" }
+            #expect(events.count == 1)
+        }
+    }
+
+    @Test(arguments: ["here", "elsewhere"])
+    func `entries that a gatherer was given and left are settled by the next`(gatherer: String) async throws {
+        try await TestFarm.run { farm in
+            farm.intake.start()
+            try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
+            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            try await farm.work()
+            try await farm.perform(CreateResultsGroup())
+            #expect(try await !farm.perform(ReadResults(gatherer: gatherer, .new)).isEmpty)
+            farm.gatherer.start()
+            try await farm.until("it is finished") { try await farm.isFinished("a") }
+            #expect(try await farm.account("a").delivered == 30)
+            try await farm.audit()
+        }
+    }
+}
+
+extension TestFarm {
+    fileprivate func head() async throws -> (job: String?, offset: Int) {
+        let reply = try await run("HMGET", "{pushfarm:demo}:intake", "head", "offset").array ?? []
+        return (reply.first?.text, reply.last?.text.flatMap { Int($0) } ?? 0)
+    }
+
+    fileprivate func checkEvents(dead: Int, wrong: Int) async throws {
+        let events = try await events()
+        func count(_ type: String, _ job: String) -> Int {
+            events.count { $0["type"] == type && $0["job"] == job }
+        }
+        #expect(count("job.accepted", "plain") == 1 && count("job.finished", "plain") == 1)
+        #expect(count("token.malformed", "plain") == 2)
+        #expect(count("push.failed", "plain") == dead + wrong && count("token.dead", "plain") == dead)
+        #expect(count("push.failed", "failing") == 100 && count("push.failed", "silent") == 0)
+        #expect(count("push.delivered", "told") == 10 && count("push.delivered", "plain") == 0)
+        let exhausted = events.first { $0["reason"] == "exhausted" }
+        #expect(exhausted?["cause"] == "ServiceUnavailable" && exhausted?["status"] == "503")
+        let refused = try await stream(desk.keys.refused)
+        #expect(Set(refused.compactMap { $0["field"] }) == ["ttl", "id", "job"])
+        #expect(refused.count == 3)
+        let invalid = try await run("HLEN", String(decoding: desk.keys.invalid, as: UTF8.self))
+        #expect(invalid.integer == Int64(dead))
+    }
+}

@@ -1,0 +1,221 @@
+import FarmPolicy
+import FarmStore
+import PushModel
+import Testing
+
+@testable import Coordinator
+
+struct SettlePlanTests {
+    private let id = EntryID(Array("1-0".utf8))
+    private static let now: Int64 = 1_780_000_000
+    private static func token(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+
+    private func settle(
+        lane: Lane = .high, policy: RetryPolicy = RetryPolicy(), _ write: (inout ResultsBuilder) -> Void
+    ) throws -> Settlement {
+        var builder = ResultsBuilder()
+        write(&builder)
+        var plan = SettlePlan(shards: 64, policy: policy)
+        var random = SplitMix(seed: 1)
+        let finished = builder.finish()
+        let entry = try #require(finished)
+        return try plan.settlement(of: id, report: entry, lane: lane, now: Self.now, using: &random)
+    }
+
+    private func kinds(_ settlement: Settlement) -> [FarmEvent.Kind] { settlement.events.map(\.kind) }
+
+    private func job(_ id: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+        Array(id.utf8).withUnsafeBytes(body)
+    }
+
+    private func retry(
+        _ builder: inout ResultsBuilder, _ why: RetryCause, job: String = "a", attempt: UInt8 = 1,
+        tokens: ClosedRange<UInt8>,
+        options: PushOptions = PushOptions(), retryAfter: UInt32 = 0
+    ) {
+        let head = SegmentHead(jobID: job, options: options, attempt: attempt, cause: "ServiceUnavailable")
+        Array(#"{"aps":{}}"#.utf8).withUnsafeBytes {
+            builder.beginRetry(
+                head, payload: $0, why: why, status: 503, reason: "ServiceUnavailable",
+                retryAfterMilliseconds: retryAfter)
+        }
+        for number in tokens { Self.token(number).withUnsafeBytes { builder.append(token: $0) } }
+    }
+
+    @Test(arguments: [(Receipts.failures, 0), (.all, 3), (.none, 0)])
+    func `delivered pushes are counted, and told of when all are asked for`(receipts: Receipts, events: Int)
+        throws
+    {
+        let settlement = try settle { builder in
+            job("a") { builder.beginDelivered(jobID: $0, receipts: receipts) }
+            for number in 1...3 { Self.token(UInt8(number)).withUnsafeBytes { builder.append(token: $0) } }
+        }
+        #expect(settlement.jobs.map(\.id) == ["a"] && settlement.jobs[0].delivered == 3)
+        #expect(kinds(settlement) == Array(repeating: .pushDelivered, count: events))
+        #expect(settlement.retries.isEmpty && settlement.deadTokens.isEmpty)
+    }
+
+    @Test(arguments: [(Receipts.failures, 1), (.all, 1), (.none, 0)])
+    func `a dead token is told of whatever the receipts`(receipts: Receipts, failures: Int) throws {
+        let settlement = try settle { builder in
+            job("a") {
+                builder.beginFailed(
+                    jobID: $0, reason: "Unregistered", status: 410, isDead: true, receipts: receipts)
+            }
+            Self.token(9).withUnsafeBytes { builder.append(token: $0, timestamp: 5000) }
+        }
+        #expect(settlement.jobs[0].failed == 1 && settlement.jobs[0].reasons == ["Unregistered": 1])
+        #expect(kinds(settlement) == Array(repeating: .pushFailed, count: failures) + [.tokenDead])
+        #expect(settlement.deadTokens.map { Array($0.token) } == [Self.token(9)])
+        #expect(settlement.deadTokens.map(\.timestamp) == [5000])
+    }
+
+    @Test func `items of one job in a row are one change of its account`() throws {
+        let settlement = try settle { builder in
+            for name in ["a", "a", "b", "a"] {
+                job(name) { builder.beginDelivered(jobID: $0, receipts: .failures) }
+                Self.token(1).withUnsafeBytes { builder.append(token: $0) }
+            }
+            job("a") { builder.beginExpired(jobID: $0, cause: "Shutdown", receipts: .failures) }
+            Self.token(2).withUnsafeBytes { builder.append(token: $0) }
+        }
+        #expect(settlement.jobs.map(\.id) == ["a", "b", "a"])
+        #expect(settlement.jobs.map(\.delivered) == [2, 1, 1])
+        #expect(settlement.jobs.map(\.expired) == [0, 0, 1])
+        #expect(kinds(settlement) == [.pushExpired])
+    }
+
+    @Test func `what waits equally long shares a batch, in its lane and shard`() throws {
+        let one = SplitMix.tokensOfOneShard(3)
+        let settlement = try settle(lane: .bulk) { builder in
+            for (number, token) in one.enumerated() {
+                let head = SegmentHead(jobID: "job-\(number)", options: PushOptions(), attempt: 1, cause: "x")
+                Array("{}".utf8).withUnsafeBytes { builder.beginRetry(head, payload: $0, why: .server) }
+                token.withUnsafeBytes { builder.append(token: $0) }
+            }
+        }
+        #expect(settlement.retries.count == 1)
+        let retry = try #require(settlement.retries.first)
+        #expect(retry.lane == .bulk && retry.tokens == 3)
+        #expect(retry.shard == ShardHash.shard(of: one[0], shards: 64))
+        #expect((.milliseconds(500)...(.seconds(1))).contains(retry.delay))
+        let batch = try Batch(decoding: retry.body)
+        #expect(batch.segments.map(\.attempt) == [1, 1, 1])
+        #expect(batch.pushes.map { Array(batch.bytes[$0.token]) } == one)
+        #expect(settlement.jobs.map(\.waiting) == [1, 1, 1])
+        #expect(settlement.jobs.map(\.maybeDuplicated) == [0, 0, 0])
+    }
+
+    @Test func `throttled pushes wait longer than others of their entry`() throws {
+        let settlement = try settle { builder in
+            retry(&builder, .server, tokens: 1...1)
+            retry(&builder, .throttled, tokens: 1...1)
+            retry(&builder, .server, attempt: 3, tokens: 1...1)
+            retry(&builder, .server, tokens: 1...1, retryAfter: 90_000)
+        }
+        let seconds = settlement.retries.map { Int($0.delay / .seconds(1)) }
+        #expect(seconds.count == 4)
+        #expect(seconds[0] < 1 && (15...30).contains(seconds[1]) && (2...4).contains(seconds[2]))
+        #expect((90...91).contains(seconds[3]))
+    }
+
+    @Test func `an unknown outcome that is tried again may be a duplicate`() throws {
+        let settlement = try settle { retry(&$0, .unknownOutcome, tokens: 1...5) }
+        #expect(settlement.jobs[0].waiting == 5 && settlement.jobs[0].maybeDuplicated == 5)
+    }
+
+    @Test func `an unknown outcome is not tried again when at most once was asked for`() throws {
+        let settlement = try settle {
+            retry(&$0, .unknownOutcome, tokens: 1...2, options: PushOptions(delivery: .atMostOnce))
+        }
+        #expect(settlement.jobs[0].failed == 2 && settlement.jobs[0].reasons == ["unknown": 2])
+        #expect(settlement.jobs[0].maybeDuplicated == 0 && settlement.retries.isEmpty)
+    }
+
+    @Test func `after the last attempt it is exhausted`() throws {
+        let options = PushOptions(receipts: .all, maxAttempts: 3)
+        let settlement = try settle { retry(&$0, .server, attempt: 3, tokens: 1...2, options: options) }
+        #expect(settlement.jobs[0].failed == 2 && settlement.jobs[0].reasons == ["exhausted": 2])
+        #expect(kinds(settlement) == [.pushFailed, .pushFailed])
+        #expect(settlement.retries.isEmpty)
+    }
+
+    @Test(arguments: [Receipts.failures, .none])
+    func `past its deadline it is expired`(receipts: Receipts) throws {
+        let options = PushOptions(deadline: Self.now - 1, receipts: receipts)
+        let settlement = try settle { retry(&$0, .server, tokens: 1...2, options: options) }
+        #expect(settlement.jobs[0].expired == 2 && settlement.retries.isEmpty)
+        #expect(settlement.events.count == (receipts == .none ? 0 : 2))
+    }
+
+    @Test(arguments: [FarmReason.unknown, .poison])
+    func `positions closed with a lost worker fail for that reason`(reason: FarmReason) throws {
+        var builder = BatchBuilder()
+        for (name, receipts) in [("a", Receipts.failures), ("b", .none)] {
+            let options = PushOptions(receipts: receipts, delivery: .atMostOnce)
+            Array("{}".utf8).withUnsafeBytes {
+                builder.begin(SegmentHead(jobID: name, options: options), payload: $0)
+            }
+            for number in 1...4 { Self.token(UInt8(number)).withUnsafeBytes { builder.append(token: $0) } }
+        }
+        let finished = builder.finish()
+        let body = try #require(finished)
+        var plan = SettlePlan(shards: 64, policy: RetryPolicy())
+        let settlement = try plan.settlement(of: id, closed: reason, body: body, positions: [2..<6, 7..<8])
+        #expect(settlement.jobs.map(\.id) == ["a", "b"])
+        #expect(settlement.jobs.map(\.failed) == [2, 3])
+        #expect(settlement.jobs.map(\.reasons) == [[reason.rawValue: 2], [reason.rawValue: 3]])
+        #expect(settlement.events.count == 2)
+        #expect(throws: EntryFault.position(8, of: 8)) {
+            try plan.settlement(of: id, closed: reason, body: body, positions: [6..<9])
+        }
+    }
+
+    @Test func `an entry that cannot be read is a fault, not a settlement`() throws {
+        var plan = SettlePlan(shards: 64, policy: RetryPolicy())
+        var random = SplitMix(seed: 1)
+        #expect(throws: EntryFault.self) {
+            try plan.settlement(of: id, report: [9, 9], lane: .high, now: 0, using: &random)
+        }
+    }
+
+    @Test func `an account gets a bounded number of short names`() {
+        var names = ReasonNames()
+        func name(_ reason: String) -> String { names.name(reason) }
+        #expect(name("BadDeviceToken") == "BadDeviceToken")
+        for bad in ["", "a\nb", "größe", String(repeating: "x", count: 65)] {
+            #expect(name(bad) == "Other")
+        }
+        let many = (0..<1000).map { name("Reason\($0)") }
+        #expect(Set(many).count == 128)
+        #expect(name("BadDeviceToken") == "BadDeviceToken")
+    }
+
+    @Test func `calls stay within the bounds of the script`() {
+        var calls = SettleCalls()
+        for number in 0..<200 {
+            var settlement = Settlement(entry: EntryID(Array("\(number)-0".utf8)))
+            settlement.jobs = (0..<100).map { Settlement.Job(id: "\($0)") }
+            calls.append(settlement)
+        }
+        #expect(calls.calls.allSatisfy { $0.count == 10 })
+        #expect(calls.calls.count == 20)
+    }
+}
+
+extension SplitMix {
+    /// Different tokens that fall into one shard of 64.
+    static func tokensOfOneShard(_ count: Int) -> [[UInt8]] {
+        var random = SplitMix(seed: 3)
+        var tokens: [[UInt8]] = []
+        while tokens.count < count {
+            let token = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+            if tokens.isEmpty
+                || ShardHash.shard(of: token, shards: 64) == ShardHash.shard(of: tokens[0], shards: 64)
+            {
+                tokens.append(token)
+            }
+        }
+        return tokens
+    }
+}

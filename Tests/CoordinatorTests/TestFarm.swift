@@ -1,0 +1,231 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+import LoopTesting
+import PushModel
+import RESP
+import Testing
+
+@testable import Coordinator
+
+/// The data path of one app on a Redis of its own, with a worker that answers as it is told.
+@Loop final class TestFarm {
+    /// What the gateway says to a push.
+    enum Answer {
+        case accept
+        case refuse(reason: String, isDead: Bool)
+        case fail(RetryCause)
+    }
+
+    static let shards = 8
+
+    let redis: RedisConnection
+    let desk: AppDesk
+    let promoter: Promoter
+    let gatherer: Gatherer
+    private(set) var intake: Intake
+    private let server: TestRedis
+    private var settings: RedisSettings
+    private var leases: [FenceToken] = []
+    private var hosts = 0
+    /// Tokens that the worker has sent, with the job.
+    private(set) var sent: [String: Int] = [:]
+    private(set) var rung: Set<Int> = []
+
+    nonisolated static func run(
+        limits: StepLimits = StepLimits(), _ body: @escaping @Loop (TestFarm) async throws -> Void
+    ) async throws {
+        try await onLoop {
+            let farm = try TestFarm(TestRedis(), limits)
+            try await farm.open()
+            try await body(farm)
+            await farm.close()
+        }
+    }
+
+    private init(_ server: TestRedis, _ limits: StepLimits) {
+        self.server = server
+        let address = RedisAddress(endpoint: .unix(path: server.socketPath))
+        settings = RedisSettings(address: address, clientName: "test")
+        redis = RedisConnection(settings)
+        var policy = RetryPolicy()
+        policy.usual = .init(first: .milliseconds(40), longest: .milliseconds(100))
+        desk = AppDesk(
+            name: "demo", topic: "com.example.demo", host: "here", redis: redis,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: Self.shards,
+            maxJobBytes: 1 << 20, maxTokens: 5000, retry: policy
+        ) { _ in }
+        promoter = Promoter(desk)
+        gatherer = Gatherer(desk, claimInterval: .milliseconds(100))
+        intake = Intake(desk, watch: settings, limits: limits)
+        desk.ring = { [unowned self] in rung.formUnion($0) }
+    }
+
+    private func open() async throws {
+        redis.start()
+        await redis.whenReady()
+        try await takeLeases()
+    }
+
+    private func close() async {
+        await intake.stop()
+        await gatherer.stop()
+        await promoter.stop()
+        redis.close()
+    }
+
+    /// A new owner for everything: the one before is fenced out.
+    func takeLeases() async throws {
+        hosts += 1
+        let fields: [LeaseField] = [.intake] + (0..<Self.shards).map { .shard($0) }
+        let reply = try await perform(
+            AcquireLeases(
+                nonce: "n\(hosts)", host: "here", lease: .seconds(60), predecessor: "n\(hosts - 1)",
+                fields: fields))
+        leases = reply.answers.compactMap { if case .ours(let token) = $0 { token } else { nil } }
+        #expect(leases.count == fields.count)
+        desk.intakeToken = leases[0]
+        intake.leaseChanged()
+    }
+
+    /// The intake goes as if its process had been killed, and another comes.
+    func replaceIntake(limits: StepLimits = StepLimits()) async throws {
+        await intake.stop()
+        intake = Intake(desk, watch: settings, limits: limits)
+        try await takeLeases()
+        intake.start()
+    }
+
+    func perform<Step: Request>(_ request: Step) async throws -> Step.Reply {
+        try await desk.store.perform(request)
+    }
+
+    @discardableResult func run(_ words: String...) async throws -> RESPValue {
+        var command = RESPCommand()
+        for word in words { command.append(word) }
+        return try await redis.call(command)
+    }
+
+    func submit(_ jobs: JobText...) async throws {
+        for job in jobs { _ = try await perform(Submit(job: job.bytes)) }
+    }
+
+    func until(_ what: String, _ isTrue: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while try await !isTrue() {
+            guard ContinuousClock.now < end else { throw TestFailure(what: what) }
+            try await Loop.sleep(for: .milliseconds(2))
+        }
+    }
+
+    func isFinished(_ job: String) async throws -> Bool {
+        try await desk.store.account(of: job)?.state == .finished
+    }
+
+    func account(_ job: String) async throws -> Account {
+        try #require(try await desk.store.account(of: job))
+    }
+
+    /// Audits the books: they must be right at every instant.
+    func audit() async throws {
+        #expect(try await perform(Audit(shards: Self.shards)) == [])
+    }
+
+    /// Events, each as its fields.
+    func events() async throws -> [[String: String]] {
+        try await stream(desk.keys.events)
+    }
+
+    func stream(_ key: [UInt8]) async throws -> [[String: String]] {
+        let reply = try await run("XRANGE", String(decoding: key, as: UTF8.self), "-", "+")
+        return (reply.array ?? []).map { entry in
+            let words = entry.array?.last?.array?.compactMap(\.text) ?? []
+            return Dictionary(
+                stride(from: 0, to: words.count, by: 2).map { (words[$0], words[$0 + 1]) },
+                uniquingKeysWith: { $1 })
+        }
+    }
+}
+
+struct TestFailure: Error { var what: String }
+
+// MARK: The worker
+
+extension TestFarm {
+    /// Checks out everything that is ready and reports what `answer` says to each push.
+    /// - Returns: pushes sent.
+    @discardableResult func work(
+        _ answer: (_ job: String, _ token: [UInt8], _ attempt: Int) -> Answer = { _, _, _ in .accept }
+    ) async throws -> Int {
+        var pushes = 0
+        while true {
+            let shards = (0..<Self.shards).map { (number: $0, token: leases[1 + $0]) }
+            let reply = try await perform(
+                Checkout(worker: "w", credit: 100_000, maxBatches: 16, known: [], shards: shards))
+            if reply.batches.isEmpty { return pushes }
+            for batch in reply.batches { pushes += try await report(batch, answer) }
+            gatherer.wake()
+        }
+    }
+
+    private func report(
+        _ checkout: Checkout.Batch, _ answer: (String, [UInt8], Int) -> Answer
+    ) async throws -> Int {
+        let batch = try Batch(decoding: checkout.body)
+        var builder = ResultsBuilder()
+        var isFactsOnly = true
+        for position in batch.pushes.indices {
+            let push = batch.pushes[position]
+            let segment = batch.segments[Int(push.segment)]
+            let token = Array(batch.bytes[push.token])
+            let job = batch.jobID(of: Int(push.segment))
+            #expect(ShardHash.shard(of: token, shards: Self.shards) == checkout.id.shard)
+            sent["\(job) \(token)", default: 0] += 1
+            let answer = answer(job, token, Int(segment.attempt))
+            if case .fail = answer { isFactsOnly = false }
+            append(answer, segment, job, push, batch, &builder)
+        }
+        var runs = PositionRuns()
+        runs.append(batch.pushes.indices)
+        let reply = try await perform(
+            Report(
+                token: leases[1 + checkout.id.shard], worker: "w", batch: checkout.id,
+                delivery: checkout.delivery, wanted: 0, isFactsOnly: isFactsOnly, runs: runs,
+                entry: builder.finish() ?? []))
+        guard case .taken(let state) = reply, state.isDone else { throw TestFailure(what: "\(reply)") }
+        return batch.pushes.count
+    }
+
+    private func append(
+        _ answer: Answer, _ segment: Batch.Segment, _ job: String, _ push: Batch.Push, _ batch: Batch,
+        _ builder: inout ResultsBuilder
+    ) {
+        batch.bytes.withUnsafeBytes { bytes in
+            let id = UnsafeRawBufferPointer(rebasing: bytes[segment.jobID])
+            let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[push.payload])
+            switch answer {
+            case .accept:
+                builder.beginDelivered(jobID: id, receipts: segment.options.receipts)
+                builder.append(token: token)
+            case .refuse(let reason, let isDead):
+                builder.beginFailed(
+                    jobID: id, reason: reason, status: 410, isDead: isDead, receipts: segment.options.receipts
+                )
+                builder.append(token: token, timestamp: 1)
+            case .fail(let cause):
+                let head = SegmentHead(
+                    repeating: segment, jobID: job, attempt: segment.attempt + 1, cause: "ServiceUnavailable")
+                builder.beginRetry(
+                    head, payload: segment.hasPayloadPerPush ? .init(start: nil, count: 0) : payload,
+                    why: cause, status: 503, reason: "ServiceUnavailable")
+                if segment.hasPayloadPerPush {
+                    builder.append(token: token, payload: payload)
+                } else {
+                    builder.append(token: token)
+                }
+            }
+        }
+    }
+}
