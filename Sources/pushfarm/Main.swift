@@ -14,11 +14,20 @@ import Logging
 @main
 enum Main {
     static func main() {
+        unblockSignals()
         // A peer or a reader that went away (`| head`) shows itself as a failed write.
         signal(SIGPIPE, SIG_IGN)
         let arguments = CommandLine.arguments.dropFirst()
         if arguments.first == WorkerProcess.name { WorkerProcess.run(Array(arguments.dropFirst())) }
         finish(outcome(of: Array(arguments)))
+    }
+
+    /// A parent may have started us from a thread that blocks signals; we would hear neither Control-C nor the end of
+    /// a child.
+    private static func unblockSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        sigprocmask(SIG_SETMASK, &none, nil)
     }
 
     private static func outcome(of arguments: [String]) -> ExitStatus {

@@ -7,16 +7,8 @@ struct SimulatorProcessTests {
     @Test func `it says where it listens, answers its control socket, and stops`() throws {
         let folder = try StateFolder.temporary()
         defer { StateFolder.remove(folder) }
-        let process = Process()
-        process.executableURL = BuiltProgram.file
-        process.arguments = ["simulator", "--json", "--port", "0", "--state-dir", folder]
-        process.environment = [:]
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let simulator = try BuiltProgram(["simulator", "--json", "--port", "0", "--state-dir", folder])
+        let line = simulator.nextLine()
         let started = try #require(SimulatorStarted(line: line))
         #expect(started.gateway.hasPrefix("https://127.0.0.1:"))
         #expect(FileManager.default.fileExists(atPath: started.keyFile))
@@ -28,8 +20,8 @@ struct SimulatorProcessTests {
         #expect(
             try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "nonsense"]).status == 1)
         #expect(try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "stop"]).status == 0)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let end = simulator.wait()
+        #expect(end.status == 0, "\(end)")
         #expect(
             try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "counters"]).status == 75)
     }

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import pushfarm
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#endif
+
+/// The commands on a whole farm of their own, with a private Redis and a simulated gateway.
+struct UpProcessTests {
+    private let good = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
+    private let bad = "bad00000ff785122b4ad28809a3420982341241421348097878e577c991de8f0"
+
+    @Test(.timeLimit(.minutes(2))) func `up serves all commands, and leaves nothing running`() throws {
+        let folder = try StateFolder.temporary()
+        defer { StateFolder.remove(folder) }
+        let up = try BuiltProgram([
+            "up", "--simulate", "--json", "--state-dir", folder, "--log-level", "error",
+        ])
+        let line = up.nextLine()
+        #expect(line.hasPrefix(#"{"state":"running","apps":["demo"],"workers":2,"#), "\(line)")
+
+        func farm(_ arguments: [String]) throws -> BuiltProgram.Result {
+            try BuiltProgram.run(arguments + ["--state-dir", folder, "--json"])
+        }
+        let push = ["push", "--app", "demo", "--alert", "Hi", "--wait", "--token"]
+        let delivered = try farm(push + [good, "--id", "one"])
+        #expect(delivered.status == 0, "\(delivered)")
+        #expect(delivered.output.contains(#""id":"one","app":"demo","state":"finished""#), "\(delivered)")
+        #expect(delivered.output.contains(#""delivered":1,"failed":0"#), "\(delivered)")
+
+        let mixed = try farm(push + [good, bad, "zz", good, "--id", "two"])
+        #expect(mixed.status == 1, "\(mixed)")
+        #expect(
+            mixed.output.contains(#""submitted":4,"accepted":2,"malformed":1,"duplicates":1"#), "\(mixed)")
+        #expect(mixed.output.contains(#""reasons":{"BadDeviceToken":1}"#), "\(mixed)")
+
+        let again = try farm(push + [good, "--id", "one"])
+        #expect(try farm(["job", "one"]).output == delivered.output, "\(again)")
+        #expect(try farm(["job", "nobody"]).status == 1)
+        #expect(try farm(["jobs"]).output.contains(#""id":"two""#))
+        let status = try farm(["status"])
+        #expect(status.status == 0, "\(status)")
+        #expect(status.output.contains(#""app":"demo","state":"running","paused_reason":null"#), "\(status)")
+        #expect(try farm(["resume", "demo"]).output == #"{"app":"demo","resumed":false}"# + "\n")
+        #expect(try farm(["resume", "nobody"]).status == 2)
+        #expect(try farm(["up", "--simulate"]).status == 1)
+
+        up.signal(SIGTERM)
+        let end = up.wait()
+        #expect(end.status == 0, "\(end)")
+        #expect(try farm(["status", "--redis", "unix://\(folder)/redis.sock"]).status == 75)
+    }
+}
