@@ -45,9 +45,12 @@ extension Settlement {
     /// Events about failed tokens. That a token is dead is always told: it concerns more than this job.
     mutating func tell(_ failure: ResultsEntry.Failure, reason: String, in entry: ResultsEntry) {
         let tokens = entry.tokens[failure.tokens]
-        tell(
-            .pushFailed, tokens.lazy.map(\.range), of: entry, failure.receipts, reason: reason,
-            cause: entry.text(failure.cause), status: failure.status)
+        for token in tokens where failure.receipts != .none {
+            events.append(
+                FarmEvent(
+                    .pushFailed, job: job, token: entry.bytes[token.range], reason: reason,
+                    cause: entry.text(failure.cause), status: Int(failure.status), timestamp: token.timestamp))
+        }
         guard failure.isDead else { return }
         for token in tokens {
             deadTokens.append(DeadToken(token: entry.bytes[token.range], timestamp: token.timestamp))

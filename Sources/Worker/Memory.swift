@@ -17,4 +17,23 @@ enum Memory {
         let pages = words[1].reduce(UInt64(0)) { $0 * 10 + UInt64(UInt8(bitPattern: $1) - 48) }
         return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
+
+    /// Lets go of the pages of code that only the start needed; what is used again comes back from the page cache.
+    ///
+    /// Only executable mappings of files, which are never written to: a page of one is a copy of its file.
+    static func releaseStartupCode() {
+        #if os(Linux)
+            guard let maps = fopen("/proc/self/maps", "r") else { return }
+            defer { fclose(maps) }
+            var line = [CChar](repeating: 0, count: 4352)
+            while fgets(&line, Int32(line.count), maps) != nil {
+                let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                let words = text.split(separator: " ", omittingEmptySubsequences: true)
+                guard words.count == 6, words[1] == "r-xp", words[5].hasPrefix("/") else { continue }
+                let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+                guard ends.count == 2, let start = UnsafeMutableRawPointer(bitPattern: ends[0]) else { continue }
+                madvise(start, Int(ends[1] - ends[0]), MADV_DONTNEED)
+            }
+        #endif
+    }
 }

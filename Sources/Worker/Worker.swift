@@ -112,7 +112,10 @@ import Transport
         }
         var isKnown = false
         connection.onReady = { [unowned self] _ in
-            if !isKnown { tell(.hello(pid: getpid())) }
+            if !isKnown {
+                tell(.hello(pid: getpid()))
+                Memory.releaseStartupCode()
+            }
             isKnown = true
             for app in apps.values {
                 app.shards.ringAll()

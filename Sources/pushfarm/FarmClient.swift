@@ -23,6 +23,19 @@ import Transport
         return FarmClient(configuration: configuration, redis: redis, place: location.description)
     }
 
+    /// Connects to a Redis that was just started: one that reads its append-only file does not answer yet.
+    static func connect(
+        _ configuration: FarmConfiguration, within limit: Duration
+    ) async throws(CommandFailure) -> FarmClient {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            do { return try await connect(configuration) } catch {
+                guard error.status == .temporary, ContinuousClock.now < deadline else { throw error }
+            }
+            do { try await Loop.sleep(for: .milliseconds(100)) } catch { throw .failed("interrupted") }
+        }
+    }
+
     func close() { redis.close() }
 
     /// Begins to connect. Nil when the first try succeeds: a command does not wait for a Redis that is not there.

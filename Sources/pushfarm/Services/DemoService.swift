@@ -51,7 +51,7 @@ struct DemoService: Sendable {
     @Loop private func deliver(
         _ farm: LocalFarm, _ configuration: FarmConfiguration, _ end: EndSignal
     ) async throws(CommandFailure) -> DemoAccount? {
-        let client = try await FarmClient.connect(configuration)
+        let client = try await FarmClient.connect(configuration, within: .seconds(60))
         defer { client.close() }
         let isReady = try await FarmReadiness(client: client).wait(within: .seconds(30)) { end.isGiven }
         guard isReady else {

@@ -43,7 +43,7 @@ import EventLoop
         var configuration = plan.configuration
         let apps = configuration.apps.isEmpty ? ["demo"] : configuration.apps.map(\.name)
         if configuration.redis == nil { configuration.stateDirectory = plan.configuration.stateDirectory }
-        let client = try await FarmClient.connect(configuration)
+        let client = try await FarmClient.connect(configuration, within: .seconds(60))
         defer { client.close() }
         guard try await FarmReadiness(client: client).wait(within: .seconds(60), unless: { end.isGiven })
         else { return }
