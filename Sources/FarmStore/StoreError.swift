@@ -21,12 +21,12 @@ package enum StoreError: Error, Equatable, Sendable {
 
     /// Tells the scripts' own answers from Redis's.
     init(_ error: RESPServerError) {
-        let rest = error.message.dropFirst(error.code.count + 1)
+        let rest = String(decoding: error.message.utf8.dropFirst(error.code.utf8.count + 1), as: UTF8.self)
         switch error.code {
-        case "FENCED": self = .fenced(field: String(rest))
+        case "FENCED": self = .fenced(field: rest)
         case "STEP": self = .outOfStep(Int(rest) ?? 0)
         case "TAKEN": self = .fewerTaken(Int(rest) ?? 0)
-        case "EXISTS": self = .exists(job: String(rest))
+        case "EXISTS": self = .exists(job: rest)
         default: self = .redis(RedisError(error))
         }
     }

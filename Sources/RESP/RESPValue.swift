@@ -16,7 +16,8 @@ package struct RESPServerError: Error, Equatable, Sendable {
 
     package init(message: String) {
         self.message = message
-        code = message.split(separator: " ", maxSplits: 1).first.map(String.init) ?? ""
+        // Bytes, not characters: what follows the space may be a mark that joins it.
+        code = String(decoding: message.utf8.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
     }
 }
 

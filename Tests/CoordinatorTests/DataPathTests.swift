@@ -128,6 +128,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a", " a ", "\u{301}a", "e\u{301}", "日本", "EXISTS x", "%s|%d"])
+    func `an id that comes again is refused, whatever it is made of`(id: String) async throws {
+        try await TestFarm.run { farm in
+            farm.intake.start()
+            try await farm.submit(
+                JobText(id: "before", tokens: tokens(0..<3)), JobText(id: id, tokens: tokens(0..<3)),
+                JobText(id: id, tokens: tokens(0..<5)), JobText(id: "after", tokens: tokens(0..<3)))
+            try await farm.until("all are split") { try await farm.desk.store.account(of: "after") != nil }
+            #expect(try await farm.account(id).accepted == 3)
+            let refused = try await farm.stream(farm.desk.keys.refused)
+            #expect(refused.map { $0["job"] } == [id])
+            farm.gatherer.start()
+            try await farm.until("it is finished") {
+                try await farm.work()
+                return try await farm.isFinished(id)
+            }
+            try await farm.audit()
+        }
+    }
+
     @Test func `an owner that was fenced out drops what it holds`() async throws {
         try await TestFarm.run { farm in
             var doubts = 0
