@@ -12,7 +12,7 @@ build: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 
 demo: build
-	.build/release/pushfarm demo
+	.build/release/pushfarm demo --kill 3
 
 # `--build-tests` also builds .build/debug/pushfarm, which the process tests start.
 test: setup

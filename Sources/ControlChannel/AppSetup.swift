@@ -28,7 +28,8 @@ package struct AppSetup: Equatable, Sendable {
     package var generation: UInt32
 
     package init(
-        name: String, topic: String, host: String, port: UInt16, credentials: Credentials, authority: [UInt8] = [],
+        name: String, topic: String, host: String, port: UInt16, credentials: Credentials,
+        authority: [UInt8] = [],
         requestTimeoutMilliseconds: UInt32 = 20_000, proxyHost: String = "", proxyPort: UInt16 = 0,
         connections: UInt8 = 1, generation: UInt32 = 0
     ) {

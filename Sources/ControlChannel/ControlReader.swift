@@ -4,7 +4,9 @@ struct ControlReader {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(ControlError) -> Number {
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(ControlError)
+        -> Number
+    {
         let size = MemoryLayout<Number>.size
         guard rest.count >= size else { throw .truncated }
         let number = rest.prefix(size).reduce(Number.zero) { $0 << 8 | Number(truncatingIfNeeded: $1) }

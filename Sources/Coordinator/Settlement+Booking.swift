@@ -49,7 +49,8 @@ extension Settlement {
             events.append(
                 FarmEvent(
                     .pushFailed, job: job, token: entry.bytes[token.range], reason: reason,
-                    cause: entry.text(failure.cause), status: Int(failure.status), timestamp: token.timestamp))
+                    cause: entry.text(failure.cause), status: Int(failure.status), timestamp: token.timestamp)
+            )
         }
         guard failure.isDead else { return }
         for token in tokens {

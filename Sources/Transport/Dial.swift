@@ -60,7 +60,8 @@ package import TLS
             guard let address = SocketAddress(path: path) else { throw .pathTooLong(path) }
             return [address]
         case .tcp(let host, let port):
-            let lookup = await Deadline.race(until: deadline) { () async -> Result<[SocketAddress], LoopError> in
+            let lookup = await Deadline.race(until: deadline) {
+                () async -> Result<[SocketAddress], LoopError> in
                 do throws(LoopError) {
                     return .success(try await Resolver.resolve(host: host, port: port))
                 } catch { return .failure(error) }

@@ -11,7 +11,9 @@ import EventLoop
 /// - Source: RFC 9110, section 9.3.6 (CONNECT).
 @Loop enum ProxyTunnel {
     /// - Throws: ``TransportError/proxyRefused(_:)`` with the proxy's status line unless it answers 2xx.
-    static func open(_ descriptor: Int32, to endpoint: Endpoint, waiter: SocketWaiter) async throws(TransportError) {
+    static func open(_ descriptor: Int32, to endpoint: Endpoint, waiter: SocketWaiter)
+        async throws(TransportError)
+    {
         var request = Array("CONNECT \(endpoint) HTTP/1.1\r\nHost: \(endpoint)\r\n\r\n".utf8)[...]
         while !request.isEmpty {
             let count = request.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -26,13 +28,16 @@ import EventLoop
         let head = try await readHead(descriptor, waiter)
         let line = String(decoding: head.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
         let words = line.split(separator: " ")
-        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].hasPrefix("2"), words[1].count == 3 else {
+        guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].hasPrefix("2"), words[1].count == 3
+        else {
             throw .proxyRefused(line)
         }
     }
 
     /// Reads byte by byte to the empty line, because what follows belongs to TLS.
-    private static func readHead(_ descriptor: Int32, _ waiter: SocketWaiter) async throws(TransportError) -> [UInt8] {
+    private static func readHead(_ descriptor: Int32, _ waiter: SocketWaiter) async throws(TransportError)
+        -> [UInt8]
+    {
         var head: [UInt8] = []
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
             guard head.count < 8192 else { throw .proxyRefused("an endless answer") }

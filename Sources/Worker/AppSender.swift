@@ -21,20 +21,20 @@ import PushModel
     private var waiting: [Deque<HeldBatch>] = [[], []]
     private var nextNumber: UInt32 = 0
     private(set) lazy var pool = ConnectionPool(owner: self)
-    private var breaker = ServerBreaker()
-    private var streak = ConfigurationStreak()
-    private var random = SystemRandomNumberGenerator()
+    var breaker = ServerBreaker()
+    var streak = ConfigurationStreak()
+    var random = SystemRandomNumberGenerator()
     private var isDue = false
     private lazy var timer = Timer { [unowned self] in schedule() }
     lazy var reporter = Reporter(self)
     private lazy var checkoutDesk = CheckoutDesk(self)
 
     /// Why nothing is sent, if nothing is.
-    private(set) var hold: Hold?
+    var hold: Hold?
     /// Credentials of this generation were told to be accepted.
-    private var provenGeneration: UInt32?
+    var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
-    private(set) var counts = Notice.Beat()
+    var counts = Notice.Beat()
 
     enum Hold {
         /// The coordinator was told of a doubt, and has not answered.
@@ -112,7 +112,8 @@ import PushModel
         let batch: Batch
         do { batch = try Batch(decoding: given.body) } catch {
             // It stays in flight under our name, where an operator finds it; nothing is lost.
-            context.log.error("batch cannot be read", metadata: ["batch": "\(given.id)", "error": "\(error)"])
+            context.log.error(
+                "batch cannot be read", metadata: ["batch": "\(given.id)", "error": "\(error)"])
             return
         }
         let one = HeldBatch(
@@ -246,141 +247,7 @@ import PushModel
         return sent
     }
 
-    // MARK: What became of a push
-
-    func settled(_ ticket: PushTicket, _ fate: Fate) {
-        guard let batch = held[ticket.batch] else { return }
-        let position = Int(ticket.position)
-        switch fate {
-        case .delivered:
-            breaker.answered()
-            streak.other()
-            counts.delivered += 1
-            batch.delivered(position)
-            reporter.settled(batch)
-            if provenGeneration != generation { prove() }
-        case .unprocessed:
-            breaker.probeReturned(at: .now)
-            batch.giveBack(position)
-            requeue(batch)
-        case .unknown(let cause):
-            if !breaker.isClosed { breaker.troubled(at: .now, using: &random) }
-            let segment = batch.batch.segments[batch.segment(of: position)]
-            settle(
-                batch, position,
-                segment.options.delivery == .atMostOnce
-                    ? .lostTrack(cause: cause)
-                    : .retry(.unknownOutcome, status: 0, reason: cause, retryAfterMilliseconds: 0))
-        case .refused(let refusal): refused(batch, position, refusal)
-        }
-        if hold != nil, batch.inAir == 0 { returnIdleBatches() }
-    }
-
-    private func refused(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal) {
-        let retryAfter = (refusal.retryAfter ?? 0).multipliedReportingOverflow(by: 1000)
-        func retry(_ cause: RetryCause, _ reason: String) -> Fact {
-            .retry(
-                cause, status: refusal.status, reason: reason,
-                retryAfterMilliseconds: retryAfter.overflow ? .max : retryAfter.partialValue)
-        }
-        if case .serverTrouble = refusal.verdict {} else { breaker.answered() }
-        if case .configurationWrong = refusal.verdict {} else { streak.other() }
-        switch refusal.verdict {
-        case .delivered: preconditionFailure("an acceptance told as a refusal")
-        case .tokenDead(let reason, let timestamp, _):
-            let registered = batch.batch.segments[batch.segment(of: position)].options.registeredAt
-            let isDead = Verdict(
-                status: Int(refusal.status), reason: reason, timestamp: timestamp, registeredAt: registered
-            ).declaresDead
-            settle(
-                batch, position, .failed(reason: reason, status: refusal.status, isDead: isDead),
-                timestamp: timestamp)
-        case .requestWrong(let reason):
-            settle(batch, position, .failed(reason: reason, status: refusal.status, isDead: false))
-        case .configurationWrong(let reason): misconfigured(batch, position, refusal, reason)
-        case .credentialsWrong(let reason): doubt(batch, position, .credentialsWrong, refusal, reason)
-        case .credentialsStale(let reason): doubt(batch, position, .credentialsStale, refusal, reason)
-        case .authenticationSlow(let reason): settle(batch, position, retry(.authSlow, reason))
-        case .throttled(let reason): settle(batch, position, retry(.throttled, reason))
-        case .serverTrouble(let reason, let reconnect):
-            breaker.troubled(at: .now, using: &random)
-            settle(batch, position, retry(.server, reason))
-            if reconnect || !breaker.isClosed { pool.retireAll() }
-        case .connectionOver:
-            pool.retireAll()
-            batch.giveBack(position)
-            requeue(batch)
-        }
-    }
-
-    /// The topic is wrong. One that the job chose is the job's fault; the app's own pauses it after some in a row.
-    private func misconfigured(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal, _ reason: String) {
-        let options = batch.batch.segments[batch.segment(of: position)].options
-        if options.topic == nil, streak.wrong() {
-            return doubt(batch, position, .configurationWrong, refusal, reason)
-        }
-        settle(batch, position, .failed(reason: reason, status: refusal.status, isDead: false))
-    }
-
-    /// An answer that concerns the whole app: nothing more is sent until the coordinator has decided.
-    private func doubt(
-        _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ refusal: Refusal, _ reason: String
-    ) {
-        batch.giveBack(position)
-        requeue(batch)
-        guard hold == nil, refusal.generation == generation else { return }
-        hold = .doubt
-        pool.retireAll()
-        context.tell(.doubt(app: name, doubt, generation: generation, reason: reason))
-    }
-
-    private func settle(_ batch: HeldBatch, _ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
-        switch fact {
-        case .failed, .lostTrack, .expired: counts.failed += 1
-        case .retry: counts.retried += 1
-        }
-        batch.settle(position, fact, timestamp: timestamp)
-        reporter.settled(batch)
-    }
-
-    private func prove() {
-        provenGeneration = generation
-        context.tell(.proved(app: name, generation: generation))
-    }
-
     private var isFinishing: Bool {
         if case .finishing = hold { true } else { false }
-    }
-
-    // MARK: Connections
-
-    func hasRoom(_ connection: any GatewayConnection) { schedule() }
-
-    func isSpent(_ connection: any GatewayConnection, reason: String) {
-        context.log.debug("connection spent", metadata: ["app": "\(name)", "reason": "\(reason)"])
-        schedule()
-    }
-
-    func ended(_ connection: any GatewayConnection, reason: String) {
-        pool.remove(connection)
-        context.log.info("connection ended", metadata: ["app": "\(name)", "reason": "\(reason)"])
-        schedule()
-    }
-
-    func dialFailed(_ reason: String, refusedByPeer: Bool) {
-        context.log.warning("cannot connect", metadata: ["app": "\(name)", "reason": "\(reason)"])
-        schedule()
-        guard refusedByPeer, pool.refusalsInARow >= 3, hold == nil else { return }
-        hold = .doubt
-        context.tell(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
-    }
-
-    func dialPauseEnded() { schedule() }
-}
-
-extension Verdict {
-    /// The gateway said that the token is dead, and nothing newer speaks against it.
-    fileprivate var declaresDead: Bool {
-        if case .tokenDead(_, _, let declared) = self { declared } else { false }
     }
 }

@@ -9,7 +9,8 @@ extension GatewayPlan {
     ///   - worker: the worker's index, which chooses the address to begin with.
     /// - Throws: when certificate, key or CA cannot be used.
     init(_ setup: AppSetup, token: [UInt8]?, generation: UInt32, worker: Int) throws(CredentialError) {
-        var settings = ClientSettings(trust: setup.authority.isEmpty ? .system : .authorities(setup.authority))
+        var settings = ClientSettings(
+            trust: setup.authority.isEmpty ? .system : .authorities(setup.authority))
         settings.applicationProtocols = ["h2"]
         if case .certificate(let pem) = setup.credentials { settings.identity = try TLSIdentity(pem: pem) }
         self.init(

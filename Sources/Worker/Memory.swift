@@ -27,11 +27,14 @@ enum Memory {
             defer { fclose(maps) }
             var line = [CChar](repeating: 0, count: 4352)
             while fgets(&line, Int32(line.count), maps) != nil {
-                let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                let text = String(
+                    decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 let words = text.split(separator: " ", omittingEmptySubsequences: true)
                 guard words.count == 6, words[1] == "r-xp", words[5].hasPrefix("/") else { continue }
                 let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-                guard ends.count == 2, let start = UnsafeMutableRawPointer(bitPattern: ends[0]) else { continue }
+                guard ends.count == 2, let start = UnsafeMutableRawPointer(bitPattern: ends[0]) else {
+                    continue
+                }
                 madvise(start, Int(ends[1] - ends[0]), MADV_DONTNEED)
             }
         #endif

@@ -27,13 +27,16 @@ import PushModel
 
     /// Reports what is settled, and asks for as much credit as there is.
     func report(_ batch: HeldBatch) {
-        guard !batch.isReporting, let token = sender.shards.tokens[batch.shard] ?? FenceToken.none else { return }
+        guard !batch.isReporting, let token = sender.shards.tokens[batch.shard] ?? FenceToken.none else {
+            return
+        }
         let free = sender.creditLimit - sender.exposure + batch.settled
         let wanted = sender.hold == nil ? batch.wanted(room: max(0, free)) : batch.granted
         let report = batch.beginReport(&builder)
         guard report != nil || wanted > batch.granted else { return }
         let request = Report(
-            token: token, worker: sender.context.name, batch: batch.id, delivery: batch.delivery, wanted: wanted,
+            token: token, worker: sender.context.name, batch: batch.id, delivery: batch.delivery,
+            wanted: wanted,
             isFactsOnly: report?.areFacts ?? false, runs: report?.runs ?? PositionRuns(),
             entry: report?.entry ?? [])
         if report == nil { batch.beginAsking() }
@@ -84,7 +87,8 @@ import PushModel
         switch result {
         case .failure(let error):
             batch.reportFailed()
-            sender.context.log.debug("report failed", metadata: ["batch": "\(batch.id)", "error": "\(error)"])
+            sender.context.log.debug(
+                "report failed", metadata: ["batch": "\(batch.id)", "error": "\(error)"])
             again(batch)
         case .success(.map(let map)):
             batch.reportRefused(map: map)

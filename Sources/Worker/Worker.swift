@@ -107,7 +107,8 @@ import Transport
             return end(70)
         }
         let connection = RedisConnection(settings)
-        context = WorkerContext(redis: connection, name: name, index: index, log: log) { [unowned self] notice in
+        context = WorkerContext(redis: connection, name: name, index: index, log: log) {
+            [unowned self] notice in
             tell(notice)
         }
         var isKnown = false

@@ -28,6 +28,7 @@ enum WorkerProcess {
         let format = getenv(formatVariable).flatMap { LogFormat(rawValue: String(cString: $0)) }
         FarmLog.bootstrap(level: level ?? .info, format: format ?? .text)
         let label = arguments.first.map { "worker-\($0)" } ?? "worker"
+        ProcessLimits.apply()
         do {
             let status = try Loop.run { @Loop in
                 guard isSocket(Worker.controlDescriptor) else {

@@ -29,6 +29,7 @@ struct CoordinatorCommand: ParsableCommand {
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         try StateFolder.make(configuration.stateDirectory)
         let service = CoordinatorService(configuration: configuration, reload: load)
+        ProcessLimits.apply()
         try Loop.run { @Loop in try await service.run() }
     }
 

@@ -112,6 +112,7 @@ struct SimulatorCommand: ParsableCommand {
         let options = try options(configuration)
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         let console = Console(json: common.json)
+        ProcessLimits.apply()
         try Loop.run { @Loop in try await SimulatorService(options: options, console: console).run() }
     }
 

@@ -1,0 +1,89 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+import FarmStore
+import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Signals, a configuration that changed, and the end.
+extension Coordinator {
+    func watchSignals() {
+        signals = [SIGTERM, SIGINT].map { number in
+            SignalWatcher(number) { [unowned self] in stop() }
+        }
+        signals.append(SignalWatcher(SIGHUP) { [unowned self] in Task { @Loop in await reload() } })
+    }
+
+    func stop() {
+        if isStopping {
+            log.warning("told twice to stop: stopping at once")
+            exit(1)
+        }
+        isStopping = true
+        stopping?.resume()
+        stopping = nil
+    }
+
+    func untilStopped() async {
+        guard !isStopping else { return }
+        await withCheckedContinuation { stopping = $0 }
+    }
+
+    func reload() async {
+        guard let around = surroundings, !isStopping else { return }
+        let next: FarmConfiguration
+        do { next = try options.reload() } catch {
+            return log.error("the configuration is not changed", metadata: ["error": "\(error)"])
+        }
+        let changes = configuration.changes(to: next)
+        if !changes.needRestart.isEmpty {
+            log.warning(
+                "some changes take effect at the next start",
+                metadata: ["keys": "\(changes.needRestart.joined(separator: ", "))"])
+        }
+        configuration.apps = next.apps
+        for name in changes.removed { await remove(name) }
+        for app in next.apps {
+            if changes.added.contains(app.name) {
+                await add(app, around)
+            } else if let present = apps[app.name] {
+                await present.change(to: app)
+            }
+        }
+        if !changes.added.isEmpty || !changes.removed.isEmpty { listen() }
+        do throws(RedisError) { try await registry.addApps(next.apps.map(\.name)) } catch {
+            log.warning("apps not registered", metadata: ["error": "\(error)"])
+        }
+        for slot in slots where slot.isReady {
+            for name in changes.added { apps[name].map { introduce($0, to: slot) } }
+        }
+        log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
+    }
+
+    func remove(_ name: String) async {
+        guard let app = apps.removeValue(forKey: name) else { return }
+        for slot in slots { slot.tell(.forget(app: name)) }
+        await app.stop()
+    }
+
+    func shutDown() async {
+        log.notice("coordinator stopping")
+        for app in apps.values { await app.stopIntake() }
+        let endings = slots.map { slot in Task { @Loop in await slot.stop(within: .seconds(20)) } }
+        for ending in endings { await ending.value }
+        for app in apps.values {
+            app.workerReported()
+            await app.stop()
+        }
+        subscriber?.close()
+        // The line ends by itself if this does not get through.
+        try? await registry.leave(host: configuration.host)
+        redis.close()
+        log.notice("coordinator stopped")
+    }
+}

@@ -1,0 +1,116 @@
+import APNs
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import Gateway
+import PushModel
+
+/// What became of a push, and what that means for its batch, its app and its connection.
+extension AppSender {
+    func settled(_ ticket: PushTicket, _ fate: Fate) {
+        guard let batch = held[ticket.batch] else { return }
+        let position = Int(ticket.position)
+        switch fate {
+        case .delivered:
+            breaker.answered()
+            streak.other()
+            counts.delivered += 1
+            batch.delivered(position)
+            reporter.settled(batch)
+            if provenGeneration != generation { prove() }
+        case .unprocessed:
+            breaker.probeReturned(at: .now)
+            batch.giveBack(position)
+            requeue(batch)
+        case .unknown(let cause):
+            if !breaker.isClosed { breaker.troubled(at: .now, using: &random) }
+            let segment = batch.batch.segments[batch.segment(of: position)]
+            settle(
+                batch, position,
+                segment.options.delivery == .atMostOnce
+                    ? .lostTrack(cause: cause)
+                    : .retry(.unknownOutcome, status: 0, reason: cause, retryAfterMilliseconds: 0))
+        case .refused(let refusal): refused(batch, position, refusal)
+        }
+        if hold != nil, batch.inAir == 0 { returnIdleBatches() }
+    }
+
+    private func refused(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal) {
+        let retryAfter = (refusal.retryAfter ?? 0).multipliedReportingOverflow(by: 1000)
+        func retry(_ cause: RetryCause, _ reason: String) -> Fact {
+            .retry(
+                cause, status: refusal.status, reason: reason,
+                retryAfterMilliseconds: retryAfter.overflow ? .max : retryAfter.partialValue)
+        }
+        if case .serverTrouble = refusal.verdict {} else { breaker.answered() }
+        if case .configurationWrong = refusal.verdict {} else { streak.other() }
+        switch refusal.verdict {
+        case .delivered: preconditionFailure("an acceptance told as a refusal")
+        case .tokenDead(let reason, let timestamp, _):
+            let registered = batch.batch.segments[batch.segment(of: position)].options.registeredAt
+            let isDead = Verdict(
+                status: Int(refusal.status), reason: reason, timestamp: timestamp, registeredAt: registered
+            ).declaresDead
+            settle(
+                batch, position, .failed(reason: reason, status: refusal.status, isDead: isDead),
+                timestamp: timestamp)
+        case .requestWrong(let reason):
+            settle(batch, position, .failed(reason: reason, status: refusal.status, isDead: false))
+        case .configurationWrong(let reason): misconfigured(batch, position, refusal, reason)
+        case .credentialsWrong(let reason): doubt(batch, position, .credentialsWrong, refusal, reason)
+        case .credentialsStale(let reason): doubt(batch, position, .credentialsStale, refusal, reason)
+        case .authenticationSlow(let reason): settle(batch, position, retry(.authSlow, reason))
+        case .throttled(let reason): settle(batch, position, retry(.throttled, reason))
+        case .serverTrouble(let reason, let reconnect):
+            breaker.troubled(at: .now, using: &random)
+            settle(batch, position, retry(.server, reason))
+            if reconnect || !breaker.isClosed { pool.retireAll() }
+        case .connectionOver:
+            pool.retireAll()
+            batch.giveBack(position)
+            requeue(batch)
+        }
+    }
+
+    /// The topic is wrong. One that the job chose is the job's fault; the app's own pauses it after some in a row.
+    private func misconfigured(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal, _ reason: String) {
+        let options = batch.batch.segments[batch.segment(of: position)].options
+        if options.topic == nil, streak.wrong() {
+            return doubt(batch, position, .configurationWrong, refusal, reason)
+        }
+        settle(batch, position, .failed(reason: reason, status: refusal.status, isDead: false))
+    }
+
+    /// An answer that concerns the whole app: nothing more is sent until the coordinator has decided.
+    private func doubt(
+        _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ refusal: Refusal, _ reason: String
+    ) {
+        batch.giveBack(position)
+        requeue(batch)
+        guard hold == nil, refusal.generation == generation else { return }
+        hold = .doubt
+        pool.retireAll()
+        context.tell(.doubt(app: name, doubt, generation: generation, reason: reason))
+    }
+
+    func settle(_ batch: HeldBatch, _ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
+        switch fact {
+        case .failed, .lostTrack, .expired: counts.failed += 1
+        case .retry: counts.retried += 1
+        }
+        batch.settle(position, fact, timestamp: timestamp)
+        reporter.settled(batch)
+    }
+
+    private func prove() {
+        provenGeneration = generation
+        context.tell(.proved(app: name, generation: generation))
+    }
+}
+
+extension Verdict {
+    /// The gateway said that the token is dead, and nothing newer speaks against it.
+    fileprivate var declaresDead: Bool {
+        if case .tokenDead(_, _, let declared) = self { declared } else { false }
+    }
+}
