@@ -152,7 +152,7 @@ extension Gatherer {
 extension Gatherer {
     /// Sends the settlements of entries, without waiting for the answers.
     private func settle(_ records: [ResultsRecord]) {
-        let now = UnixTime.seconds
+        let now = WallClock.seconds
         var calls = SettleCalls()
         var earliest: Duration?
         for record in records where !aside.contains(record.id) {
@@ -202,6 +202,6 @@ extension Gatherer {
         desk.log.error(
             "a results entry cannot be settled and is left in the stream",
             metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(reason)"])
-        desk.store.send(TellOfUnreadableEntry(entry: id, reason: reason, at: UnixTime.seconds)) { _ in }
+        desk.store.send(TellOfUnreadableEntry(entry: id, reason: reason, at: WallClock.seconds)) { _ in }
     }
 }

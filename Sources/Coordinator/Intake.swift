@@ -143,7 +143,7 @@ extension Intake {
                 self.head = nil
                 try await parse(raw, resuming: head)
             } else {
-                parse(raw, now: UnixTime.seconds)
+                parse(raw, now: WallClock.seconds)
             }
         }
     }
@@ -162,7 +162,7 @@ extension Intake {
     private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
         let account = try await desk.patiently(ReadAccount(job: head.job))
         let books = Account(id: head.job, app: desk.name, fields: account)
-        let now = books.map { $0.createdAt / 1000 } ?? UnixTime.seconds
+        let now = books.map { $0.createdAt / 1000 } ?? WallClock.seconds
         let limits = JobLimits(tokens: max(desk.maxTokens, books?.submitted ?? 0))
         let job: ParsedJob
         do throws(JobError) {

@@ -4,8 +4,15 @@
     import Darwin
 #endif
 
-/// The clock on the wall: for deadlines that producers gave, never for time-outs.
+/// The clock on the wall: for moments that others gave or will read, never for time-outs.
 package enum WallClock {
     /// Seconds since 1970.
-    package static var seconds: Int64 { Int64(time(nil)) }
+    package static var seconds: Int64 { milliseconds / 1000 }
+
+    /// Milliseconds since 1970.
+    package static var milliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
 }

@@ -1,3 +1,4 @@
+import EventLoop
 import TLS
 
 /// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made

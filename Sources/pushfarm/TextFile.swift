@@ -38,14 +38,6 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPoi
     read(descriptor, buffer.baseAddress!, buffer.count)
 }
 
-/// The time of day.
-enum WallClock {
-    /// Unix seconds.
-    static var seconds: Int64 { Int64(time(nil)) }
-
-    static var sinceEpoch: Duration { .milliseconds(Timestamp.now.milliseconds) }
-}
-
 extension Substring {
     /// Without white space at both ends.
     var trimmed: Substring {
