@@ -124,7 +124,8 @@ let package = Package(
             name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
         .target(
-            name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict),
+            name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict
+        ),
         .testTarget(
             name: "CoordinatorTests",
             dependencies: [

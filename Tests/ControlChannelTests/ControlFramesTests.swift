@@ -10,9 +10,11 @@ import Testing
 
     static let orders: [Order] = [
         .begin(redis: "redis://:secret@host/0", redisAuthority: [1], worker: "host-1-2", index: 1),
-        .app(setup), .forget(app: "demo"), .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8), reconnects: true),
+        .app(setup), .forget(app: "demo"),
+        .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8), reconnects: true),
         .shards(app: "demo", [.init(number: 63, fence: Array("1:abc:host".utf8))]),
-        .ring(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"), .lease(end: 1 << 50),
+        .ring(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"),
+        .lease(end: 1 << 50),
         .finish(withinMilliseconds: 20_000),
     ]
 
