@@ -15,7 +15,7 @@ import Testing
         #expect(batch.delivery == 1 && batch.granted == 7 && batch.suspect == 0 && batch.crashes == 0)
         #expect(batch.map == Array("..........".utf8))
         #expect(try Batch(decoding: batch.body).pushes.count == 10)
-        #expect(reply.left.isEmpty && reply.fenced.isEmpty && reply.pauseReason == nil)
+        #expect(reply.fenced.isEmpty && reply.pauseReason == nil)
         #expect(try desk.account("j1").inFlight == 6 && desk.account("j2").inFlight == 4)
         #expect(try desk.audit() == [])
     }
@@ -96,8 +96,9 @@ import Testing
 
     @Test func `credit alone can be asked for`() throws {
         try desk.split([("j1", 4)])
-        let batch = try #require(try desk.checkout(credit: 0).batches.first)
-        #expect(batch.granted == 0)
+        #expect(try desk.checkout(credit: 0).batches.isEmpty)
+        let batch = try #require(try desk.checkout(credit: 1).batches.first)
+        #expect(batch.granted == 1)
         let ask = Report(
             token: desk.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 3, isFactsOnly: true,
             runs: PositionRuns(), entry: [])
@@ -171,5 +172,18 @@ import Testing
         var foreign = back
         foreign.token = FenceToken(Array("9:x:y".utf8))
         #expect(throws: StoreError.fenced(field: "01")) { try desk.perform(foreign) }
+    }
+
+    @Test func `a worker puts back nothing that another has by now`() throws {
+        try desk.split([("j1", 2)])
+        let batch = try #require(try desk.checkout("w1").batches.first)
+        _ = try desk.perform(Reclaim(.gone(["w1"]), isCrash: false, shards: [(1, desk.token)]))
+        #expect(try desk.checkout("w2").batches.map(\.delivery) == [2])
+        for worker in ["w1", "w2"] {
+            let back = PutBack(token: desk.token, worker: worker, batches: [(batch.id, batch.delivery)])
+            #expect(try desk.perform(back) == 0)
+        }
+        #expect(try desk.account("j1").inFlight == 2)
+        #expect(try desk.audit() == [])
     }
 }

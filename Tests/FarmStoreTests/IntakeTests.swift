@@ -62,6 +62,20 @@ import Testing
         }
     }
 
+    @Test func `a step that did something else is not taken for this one`() throws {
+        try submit("a", "b")
+        _ = try take(known: 0)
+        let refuse = Refuse(
+            token: desk.token, step: 1, job: "j1", field: "id", position: 0, reason: "x", original: [])
+        #expect(try desk.perform(refuse))
+        #expect(throws: StoreError.outOfStep(1)) { try desk.perform(desk.splitRequest(step: 1, [("j1", 1)])) }
+        try desk.perform(desk.splitRequest(step: 2, [("j2", 1)]))
+        var other = refuse
+        other.step = 2
+        #expect(throws: StoreError.outOfStep(2)) { try desk.perform(other) }
+        #expect(try desk.audit() == [])
+    }
+
     @Test func `splitting twice is splitting once`() throws {
         let jobs = [("j1", 3), ("j2", 2)]
         let reply = try desk.split(jobs)

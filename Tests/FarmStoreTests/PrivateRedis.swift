@@ -11,6 +11,8 @@ final class PrivateRedis {
     private let process = Process()
     private let client: BlockingClient
     private var hashes: [Script: [UInt8]] = [:]
+    /// A fault put into a script on purpose.
+    var mutant: Mutant?
 
     init(_ options: [String] = []) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -55,12 +57,9 @@ final class PrivateRedis {
         try Step.result(client.run(request.command(keys, hash: try Step.script.map(hash))))
     }
 
-    /// Forgets what is loaded, as the server was told to.
-    func forgetScripts() { hashes = [:] }
-
     private func hash(_ script: Script) throws -> [UInt8] {
         if let hash = hashes[script] { return hash }
-        let answer = try client.run(script.loadCommand)
+        let answer = try client.run(mutant?.loadCommand(of: script) ?? script.loadCommand)
         let hash = try #require(answer.bytes, "\(script): \(answer)")
         hashes[script] = hash
         return hash

@@ -44,13 +44,13 @@ final class SimulatedHost {
 
     func step() throws {
         do {
-            switch simulation.below(12) {
+            switch simulation.below(20) {
             case 0: try lease()
             case 1: try recover()
-            case 2, 3: try intake()
-            case 4, 5: try gather()
-            case 6: _ = try simulation.attempt(Promote(limit: 1 + simulation.below(5)))
-            case 7: hire()
+            case 2, 3, 4: try intake()
+            case 5, 6, 7, 8: try gather()
+            case 9: _ = try simulation.attempt(Promote(limit: 1 + simulation.below(5)))
+            case 10: hire()
             default:
                 if !workers.isEmpty { try workers[simulation.below(workers.count)].step() }
             }

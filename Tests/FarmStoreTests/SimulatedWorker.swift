@@ -45,7 +45,7 @@ final class SimulatedWorker {
         case 6, 7, 8:
             if !held.isEmpty { try report(held[simulation.below(held.count)]) }
         default:
-            if simulation.isQuiet || !simulation.chance(10) {
+            if simulation.isQuiet || !simulation.chance(50) {
                 for batch in held where batch.isGoingBack { try putBack(batch) }
                 if let batch = held.first { try report(batch) }
             } else if let batch = held.randomElement(using: &simulation.random) {

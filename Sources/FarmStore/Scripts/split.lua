@@ -7,13 +7,16 @@
 --       jobs × (id, opens 0/1, submitted, accepted, malformed, duplicates, lane, events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body)
 -- Reply [1, ms until the earliest delayed batch of this call or -1, shards rung…]; [0] when this step was done before
--- Fence the intake's token and the step (STEP n: the caller must take again). OOM refused.
+-- Fence the intake's token and the step (STEP n: another step was done, the caller must take again). OOM refused.
 -- Error EXISTS id, before any effect: an account of that id is open or younger than 24 h.
 -- Again the step is the intake's: nothing happens, so accounts open, batches appear and jobs leave `taken` once.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
-local done = tonumber(call('HGET', intake, 'step') or '0')
-if step == done then return { 0 } end
+-- A step says what it does: one of the same number that did something else is not this one, done before.
+local what = table.concat({ 'split', ARGV[3], ARGV[4], ARGV[5], ARGV[8], ARGV[9], ARGV[10] or '' }, ' ')
+local last = call('HMGET', intake, 'step', 'did')
+local done = tonumber(last[1] or '0')
+if step == done and last[2] == what then return { 0 } end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
 local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local t = now()
@@ -87,7 +90,7 @@ for k = 1, nbatches do
 end
 
 if ARGV[3] ~= '0' then call('LTRIM', P .. 'taken', ARGV[3], -1) end
-call('HSET', intake, 'step', step)
+call('HSET', intake, 'step', step, 'did', what)
 if ARGV[4] == '' then
     call('HDEL', intake, 'head', 'offset')
 else

@@ -1,0 +1,56 @@
+import RESP
+
+@testable import FarmStore
+
+/// A fault put into a script on purpose: the simulation must notice it.
+struct Mutant: Sendable, CustomStringConvertible {
+    let script: Script
+    let description: String
+    let original: String
+    let replacement: String
+
+    init(_ script: Script, _ description: String, _ original: String, _ replacement: String = "") {
+        (self.script, self.description) = (script, description)
+        (self.original, self.replacement) = (original, replacement)
+    }
+
+    /// Nil for the other scripts.
+    func loadCommand(of script: Script) -> RESPCommand? {
+        guard script == self.script else { return nil }
+        let text = String(decoding: script.text, as: UTF8.self)
+        guard let range = text.firstRange(of: original) else {
+            preconditionFailure("\(script) does not hold: \(original)")
+        }
+        return RESPCommand("SCRIPT", "LOAD", text.replacingCharacters(in: range, with: replacement))
+    }
+
+    static let all = [
+        Mutant(
+            .settle, "books an entry again", "if call('XDEL', results, entry) == 1 then",
+            "call('XDEL', results, entry) if true then"),
+        Mutant(
+            .settle, "forgets what moves out of flight", "texts[tonumber(old[2] or '0') - moved]",
+            "old[2] or '0'"),
+        Mutant(.report, "hands a position over again", "if x and x <= last then return { map } end"),
+        Mutant(
+            .report, "leaves a finished batch in its list",
+            "if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and", "if false and"),
+        Mutant(
+            .report, "does not count facts of a batch in nobody's hands", "if s.worker == '' then",
+            "if false then"),
+        Mutant(.reclaim, "does not count suspects", "add_to_accounts(doubtful, 'maybe_duplicated', 1)"),
+        Mutant(.reclaim, "forgets what was in flight", "add_to_accounts(released, 'in_flight', -1)"),
+        Mutant(.reclaim, "sends suspects of at-most-once again", "if flags % 2 == 1 then", "if false then"),
+        Mutant(
+            .checkout, "does not write the credit down", "    save_state(id, s)\n    give(id, s, body)",
+            "    local granted = s.granted\n    s.granted = 0\n    save_state(id, s)\n    s.granted = granted\n    give(id, s, body)"
+        ),
+        Mutant(.checkout, "does not adopt", "if nknown >= 0 then", "if false then"),
+        Mutant(.promote, "leaves a batch in the delayed set", "call('ZREM', delayed, id)"),
+        Mutant(
+            .split, "takes another step for this one", "if step == done and last[2] == what then",
+            "if step == done then"),
+        Mutant(.split, "opens an open account again", "if old[1] ~= 'finished' or", "if false and"),
+        Mutant(.take, "forgets what was taken", "while known + n < length and", "while false and"),
+    ]
+}
