@@ -26,6 +26,7 @@ struct GatewayCount: Decodable, Sendable {
 struct DemoAccount: Sendable {
     var load: DemoLoad
     var workersKilled = 0
+    var workersToKill = 0
     var time: Duration = .zero
     var gateway: GatewayCount
     private(set) var accounts = 0
@@ -124,7 +125,12 @@ extension DemoAccount {
         row(
             "doubled", doubled,
             maybeDuplicated > 0 ? "of at most \(Figures.grouped(maybeDuplicated)) by the books" : "")
-        if workersKilled > 0 { row("workers killed on the way", workersKilled) }
+        if workersToKill > 0 {
+            row(
+                "workers killed on the way", workersKilled,
+                workersKilled < workersToKill
+                    ? "of \(workersToKill) wanted: the run was too short for more" : "")
+        }
         row("pushes a second", rate, "in \(Figures.time(time))")
         let verdict =
             faults.isEmpty

@@ -17,11 +17,13 @@ import Simulator
     private let load: DemoLoad
     private let kills: Int
     private let control: String
+    /// Leads the session that its workers are in.
+    private let coordinator: pid_t
     private var progress: ProgressLine
     private var sent = 0
     private var settled = 0
     private var finishedJobs = 0
-    private var killed = 0
+    private var victims: Set<pid_t> = []
     private var lastEvent = "0"
     private let app = "demo"
 
@@ -30,11 +32,12 @@ import Simulator
     /// Without any progress for so long something is stuck.
     private static let patience = Duration.seconds(60)
 
-    init(client: FarmClient, load: DemoLoad, kills: Int, control: String, quiet: Bool) {
+    init(client: FarmClient, load: DemoLoad, kills: Int, control: String, coordinator: pid_t, quiet: Bool) {
         self.client = client
         self.load = load
         self.kills = kills
         self.control = control
+        self.coordinator = coordinator
         progress = ProgressLine("delivering", total: load.pushes, quiet: quiet)
     }
 
@@ -50,7 +53,7 @@ import Simulator
             let now = ContinuousClock.now
             if settled != before { (before, lastProgress) = (settled, now) }
             guard now - lastProgress < Self.patience else { break }
-            progress.update(settled, note: killed > 0 ? "\(killed) killed" : "", now: now)
+            progress.update(settled, note: victims.isEmpty ? "" : "\(victims.count) killed", now: now)
             do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
         }
         let time = ContinuousClock.now - start
@@ -84,10 +87,16 @@ import Simulator
 
     /// Kills are spread evenly over the run.
     private func killWhenDue() async throws(CommandFailure) {
-        guard killed < kills, settled >= load.pushes / (kills + 1) * (killed + 1) else { return }
-        let workers = try await FarmReadiness(client: client).readyWorkers()
-        guard let victim = workers.randomElement(), victim.pid > 1 else { return }
-        if kill(pid_t(victim.pid), SIGKILL) == 0 { killed += 1 }
+        guard victims.count < kills, settled >= load.pushes / (kills + 1) * (victims.count + 1) else {
+            return
+        }
+        let workers = try await FarmReadiness(client: client).workers()
+        // The line may be a second old, and its process's number be another's by now: only children of ours count.
+        let candidates = workers.map { pid_t($0.pid) }.filter { pid in
+            pid > 1 && !victims.contains(pid) && getsid(pid) == coordinator
+        }
+        guard let victim = candidates.randomElement() else { return }
+        if kill(victim, SIGKILL) == 0 { victims.insert(victim) }
     }
 
     private func account(_ time: Duration) async throws(CommandFailure) -> DemoAccount {
@@ -102,7 +111,8 @@ import Simulator
         }
         var account = DemoAccount(load: load, gateway: gateway)
         account.time = time
-        account.workersKilled = killed
+        account.workersKilled = victims.count
+        account.workersToKill = kills
         for job in 0..<load.jobs {
             if let books = try await client.account(load.id(of: job), app) { account.add(books) }
         }

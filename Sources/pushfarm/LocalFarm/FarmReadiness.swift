@@ -18,13 +18,20 @@ import FarmStore
         return false
     }
 
-    /// The workers that deliver now. All of their host's are up when there are any.
+    /// The workers, when all of their host's are ready.
     func readyWorkers() async throws(CommandFailure) -> [HostStatus.Worker] {
-        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
-        let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
-        return hosts.flatMap { host -> [HostStatus.Worker] in
-            let ready = host.workers.filter { $0.state == "ready" }
-            return host.state == "running" && ready.count == host.workers.count ? ready : []
+        try await hosts().flatMap { host in
+            host.state == "running" && host.workers.allSatisfy { $0.state == "ready" } ? host.workers : []
         }
+    }
+
+    /// The workers that are ready now.
+    func workers() async throws(CommandFailure) -> [HostStatus.Worker] {
+        try await hosts().flatMap { host in host.workers.filter { $0.state == "ready" } }
+    }
+
+    private func hosts() async throws(CommandFailure) -> [HostStatus] {
+        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        return lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
     }
 }

@@ -62,6 +62,7 @@ struct DemoService: Sendable {
             "pushing \(Figures.grouped(load.pushes)), \(Figures.grouped(load.bad)) of them to bad tokens")
         let run = DemoRun(
             client: client, load: load, kills: kills, control: farm.simulation?.control ?? "",
+            coordinator: farm.coordinator?.pid ?? 0,
             quiet: console.json)
         return try await run.run { end.isGiven }
     }
