@@ -26,8 +26,7 @@ extension FarmConfiguration {
         let fixed: [(String, Bool)] = [
             ("host", host == newer.host), ("redis", redis == newer.redis),
             ("state_dir", stateDirectory == newer.stateDirectory), ("workers", workers == newer.workers),
-            ("shards", shards == newer.shards), ("events_kept", eventsKept == newer.eventsKept),
-            ("accounts_kept", accountsKept == newer.accountsKept),
+            ("shards", shards == newer.shards), ("accounts_kept", accountsKept == newer.accountsKept),
             ("account_hours", accountLife == newer.accountLife), ("log", log == newer.log),
         ]
         changes.needRestart = fixed.filter { !$0.1 }.map(\.0)

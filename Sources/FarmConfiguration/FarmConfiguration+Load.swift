@@ -66,9 +66,6 @@ extension FarmConfiguration {
         redis = try Self.redis(reader)
         if let count = try Self.workers(reader) { workers = count }
         if let count = try reader.number(SettingPath("shards"), in: 1...1024) { shards = count }
-        if let count = try reader.number(SettingPath("events_kept"), in: 1...1_000_000_000) {
-            eventsKept = count
-        }
         if let count = try reader.number(SettingPath("accounts_kept"), in: 1...1_000_000_000) {
             accountsKept = count
         }

@@ -19,8 +19,6 @@ package struct FarmConfiguration: Sendable, Equatable {
     package var workers: WorkerCount = .fixed(2)
     /// Virtual shards; fixed when the farm is first started.
     package var shards = 64
-    /// Events kept an app.
-    package var eventsKept = 1_000_000
     /// Accounts of finished jobs kept an app, the oldest go first.
     package var accountsKept = 1_000_000
     /// How long the account of a finished job is kept.

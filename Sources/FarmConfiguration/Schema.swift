@@ -13,7 +13,7 @@ enum Schema {
     static let root = Shape.group([
         ("redis", .value), ("redis_ca_file", .value), ("redis_password_file", .value),
         ("state_dir", .value), ("workers", .value), ("shards", .value), ("host", .value),
-        ("events_kept", .value), ("accounts_kept", .value), ("account_hours", .value),
+        ("accounts_kept", .value), ("account_hours", .value),
         ("log", .group([("level", .value), ("format", .value)])),
         ("apps", .named(app)),
     ])

@@ -30,14 +30,14 @@ func read(
 ) throws(ConfigurationError) -> FarmConfiguration {
     try FarmConfiguration.read(
         text, file: "etc/farm.yaml", environment: environment, overrides: overrides, purpose: purpose,
-        workingDirectory: "/work")
+        workingDirectory: "/srv")
 }
 
 struct FarmConfigurationTests {
     @Test func `reads every key of the sample`() throws {
         let farm = try read(sample)
         #expect(farm.redis?.description == "redis://127.0.0.1:6379/0")
-        #expect(farm.stateDirectory == "/work/etc/state")
+        #expect(farm.stateDirectory == "/srv/etc/state")
         #expect(farm.workers == .fixed(4))
         #expect(farm.shards == 128)
         #expect(farm.apps.map(\.name) == ["demo", "shop"])
@@ -45,11 +45,11 @@ struct FarmConfigurationTests {
         #expect(demo.topic == "com.example.demo")
         #expect(demo.environment == .sandbox)
         #expect(demo.gateway == HostPort(host: "127.0.0.1", port: 8443))
-        #expect(demo.caFile == "/work/etc/ca.pem")
+        #expect(demo.caFile == "/srv/etc/ca.pem")
         #expect(demo.requestTimeout == .milliseconds(2500))
         #expect(
             demo.credentials
-                == .key(file: "/work/etc/keys/AuthKey_ABC123DEFG.p8", id: "ABC123DEFG", team: "DEF123GHIJ"))
+                == .key(file: "/srv/etc/keys/AuthKey_ABC123DEFG.p8", id: "ABC123DEFG", team: "DEF123GHIJ"))
         let shop = try #require(farm.app(named: "shop"))
         #expect(shop.gateway == HostPort(host: "api.push.apple.com", port: 443))
         #expect(shop.credentials == .certificate(file: "/etc/push.p12", keyFile: nil, password: nil))
@@ -64,11 +64,10 @@ struct FarmConfigurationTests {
             #expect(farm.redis == nil)
             #expect(farm.redisLocation(privateSocketExists: false).description == "redis://127.0.0.1:6379/0")
             #expect(
-                farm.redisLocation(privateSocketExists: true).description == "unix:///work/etc/var/redis.sock"
+                farm.redisLocation(privateSocketExists: true).description == "unix:///srv/etc/var/redis.sock"
             )
             #expect(farm.workers == .fixed(2))
             #expect(farm.shards == 64)
-            #expect(farm.eventsKept == 1_000_000)
             #expect(farm.accountsKept == 1_000_000)
             #expect(farm.accountLife == .seconds(259_200))
             #expect(farm.log.level == .info)
@@ -105,13 +104,13 @@ struct FarmConfigurationTests {
         let farm = try read(sample, environment, flags)
         #expect(farm.workers == .fixed(6))
         #expect(farm.shards == 32)
-        #expect(farm.stateDirectory == "/work/run")
+        #expect(farm.stateDirectory == "/srv/run")
         let demo = try #require(farm.app(named: "demo"))
         #expect(demo.topic == "env.topic")
         #expect(demo.gateway == HostPort(host: "other", port: 2197))
         #expect(
             demo.credentials
-                == .key(file: "/work/etc/keys/AuthKey_ABC123DEFG.p8", id: "ENV1234567", team: "DEF123GHIJ"))
+                == .key(file: "/srv/etc/keys/AuthKey_ABC123DEFG.p8", id: "ENV1234567", team: "DEF123GHIJ"))
     }
 
     @Test func `the environment alone makes an app`() throws {
@@ -122,7 +121,7 @@ struct FarmConfigurationTests {
                 "PUSHFARM_APPS_MY_APP_KEY_ID": "ABC123DEFG", "PUSHFARM_APPS_MY_APP_KEY_TEAM": "DEF123GHIJ",
             ])
         #expect(farm.apps.map(\.name) == ["my_app"])
-        #expect(farm.apps.first?.files == ["/work/k.p8"])
+        #expect(farm.apps.first?.files == ["/srv/k.p8"])
     }
 
     @Test func `an app's variables find it whatever its spelling`() throws {
@@ -166,7 +165,7 @@ struct FarmConfigurationTests {
         let missing = #expect(throws: ConfigurationError.self) { try read(sample, purpose: .coordinator) }
         #expect(
             missing?.description
-                == "etc/farm.yaml:12: apps.demo.key.file: /work/etc/keys/AuthKey_ABC123DEFG.p8: no such file or directory"
+                == "etc/farm.yaml:12: apps.demo.key.file: /srv/etc/keys/AuthKey_ABC123DEFG.p8: no such file or directory"
         )
         let text = "apps: { a: { topic: t, certificate: { file: /etc/passwd, password_env: SECRET } } }"
         let unset = #expect(throws: ConfigurationError.self) { try read(text, purpose: .coordinator) }
