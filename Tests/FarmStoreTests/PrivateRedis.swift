@@ -16,7 +16,7 @@ final class PrivateRedis {
 
     init(_ options: [String] = []) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "pf-" + UUID().uuidString.prefix(8))
+            "pushfarm-store-" + UUID().uuidString.prefix(8))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         socketPath = folder.appendingPathComponent("r.sock").path
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
