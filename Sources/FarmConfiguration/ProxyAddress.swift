@@ -1,8 +1,6 @@
 /// An HTTP proxy that is asked to CONNECT to the gateway.
 package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     package var place: HostPort
-    package var user: String?
-    package var password: Secret?
 
     package var description: String { "http://\(place)" }
 
@@ -15,8 +13,9 @@ package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
         else {
             throw InvalidValue("expected http://host:port, without a path")
         }
+        guard parts.user == nil, parts.password == nil else {
+            throw InvalidValue("a proxy that asks for a password is not supported")
+        }
         self.place = place
-        user = parts.user
-        password = parts.password.map(Secret.init)
     }
 }

@@ -99,6 +99,10 @@ struct ConfigurationErrorTests {
         (key + "\n    proxy: proxy:3128", "expected http://host:port of a proxy that allows CONNECT", 5),
         (key + "\n    proxy: http://proxy", "expected http://host:port, without a path", 5),
         (
+            key + "\n    proxy: http://me:secret@proxy:3128", "a proxy that asks for a password is not supported",
+            5
+        ),
+        (
             key + "\n    request_timeout: 0",
             "expected seconds, more than 0 and at most 3600, found 0", 5
         ),
