@@ -99,7 +99,8 @@ struct ConfigurationErrorTests {
         (key + "\n    proxy: proxy:3128", "expected http://host:port of a proxy that allows CONNECT", 5),
         (key + "\n    proxy: http://proxy", "expected http://host:port, without a path", 5),
         (
-            key + "\n    proxy: http://me:secret@proxy:3128", "a proxy that asks for a password is not supported",
+            key + "\n    proxy: http://me:secret@proxy:3128",
+            "a proxy that asks for a password is not supported",
             5
         ),
         (
