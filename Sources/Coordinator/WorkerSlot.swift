@@ -23,7 +23,8 @@ import Transport
         /// A process has started; it may be given its first orders.
         func started(_ slot: WorkerSlot)
         func noticed(_ notice: Notice, _ slot: WorkerSlot)
-        /// The process `name` has ended; `isCrash` unless it was asked to. The next one starts after the call returns.
+        /// The process `name` has ended; `isCrash` if it was by its own doing, which may have been a push's. The next one
+        /// starts after the call returns.
         func ended(_ slot: WorkerSlot, name: String, isCrash: Bool) async
     }
 
@@ -156,10 +157,10 @@ import Transport
     }
 
     private func ended(_ child: ChildProcess) async {
-        let isCrash = !isStopping && child.end != .exited(0)
+        let isCrash = !isStopping && child.end?.isCrash == true
         let how = child.end.map { "\($0)" } ?? "?"
         log.log(
-            level: isCrash ? .error : .info, "worker ended",
+            level: isStopping || child.end == .exited(0) ? .info : .error, "worker ended",
             metadata: ["worker": "\(index)", "pid": "\(child.pid)", "how": "\(how)"])
         control?.close()
         control = nil
@@ -204,5 +205,16 @@ import Transport
         #endif
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw LoopError(code: -errno) }
         return (pair[0], pair[1])
+    }
+}
+
+extension ChildProcess.End {
+    /// By the process's own doing. A signal that only somebody else sends (SIGKILL, SIGTERM, …) accuses no push.
+    fileprivate var isCrash: Bool {
+        switch self {
+        case .exited(let status): status != 0
+        case .killed(let signal):
+            [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS].contains(signal)
+        }
     }
 }

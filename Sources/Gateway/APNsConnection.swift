@@ -90,9 +90,8 @@ package import Transport
 
     package func retire() {
         guard !isRetiring, !hasEnded else { return }
+        // No GOAWAY: it would stop no stream of ours, and some gateways then answer the open ones no more.
         isRetiring = true
-        session.goAway()
-        stream.setNeedsFlush()
         closeIfDone(reason: "retired")
     }
 

@@ -21,7 +21,7 @@ import Transport
     package private(set) var refusalsInARow = 0
     private var plan: GatewayPlan?
     private weak var owner: (any Owner)?
-    private var backOff = BackOff(first: .milliseconds(500), longest: .seconds(60))
+    private var backOff = BackOff(first: .milliseconds(500), longest: .seconds(10))
     private var isDialling = false
     private var epoch = 0
     private var pause: Timer?

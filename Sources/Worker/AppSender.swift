@@ -150,6 +150,17 @@ import PushModel
         return hasSome
     }
 
+    /// Expires what is in hand and can no longer be sent in time: the gateway may be out of reach for long.
+    func expireOverdue() {
+        let now = WallClock.seconds
+        for batch in held.values {
+            let count = batch.expire(now: now)
+            guard count > 0 else { continue }
+            counts.failed += UInt64(count)
+            reporter.settled(batch)
+        }
+    }
+
     /// Gives batches back that have nothing in the air, when nothing more is to be sent.
     func returnIdleBatches() {
         switch hold {

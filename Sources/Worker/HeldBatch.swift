@@ -99,7 +99,9 @@ final class HeldBatch {
 
     /// The next position to send, which then is in the air; `nil` when there is none within the credit.
     func next() -> Int? {
-        if let again = returned.popLast() { return take(again) }
+        while let again = returned.popLast() {
+            if positions[again] == .open { return take(again) }
+        }
         let end = min(granted, count)
         while cursor < end {
             defer { cursor += 1 }
@@ -109,9 +111,26 @@ final class HeldBatch {
     }
 
     var hasNext: Bool {
+        while let last = returned.last, positions[last] != .open { returned.removeLast() }
         if !returned.isEmpty { return true }
         while cursor < min(granted, count), positions[cursor] != .open { cursor += 1 }
         return cursor < min(granted, count)
+    }
+
+    /// Settles what may be sent and is past its job's deadline, whether or not there is a connection to send it on.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: how many positions.
+    func expire(now: Int64) -> Int {
+        var count = 0
+        for segment in batch.segments {
+            guard let deadline = segment.options.deadline, deadline <= now else { continue }
+            for position in segment.pushes where position < granted && positions[position] == .open {
+                settle(take(position), .expired)
+                count += 1
+            }
+        }
+        return count
     }
 
     /// A position that certainly was not processed may be sent again.

@@ -161,6 +161,7 @@ import Transport
         var sum = Notice.Beat()
         for app in apps.values {
             app.shards.ringAll()
+            app.expireOverdue()
             app.schedule()
             sum.connections += UInt32(app.pool.connections.count)
             sum.openStreams += UInt32(app.pool.openStreams)
