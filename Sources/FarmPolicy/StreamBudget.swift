@@ -14,6 +14,10 @@ package struct StreamBudget: ~Copyable, Sendable {
     private var isAlone: Bool
     private var isGoingAway = false
     private var idsLeft: Int
+    /// Fewer than the gateway allows, because it did not keep up: halved when requests time out, one more with
+    /// each whole round of answers. nil: it keeps up.
+    private var pace: Int?
+    private var answersOfRound = 0
     /// Streams that are open now.
     package private(set) var open = 0
 
@@ -32,7 +36,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// How many streams may be open at the same time now.
     package var limit: Int {
         guard let peerLimit, !isGoingAway else { return 0 }
-        return min(peerLimit, isAlone ? 1 : cap)
+        return min(peerLimit, isAlone ? 1 : min(cap, pace ?? cap))
     }
 
     /// How many more streams may be opened now.
@@ -59,6 +63,21 @@ package struct StreamBudget: ~Copyable, Sendable {
 
     /// An answer proved that the gateway accepts the credentials.
     package mutating func authenticated() { isAlone = false }
+
+    /// Requests were not answered in time: more of them at once would only wait longer.
+    package mutating func timedOut() {
+        pace = max(1, min(limit, pace ?? limit) / 2)
+        answersOfRound = 0
+    }
+
+    /// An answer came, whatever it said.
+    package mutating func answered() {
+        guard let pace else { return }
+        answersOfRound += 1
+        guard answersOfRound >= pace else { return }
+        answersOfRound = 0
+        self.pace = pace >= cap ? nil : pace + max(1, pace / 4)
+    }
 
     /// The gateway said GOAWAY.
     package mutating func goAway() { isGoingAway = true }

@@ -23,6 +23,30 @@ struct StreamBudgetTests {
         #expect(budget.available == 1000)
     }
 
+    @Test func `a gateway that does not keep up gets half, and more again with each round of answers`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: false)
+        budget.settings(maxConcurrentStreams: 1000)
+        budget.timedOut()
+        #expect(budget.limit == 500)
+        budget.timedOut()
+        #expect(budget.limit == 250)
+        for _ in 0..<249 { budget.answered() }
+        #expect(budget.limit == 250)
+        budget.answered()
+        #expect(budget.limit == 312)
+        for _ in 0..<20 { budget.timedOut() }
+        #expect(budget.limit == 1)
+        var rounds = 0
+        while budget.limit < 1000 {
+            for _ in 0..<budget.limit { budget.answered() }
+            rounds += 1
+        }
+        #expect(rounds < 40)
+        for _ in 0..<100_000 { budget.answered() }
+        budget.timedOut()
+        #expect(budget.limit == 500)
+    }
+
     @Test func `settings are obeyed in both directions`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         budget.settings(maxConcurrentStreams: 10)
