@@ -123,6 +123,11 @@ let package = Package(
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
+        .testTarget(
+            name: "EventLoopTests", dependencies: ["EventLoop", "Transport", "LoopTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "TransportTests", dependencies: ["Transport", "TLS", "EventLoop", "LoopTesting"],
+            swiftSettings: strict),
         .target(
             name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict
         ),

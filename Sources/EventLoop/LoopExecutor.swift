@@ -45,7 +45,7 @@ final class LoopExecutor: SerialExecutor {
     }
 
     @Loop func atEndOfTurn(_ listener: any TurnListener) {
-        hooks.listeners.append(listener)
+        hooks.listeners.append(LoopHooks.Listener(object: listener))
     }
 
     /// Runs what is due before the loop waits: jobs, then listeners, until there is neither, or for so many
@@ -58,10 +58,10 @@ final class LoopExecutor: SerialExecutor {
                 return due
             }
             for job in due { job.runSynchronously(on: asUnownedSerialExecutor()) }
-            let listeners = hooks.listeners
-            hooks.listeners.removeAll(keepingCapacity: true)
-            for listener in listeners { listener.loopTurnEnded() }
-            if due.isEmpty && listeners.isEmpty { return hooks.allowWaiting() }
+            if due.isEmpty && hooks.listeners.isEmpty { return hooks.allowWaiting() }
+            swap(&hooks.listeners, &hooks.called)
+            for listener in hooks.called { listener.object?.loopTurnEnded() }
+            hooks.called.removeAll(keepingCapacity: true)
         }
         hooks.forbidWaiting()
     }

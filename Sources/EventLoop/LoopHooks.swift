@@ -5,10 +5,17 @@ import CLibuv
 /// `prepare` runs right before every poll and finishes the turn; `idle` keeps the poll from waiting while
 /// there is more to run; `async` wakes the loop from another thread.
 @Loop final class LoopHooks {
-    var listeners: [any TurnListener] = []
+    var listeners: [Listener] = []
+    /// Those that are being called; kept for its memory.
+    var called: [Listener] = []
     private let idle: Address<uv_idle_t>
     /// The one handle that other threads may touch: libuv allows `uv_async_send` anywhere.
     private let wakeUp: Address<uv_async_t>
+
+    /// One that waits for the end of the turn, unless it goes before: it must not outlive its owner, whom it calls.
+    struct Listener {
+        weak var object: (any TurnListener)?
+    }
 
     /// Where a handle is, for ever.
     private struct Address<Kind>: Sendable {

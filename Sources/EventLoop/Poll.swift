@@ -48,6 +48,8 @@ import CLibuv
         }
         uv_poll_start(handle, interest.rawValue) { handle, status, events in
             let poll = Handle.owner(handle!.pointee.data, as: Poll.self)
+            // After an error libuv has stopped; the next call of `watch` starts it again.
+            if status < 0 { Loop.assumeIsolated { poll.interest = [] } }
             let ready = status < 0 ? [.readable, .writable] : Poll.Interest(rawValue: events)
             Loop.assumeIsolated { poll.action(ready) }
         }

@@ -60,6 +60,15 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         guard status == 0 else { return nil }
     }
 
+    /// The address that a socket is connected to; `nil` if it has none, as the client's end of a path.
+    package init?(peerOf descriptor: Int32) {
+        length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        guard status == 0, family != AF_UNIX || length > MemoryLayout<sa_family_t>.size else { return nil }
+    }
+
     func withSockaddr<Value>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
         withUnsafePointer(to: storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

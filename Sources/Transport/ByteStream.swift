@@ -16,7 +16,8 @@ package import TLS
     package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in }
     /// Is called once, unless ``close()`` came first.
     package var onEnd: @Loop (StreamEnd) -> Void = { _ in }
-    /// Appends more output, or nothing when there is none; asked after ``setNeedsFlush()``.
+    /// Appends more output to what it is given, or nothing when there is none; asked after ``setNeedsFlush()``.
+    /// It may close the stream, but not write to it.
     package var source: (@Loop (inout OutputBuffer) -> Void)?
     /// The peer's address, for logs.
     package let peer: String
@@ -26,9 +27,17 @@ package import TLS
     private var poll: Poll?
     private var output = OutputBuffer()
     private var waitsForRoom = false
+    /// TLS cannot read before it has written something of its own.
+    private var readWaitsForRoom = false
     private var flushIsDue = false
     private var readIsDue = false
     private var isOpen = true
+    private var isClosing = false
+    /// The source is being asked; it may ask for the close.
+    private var isFilling = false
+    private var closeIsDue = false
+    /// Writes of one turn at most: other streams have their turn too.
+    private static let writesPerTurn = 16
 
     /// Takes over a connected descriptor, and its TLS session after the handshake.
     init(_ descriptor: Int32, _ channel: consuming Channel, peer: String) {
@@ -41,7 +50,11 @@ package import TLS
         if readIsDue { Loop.atEndOfTurn(self) }
     }
 
-    isolated deinit { close() }
+    isolated deinit {
+        // It belongs to an owner that is gone, most likely.
+        source = nil
+        close()
+    }
 
     /// The protocol agreed on by ALPN, if TLS and any.
     package var applicationProtocol: String? { channel.applicationProtocol }
@@ -77,12 +90,21 @@ package import TLS
 
     /// Stops or goes on reading: while stopped, the peer is held up by TCP.
     package var isReading = true {
-        didSet { watch() }
+        didSet {
+            watch()
+            // What TLS took from the socket before does not wake a poll.
+            if isReading, isOpen, channel.hasPending { setNeedsRead() }
+        }
     }
 
     /// Sends what is waiting as far as the socket takes it now, says goodbye and closes. No callback comes after it.
     package func close() {
-        guard isOpen else { return }
+        guard isOpen, !isClosing else { return }
+        if isFilling {
+            closeIsDue = true
+            return
+        }
+        isClosing = true
         flush()
         guard isOpen else { return }
         channel.sayGoodbye()
@@ -108,12 +130,15 @@ package import TLS
     }
 
     private func handle(_ ready: Poll.Interest) {
+        var canRead = ready.contains(.readable)
         if ready.contains(.writable), waitsForRoom {
             waitsForRoom = false
-            watch()
+            canRead = canRead || readWaitsForRoom
+            readWaitsForRoom = false
             setNeedsFlush()
         }
-        if ready.contains(.readable), isReading { read() }
+        if canRead, isReading { read() }
+        watch()
     }
 
     /// Reads until the socket is empty, but not for ever: other streams have their turn too.
@@ -124,27 +149,57 @@ package import TLS
             case .bytes(let count):
                 onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
             case .wait(let interest):
-                if interest == .writable { waitForRoom() }
+                if interest == .writable {
+                    readWaitsForRoom = true
+                    waitForRoom()
+                }
                 return
             case .end(let end): return finish(end)
             }
         }
-        guard isOpen, channel.hasPending, !readIsDue else { return }
+        if isOpen, channel.hasPending { setNeedsRead() }
+    }
+
+    private func setNeedsRead() {
+        guard !readIsDue else { return }
         readIsDue = true
         Loop.atEndOfTurn(self)
     }
 
     private func flush() {
+        var writes = 0
         while isOpen, !waitsForRoom {
-            if output.isEmpty { source?(&output) }
+            if output.isEmpty { fill() }
             guard isOpen, !output.isEmpty else { break }
+            guard writes < Self.writesPerTurn || isClosing else { return setNeedsFlush() }
+            writes += 1
             switch channel.write(descriptor, output.front) {
             case .bytes(let count): output.consume(count)
             case .wait: waitForRoom()
-            case .end(let end): return finish(end)
+            case .end(let end):
+                readRest()
+                return finish(end)
             }
         }
         output.trim()
+    }
+
+    /// What the peer said before it went is still there, such as answers and why it went.
+    private func readRest() {
+        while isOpen, isReading, !isClosing {
+            guard case .bytes(let count) = channel.read(descriptor, into: ReadBuffer.shared) else { return }
+            onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
+        }
+    }
+
+    private func fill() {
+        guard let source else { return }
+        isFilling = true
+        source(&output)
+        isFilling = false
+        guard closeIsDue else { return }
+        self.source = nil
+        close()
     }
 
     private func waitForRoom() {
@@ -161,7 +216,7 @@ package import TLS
     private func finish(_ end: StreamEnd) {
         guard isOpen else { return }
         shut()
-        onEnd(end)
+        if !isClosing { onEnd(end) }
     }
 
     private func shut() {

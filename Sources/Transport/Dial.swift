@@ -77,7 +77,9 @@ package import TLS
     private func connect(
         to address: SocketAddress, tcpDeadline: ContinuousClock.Instant, deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> ByteStream {
-        let descriptor = try Socket.open(address.family)
+        let descriptor: Int32
+        // A family that this host does not have is a reason to try the next address.
+        do { descriptor = try Socket.open(address.family) } catch { throw .unreachable("\(error)") }
         do {
             try await Self.finishConnect(descriptor, to: address, deadline: tcpDeadline)
             let waiter = SocketWaiter(descriptor, deadline: deadline)
@@ -96,7 +98,8 @@ package import TLS
         _ descriptor: Int32, to address: SocketAddress, deadline: ContinuousClock.Instant
     ) async throws(TransportError) {
         var number: Int32 = address.connect(descriptor) == 0 ? 0 : errno
-        if number == EINPROGRESS || number == EAGAIN {
+        // Not EAGAIN: a path's listener is full, or we have no port left, and no event would tell of a change.
+        if number == EINPROGRESS || number == EINTR {
             let waiter = SocketWaiter(descriptor, deadline: deadline)
             defer { waiter.release() }
             do throws(TransportError) { try await waiter.wait(for: .writable, stage: "connect") } catch {

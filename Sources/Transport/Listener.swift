@@ -14,6 +14,8 @@ package import TLS
     package let address: SocketAddress
     /// Handshakes that failed or timed out.
     package private(set) var failedHandshakes = 0
+    /// Handshakes under way.
+    package private(set) var handshakes = 0
 
     private let descriptor: Int32
     private let tls: TLSContext?
@@ -47,7 +49,7 @@ package import TLS
 
     isolated deinit { close() }
 
-    /// Stops listening; streams that were handed over live on.
+    /// Stops listening; streams that were handed over live on, no other follows.
     package func close() {
         guard let poll else { return }
         poll.cancel()
@@ -59,7 +61,8 @@ package import TLS
         for _ in 0..<64 {
             do {
                 guard let accepted = try Socket.accept(descriptor, address.family) else { return }
-                Task { @Loop in await greet(accepted) }
+                let peer = SocketAddress(peerOf: accepted) ?? address
+                Task { @Loop in await greet(accepted, peer) }
             } catch {
                 return pause()
             }
@@ -73,18 +76,24 @@ package import TLS
         retry?.start(after: .milliseconds(100))
     }
 
-    private func greet(_ accepted: Int32) async {
-        let peer = address
-        guard let tls else { return onStream(ByteStream(accepted, .plain, peer: peer.description)) }
+    private func greet(_ accepted: Int32, _ peer: SocketAddress) async {
+        guard let tls else { return handOver(ByteStream(accepted, .plain, peer: peer.description)) }
         let waiter = SocketWaiter(accepted, deadline: .now + handshakeTimeout)
+        handshakes += 1
+        defer { handshakes -= 1 }
         do {
             let session = try TLSSession(server: tls, socket: accepted)
-            onStream(try await Handshake.finish(session, accepted, peer: peer, waiter: waiter))
+            handOver(try await Handshake.finish(session, accepted, peer: peer, waiter: waiter))
         } catch {
             waiter.release()
             _ = Self.closeDescriptor(accepted)
             failedHandshakes += 1
         }
+    }
+
+    /// After the close nobody expects a stream any more; whoever did may be gone.
+    private func handOver(_ stream: ByteStream) {
+        if poll == nil { stream.close() } else { onStream(stream) }
     }
 
     private static func address(of endpoint: Endpoint) async throws(TransportError) -> SocketAddress {

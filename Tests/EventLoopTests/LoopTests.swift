@@ -1,0 +1,116 @@
+import EventLoop
+import Foundation
+import LoopTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoopTests {
+    @Test func `jobs run in the order in which they came`() async throws {
+        let order = try await onLoop {
+            let mailbox = Mailbox<Int>()
+            for number in 0..<1000 { Task { @Loop in mailbox.put(number) } }
+            try await mailbox.wait(until: 1000)
+            return mailbox.all
+        }
+        #expect(order == Array(0..<1000))
+    }
+
+    @Test func `jobs from other threads wake the loop, and none is lost`() async throws {
+        let mailbox = try await onLoop { Mailbox<Int>() }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask { await mailbox.put(number) }
+            }
+        }
+        let all = try await onLoop { mailbox.all }
+        #expect(all.sorted() == Array(0..<200))
+    }
+
+    @Test func `all that is isolated to the loop runs on one thread`() async throws {
+        let first = try await onLoop { UInt(pthread_self()) }
+        let second = try await onLoop {
+            await Task.yield()
+            return UInt(pthread_self())
+        }
+        #expect(first == second)
+    }
+
+    @Loop private final class Listener: TurnListener {
+        var turns = 0
+        var afterTurn: @Loop () -> Void = {}
+        func loopTurnEnded() {
+            turns += 1
+            afterTurn()
+        }
+    }
+
+    @Test func `a turn listener is called once for each time that it asked, after the turn's jobs`()
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let listener = Listener()
+            let mailbox = Mailbox<String>()
+            listener.afterTurn = { mailbox.put("turn") }
+            Loop.atEndOfTurn(listener)
+            Task { @Loop in mailbox.put("job") }
+            try await mailbox.wait(until: 2)
+            #expect(mailbox.all == ["job", "turn"] || mailbox.all == ["turn", "job"])
+            await Task.yield()
+            #expect(listener.turns == 1)
+        }
+    }
+
+    @Test func `a listener that has gone is not kept for its turn`() async throws {
+        try await onLoop { () async throws -> Void in
+            let mailbox = Mailbox<String>()
+            var listener: Listener? = Listener()
+            listener?.afterTurn = { mailbox.put("turn") }
+            Loop.atEndOfTurn(listener!)
+            listener = nil
+            try await Loop.sleep(for: .milliseconds(1))
+            #expect(mailbox.all.isEmpty)
+        }
+    }
+
+    @Test func `a listener that asks again and again does not keep timers from their turn`() async throws {
+        try await onLoop { () async throws -> Void in
+            let listener = Listener()
+            let mailbox = Mailbox<Int>()
+            listener.afterTurn = { [unowned listener] in
+                if mailbox.all.isEmpty { Loop.atEndOfTurn(listener) }
+            }
+            Loop.atEndOfTurn(listener)
+            let timer = Timer { mailbox.put(listener.turns) }
+            timer.start(after: .milliseconds(5))
+            #expect(try await mailbox.next() > 1)
+        }
+    }
+
+    @Test func `a sleeper wakes up by itself`() async throws {
+        try await onLoop { try await Loop.sleep(for: .milliseconds(1)) }
+    }
+
+    @Test(arguments: [true, false]) func `a cancelled sleeper wakes up with an error`(isEarly: Bool)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let asleep = Mailbox<Void>()
+            let sleeper = Task { @Loop in
+                asleep.put(())
+                try await Loop.sleep(for: .seconds(3600))
+            }
+            if !isEarly { try await asleep.next() }
+            sleeper.cancel()
+            await #expect(throws: CancellationError.self) { try await sleeper.value }
+        }
+    }
+
+    @Test func `a sleeper that was cancelled before it lies down does not sleep`() async throws {
+        try await onLoop { () async throws -> Void in
+            let sleeper = Task { @Loop in
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await Loop.sleep(for: .seconds(3600))
+            }
+            await #expect(throws: CancellationError.self) { try await sleeper.value }
+        }
+    }
+}

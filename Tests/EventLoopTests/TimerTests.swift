@@ -1,0 +1,107 @@
+import EventLoop
+import LoopTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct TimerTests {
+    @Test func `timers come in the order of their times`() async throws {
+        try await onLoop { () async throws -> Void in
+            let mailbox = Mailbox<Int>()
+            let timers = [30, 10, 20].map { delay in
+                let timer = Timer { mailbox.put(delay) }
+                timer.start(after: .milliseconds(delay))
+                return timer
+            }
+            try await mailbox.wait(until: 3)
+            #expect(mailbox.all == [10, 20, 30])
+            #expect(timers.allSatisfy { !$0.isRunning })
+        }
+    }
+
+    @Test func `a stopped timer stays silent, and can be started again`() async throws {
+        try await onLoop { () async throws -> Void in
+            let mailbox = Mailbox<String>()
+            let stopped = Timer { mailbox.put("stopped") }
+            let other = Timer { mailbox.put("other") }
+            stopped.start(after: .milliseconds(1))
+            #expect(stopped.isRunning)
+            stopped.stop()
+            #expect(!stopped.isRunning)
+            other.start(after: .milliseconds(3))
+            #expect(try await mailbox.next() == "other")
+            stopped.start(after: .zero)
+            #expect(try await mailbox.next() == "stopped")
+        }
+    }
+
+    @Test func `starting again moves a timer`() async throws {
+        try await onLoop { () async throws -> Void in
+            let mailbox = Mailbox<String>()
+            let moved = Timer { mailbox.put("moved") }
+            moved.start(after: .milliseconds(1))
+            moved.start(after: .milliseconds(8))
+            let other = Timer { mailbox.put("other") }
+            other.start(after: .milliseconds(4))
+            try await mailbox.wait(until: 2)
+            #expect(mailbox.all == ["other", "moved"])
+        }
+    }
+
+    @Test func `a repeated timer goes on until it is stopped by its own action`() async throws {
+        try await onLoop { () async throws -> Void in
+            let mailbox = Mailbox<Int>()
+            var timer: Timer?
+            timer = Timer {
+                mailbox.put(mailbox.all.count)
+                if mailbox.all.count == 3 { timer?.stop() }
+            }
+            timer?.start(after: .zero, every: .milliseconds(1))
+            try await mailbox.wait(until: 3)
+            #expect(timer?.isRunning == false)
+        }
+    }
+
+    @Test func `a released timer never calls`() async throws {
+        try await onLoop { () async throws -> Void in
+            let mailbox = Mailbox<String>()
+            var released: Timer? = Timer { mailbox.put("released") }
+            released?.start(after: .milliseconds(1))
+            released = nil
+            let other = Timer { mailbox.put("other") }
+            other.start(after: .milliseconds(3))
+            #expect(try await mailbox.next() == "other")
+        }
+    }
+
+    /// An owner whose timer trusts, `unowned`, that it lives.
+    @Loop private final class Owner {
+        private(set) lazy var timer = Timer { [unowned self] in calls.put(1) }
+        private let calls: Mailbox<Int>
+        init(_ calls: Mailbox<Int>) { self.calls = calls }
+    }
+
+    @Test func `an owner released in a callback takes its timer, due in the same turn, along`() async throws {
+        try await onLoop { () async throws -> Void in
+            let calls = Mailbox<Int>()
+            let done = Mailbox<Void>()
+            var owners: [Owner] = (0..<10).map { _ in Owner(calls) }
+            let killer = Timer { owners = [] }
+            killer.start(after: .zero)
+            for owner in owners { owner.timer.start(after: .zero) }
+            let end = Timer { done.put(()) }
+            end.start(after: .milliseconds(2))
+            try await done.next()
+            #expect(calls.all.isEmpty)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (Duration.zero, 0), (.seconds(-5), 0), (.nanoseconds(1), 1), (.microseconds(1500), 2),
+            (.milliseconds(7), 7), (.seconds(3), 3000),
+        ] as [(Duration, UInt64)]) func `durations are rounded up to milliseconds`(
+            duration: Duration, milliseconds: UInt64
+        )
+    {
+        #expect(duration.milliseconds == milliseconds)
+    }
+}

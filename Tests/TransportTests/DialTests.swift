@@ -1,0 +1,154 @@
+import EventLoop
+import Foundation
+import LoopTesting
+import TLS
+import Testing
+
+@testable import Transport
+
+/// Ways not to get a connection, and how long that takes.
+@Suite(.timeLimit(.minutes(1))) struct DialTests {
+    /// What a dial came to, as words.
+    @Loop private static func outcome(of dial: Dial) async -> String {
+        do throws(TransportError) {
+            let stream = try await dial.connect()
+            defer { stream.close() }
+            return "connected"
+        } catch { return "\(error)" }
+    }
+
+    private static func client(_ trust: Trust = .authorities(Authority.pem)) throws -> TLSContext {
+        try TLSContext(client: ClientSettings(trust: trust))
+    }
+
+    @Test func `nobody listens: the error names the address and the reason`() async throws {
+        try await onLoop { () async throws -> Void in
+            let port = try RawSocket(port: 0).port
+            let text = await Self.outcome(
+                of: Dial(.tcp(host: "127.0.0.1", port: port), timeout: .seconds(20)))
+            #expect(text == "cannot connect: 127.0.0.1:\(port): Connection refused")
+        }
+    }
+
+    @Test(arguments: 0..<4) func `every address of a host is tried, whichever is first`(first: Int)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server()
+            var dial = server.dial
+            // The listener is at one of its addresses only.
+            dial.endpoint = .tcp(host: "localhost", port: server.listener.address.port)
+            dial.firstAddress = first
+            #expect(await Self.outcome(of: dial) == "connected")
+        }
+    }
+
+    @Test func `no such name`() async throws {
+        let text = try await onLoop {
+            await Self.outcome(of: Dial(.tcp(host: "nobody.invalid", port: 1), timeout: .seconds(40)))
+        }
+        #expect(text.hasPrefix("cannot resolve nobody.invalid: "))
+    }
+
+    @Test func `no such path, and one that is too long`() async throws {
+        try await onLoop { () async throws -> Void in
+            let text = await Self.outcome(of: Dial(.unix(path: temporaryPath()), timeout: .seconds(20)))
+            #expect(text.contains("No such file"))
+            let long = "/tmp/" + String(repeating: "x", count: 200)
+            #expect(
+                await Self.outcome(of: Dial(.unix(path: long), timeout: .seconds(20)))
+                    == "the socket path is too long: \(long)")
+        }
+    }
+
+    @Test func `a path whose listener takes nobody in is not taken for a connection`() async throws {
+        try await onLoop { () async throws -> Void in
+            let path = temporaryPath()
+            let listening = try Socket.open(SocketAddress(path: path)!.family)
+            #expect(SocketAddress(path: path)!.bind(listening) == 0 && listen(listening, 0) == 0)
+            var streams: [ByteStream] = []
+            var refusals: [String] = []
+            for _ in 0..<3 {
+                do throws(TransportError) {
+                    streams.append(try await Dial(.unix(path: path), timeout: .milliseconds(50)).connect())
+                } catch { refusals.append("\(error)") }
+            }
+            #expect(
+                streams.count < 3 && refusals.allSatisfy { $0.hasPrefix("cannot connect: ") }, "\(refusals)")
+            close(listening)
+        }
+    }
+
+    @Test func `a host that does not answer is given up`() async throws {
+        try await onLoop { () async throws -> Void in
+            let silent = try RawSocket(port: 0)
+            let dial = Dial(.tcp(host: "127.0.0.1", port: silent.port), timeout: .milliseconds(100))
+            var streams: [ByteStream] = []
+            var text = ""
+            // The first ones fit in the backlog.
+            for _ in 0..<5 where text.isEmpty {
+                do throws(TransportError) { streams.append(try await dial.connect()) } catch {
+                    text = "\(error)"
+                }
+            }
+            #expect(text.contains("timed out"))
+        }
+    }
+
+    @Test func `a peer that never answers the handshake is given up, and let go`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(.plain)
+            var dial = server.dial
+            dial.tls = try Self.client()
+            dial.timeout = .milliseconds(500)
+            #expect(await Self.outcome(of: dial) == "timed out: TLS handshake")
+            #expect(try await server.accepted.next().ends.next() == "closed by the peer")
+        }
+    }
+
+    @Test func `a certificate for another name is refused, and the peer let go`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(.tls)
+            var dial = server.dial
+            dial.serverName = "push.example.com"
+            #expect(await Self.outcome(of: dial).hasPrefix("TLS: the peer's certificate is not trusted"))
+            #expect(await until { server.listener.failedHandshakes + server.accepted.all.count == 1 })
+        }
+    }
+
+    @Test func `an authority that we do not trust is refused`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(.tls)
+            var dial = server.dial
+            dial.tls = try Self.client(.authorities(try ThrowAwayAuthority().certificatePEM))
+            #expect(await Self.outcome(of: dial).hasPrefix("TLS: the peer's certificate is not trusted"))
+        }
+    }
+
+    @Test func `the endpoint's own host is checked unless another name is given`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(.tls)
+            var dial = server.dial
+            dial.serverName = nil
+            #expect(await Self.outcome(of: dial) == "connected")
+        }
+    }
+
+    @Test func `a peer that closes in the handshake, and one that does not speak TLS`() async throws {
+        try await onLoop { () async throws -> Void in
+            for answer in ["", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
+                let server = try await Server(.plain)
+                var dial = server.dial
+                dial.tls = try Self.client()
+                let talk = Task { @Loop in
+                    let party = try await server.accepted.next()
+                    _ = try await party.arrivals.next()
+                    party.write(answer)
+                    party.stream.close()
+                }
+                #expect(await Self.outcome(of: dial).hasPrefix("TLS: "))
+                try await talk.value
+            }
+        }
+    }
+}

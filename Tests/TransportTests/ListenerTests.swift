@@ -1,0 +1,71 @@
+import EventLoop
+import LoopTesting
+import TLS
+import Testing
+
+@testable import Transport
+
+@Suite(.timeLimit(.minutes(1))) struct ListenerTests {
+    @Test func `drops a client that does not finish its handshake, and serves the others`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(.tls, handshakeTimeout: .milliseconds(500))
+            let slow = Party(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
+            let (client, accepted) = try await server.connect()
+            _ = try await slow.ends.next()
+            #expect(server.listener.failedHandshakes == 1)
+            client.write("still here")
+            #expect(try await accepted.expect("still here"))
+        }
+    }
+
+    @Test func `drops a client that does not speak TLS`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(.tls)
+            let client = Party(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
+            client.write("GET / HTTP/1.1\r\n\r\n")
+            _ = try await client.ends.next()
+            #expect(server.listener.failedHandshakes == 1 && server.accepted.all.isEmpty)
+        }
+    }
+
+    @Test(arguments: [Kind.plain, .tls]) func `takes many clients at once`(kind: Kind) async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(kind)
+            let dials = (0..<40).map { _ in Task { @Loop in Party(try await server.dial.connect()) } }
+            var clients: [Party] = []
+            for dial in dials { clients.append(try await dial.value) }
+            try await server.accepted.wait(until: 40)
+            for (number, client) in clients.enumerated() { client.write("\(number + 10)") }
+            for party in server.accepted.all { try await party.wait(for: 2) }
+            #expect(Set(server.accepted.all.map(\.text)) == Set((10..<50).map { "\($0)" }))
+        }
+    }
+
+    @Test func `hands nothing over after it was closed, not even what had begun`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(.tls, handshakeTimeout: .milliseconds(500))
+            let early = Party(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
+            let dialling = Task { @Loop in try await server.dial.connect() }
+            // The first one is accepted and waits for its handshake; the other's has begun, or will.
+            #expect(await until { server.listener.handshakes > 0 })
+            server.listener.close()
+            let result = await dialling.result
+            if case .success(let stream) = result {
+                let party = Party(stream)
+                _ = try await party.ends.next()
+            }
+            _ = try await early.ends.next()
+            #expect(server.accepted.all.isEmpty)
+        }
+    }
+
+    @Test func `an address that is taken is an error that names it`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server()
+            let port = server.listener.address.port
+            await #expect {
+                _ = try await Listener(.tcp(host: "127.0.0.1", port: port), tls: nil) { _ in }
+            } throws: { "\($0)".contains("cannot listen on 127.0.0.1:\(port): Address already in use") }
+        }
+    }
+}

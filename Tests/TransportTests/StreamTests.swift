@@ -1,0 +1,259 @@
+import EventLoop
+import LoopTesting
+import Testing
+
+@testable import Transport
+
+/// Bytes over every kind of stream.
+@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+    @Test(arguments: Kind.allCases) func `bytes go both ways`(kind: Kind) async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            client.write("ping ")
+            client.write("ping")
+            #expect(try await server.expect("ping ping"))
+            server.write("pong")
+            #expect(try await client.expect("pong"))
+            client.stream.close()
+            #expect(try await server.ends.next() == "closed by the peer")
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `large transfers go both ways at once, and whole`(kind: Kind)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            let size = 3 << 20
+            _ = (client.pour(size), server.pour(size))
+            try await client.wait(for: size)
+            try await server.wait(for: size)
+            #expect(Fountain.isIntact(client.received) && Fountain.isIntact(server.received))
+            #expect(client.stream.queuedBytes == 0 && server.stream.queuedBytes == 0)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `a peer that does not read holds up the source, not our memory`(
+        kind: Kind
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            server.stream.isReading = false
+            let size = 32 << 20
+            let fountain = client.pour(size)
+            var last = 0
+            // Until nothing has been pulled for some turns: the socket is full.
+            #expect(
+                await until {
+                    defer { last = fountain.produced }
+                    return fountain.produced > 0 && fountain.produced == last
+                })
+            #expect(fountain.produced < size)
+            #expect(client.stream.queuedBytes <= Fountain.chunk)
+            server.stream.isReading = true
+            try await server.wait(for: size)
+            #expect(Fountain.isIntact(server.received))
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `a reader that stops and goes on misses nothing`(kind: Kind)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            client.stream.isReading = false
+            // Records of their own, all of which OpenSSL takes from the socket with the first.
+            for number in 0..<10 {
+                server.write("\(number)")
+                try await Loop.sleep(for: .milliseconds(1))
+            }
+            client.afterBytes = { [unowned client] in client.stream.isReading = false }
+            for count in 1...10 where client.received.count < count {
+                client.stream.isReading = true
+                try await client.wait(for: count)
+            }
+            #expect(client.text == "0123456789")
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `close sends what was written before`(kind: Kind) async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            client.write("last words")
+            client.stream.close()
+            #expect(try await server.ends.next() == "closed by the peer")
+            #expect(server.text == "last words")
+            client.write("too late")
+            #expect(client.stream.queuedBytes == 0)
+        }
+    }
+
+    @Test func `close asks the source a last time`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server().connect()
+            _ = client.pour(1000)
+            client.stream.close()
+            _ = try await server.ends.next()
+            #expect(server.received.count == 1000)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `a released stream is closed`(kind: Kind) async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(kind)
+            var client: ByteStream? = try await server.dial.connect()
+            let party = try await server.accepted.next()
+            #expect(client != nil)
+            client = nil
+            #expect(try await party.ends.next() == "closed by the peer")
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `what a peer said before it went is heard, even if a write finds out first`(
+        kind: Kind
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            server.stream.isReading = false
+            client.write("never read")
+            try await Loop.sleep(for: .milliseconds(2))
+            // With something unread the close is a reset.
+            server.write("last words")
+            server.stream.close()
+            client.write("too late")
+            _ = try await client.ends.next()
+            #expect(client.text == "last words")
+        }
+    }
+
+    /// An owner that its stream's callbacks trust to live.
+    @Loop private final class Owner {
+        let stream: ByteStream
+        private let fountain = Fountain(100)
+        init(_ stream: ByteStream) {
+            self.stream = stream
+            stream.source = { [unowned self] output in fountain.fill(&output) }
+            stream.onEnd = { [unowned self] _ in fountain.stop() }
+            stream.setNeedsFlush()
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `an owner that goes with its stream is not asked for more`(
+        kind: Kind
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(kind)
+            var owner: Owner? = Owner(try await server.dial.connect())
+            let party = try await server.accepted.next()
+            #expect(owner != nil)
+            owner = nil
+            #expect(try await party.ends.next() == "closed by the peer")
+        }
+    }
+
+    @Test(arguments: [Kind.plain, .tls]) func `a reset by the peer is told once`(kind: Kind) async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            server.stream.reset()
+            #expect(try await client.ends.next().contains("reset"))
+            client.write("x")
+            client.stream.close()
+            try await Loop.sleep(for: .milliseconds(1))
+            #expect(client.ends.all.count == 1)
+            #expect(server.ends.all.isEmpty)
+        }
+    }
+
+    @Test(arguments: [Kind.plain, .tls])
+    func `nothing is told after close, even if the goodbye meets a reset`(
+        kind: Kind
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            server.stream.reset()
+            client.write("x")
+            client.stream.close()
+            try await Loop.sleep(for: .milliseconds(1))
+            #expect(client.ends.all.isEmpty)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `a stream may be closed while it is being read`(kind: Kind)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            client.afterBytes = { [unowned client] in client.stream.close() }
+            _ = server.pour(4 << 20)
+            _ = try await client.arrivals.next()
+            try await Loop.sleep(for: .milliseconds(1))
+            #expect(client.arrivals.all.count == 1 && client.ends.all.isEmpty)
+            _ = try await server.ends.next()
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `a stream may be released while it is being read`(kind: Kind)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(kind)
+            let calls = Mailbox<Int>()
+            var client: ByteStream? = try await server.dial.connect()
+            client?.onBytes = { bytes in
+                calls.put(bytes.count)
+                client = nil
+            }
+            let party = try await server.accepted.next()
+            _ = party.pour(4 << 20)
+            _ = try await calls.next()
+            _ = try await party.ends.next()
+            // What was being read is read, no more.
+            #expect(calls.all.count <= 16)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func `a stream may be closed by its own source`(kind: Kind) async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            client.stream.source = { [unowned client] output in
+                Array("end".utf8).withUnsafeBytes { output.append($0) }
+                client.stream.close()
+            }
+            client.stream.setNeedsFlush()
+            _ = try await server.ends.next()
+            #expect(server.text == "end")
+        }
+    }
+
+    @Test func `a peer that has only ended its sending has ended`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server()
+            let client = try RawSocket(port: server.listener.address.port)
+            let party = try await server.accepted.next()
+            client.write("all I have")
+            client.endSending()
+            #expect(try await party.ends.next() == "closed by the peer")
+            #expect(party.text == "all I have")
+        }
+    }
+
+    @Test func `a TLS stream that is cut off is not taken for a goodbye`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(.tls).connect()
+            server.stream.reset()
+            let end = try await client.ends.next()
+            #expect(end != "closed by the peer")
+        }
+    }
+
+    @Test(arguments: [Kind.plain, .tls]) func `streams know their peer's address`(kind: Kind) async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(kind)
+            let (client, accepted) = try await server.connect()
+            #expect(client.stream.peer == "\(server.endpoint)")
+            #expect(accepted.stream.peer.hasPrefix("127.0.0.1:"))
+            #expect(accepted.stream.peer != "\(server.endpoint)")
+        }
+    }
+}
