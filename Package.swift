@@ -128,6 +128,20 @@ let package = Package(
         .testTarget(
             name: "TransportTests", dependencies: ["Transport", "TLS", "EventLoop", "LoopTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "WorkerTests",
+            dependencies: [
+                "Worker", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs", "PushModel", "RESP", "TLS",
+                "EventLoop", "LoopTesting", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "Gateway", "Simulator", "APNs", "HTTP2", "PushModel", "TLS", "EventLoop", "Transport",
+                "LoopTesting", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .target(
             name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict
         ),

@@ -21,7 +21,11 @@ package import Transport
     private var hasEnded = false
     /// Why the session can write no more.
     private var failure: String?
+    /// Output was written in this turn, and so much room there was before.
+    private var hasFilled = false
+    private var roomBeforeFill = 0
     package private(set) var isProven = false
+    package private(set) var wasRefused = false
 
     /// - Parameters:
     ///   - stream: connected, its TLS handshake done.
@@ -41,7 +45,10 @@ package import Transport
         deadlines = RequestDeadlines(slots: StreamBudget.usualCap, timeout: requestTimeout, start: now)
         quiet = QuietWatch(start: now, busy: min(.seconds(15), requestTimeout / 2))
         stream.onBytes = { [unowned self] bytes in receive(bytes) }
-        stream.onEnd = { [unowned self] end in finish("\(end)") }
+        stream.onEnd = { [unowned self] end in
+            if case .failed(.tls(.alert)) = end { wasRefused = true }
+            finish("\(end)")
+        }
         stream.source = { [unowned self] output in fill(&output) }
         tick = Timer { [unowned self] in look() }
         tick?.start(after: Self.tickInterval, every: Self.tickInterval)
@@ -57,7 +64,12 @@ package import Transport
         return settings
     }
 
-    package var room: Int { isRetiring || hasEnded ? 0 : budget.available }
+    /// The session may know of less room than the budget: a stream that was answered early is still to close,
+    /// and a session that failed says so only when its GOAWAY is written.
+    package var room: Int {
+        if isRetiring || hasEnded || session.isGoingAway { return 0 }
+        return min(budget.available, session.remoteMaxConcurrentStreams - session.openStreams)
+    }
     package var openStreams: Int { budget.open }
     package var limit: Int { budget.limit }
     package var isSpent: Bool { isRetiring || hasEnded || budget.isSpent }
@@ -69,7 +81,7 @@ package import Transport
         guard room > 0 else { return false }
         request.use(head)
         request.aim(token: token, id: id)
-        let slot = open.add(ticket)
+        let slot = open.add(ticket, credentials: generation)
         guard case .opened(let number) = session.submit(request.block, body: payload, tag: UInt32(slot.slot))
         else {
             open.remove(slot.slot)
@@ -102,13 +114,18 @@ package import Transport
 
     /// Acts on what came up while output was written: resets that left, a session that failed.
     package func loopTurnEnded() {
+        hasFilled = false
         guard !hasEnded else { return }
-        drainEvents()
+        drainEvents(roomBefore: roomBeforeFill)
         if let failure { abort(failure) }
     }
 
     private func fill(_ output: inout OutputBuffer) {
-        Loop.atEndOfTurn(self)
+        if !hasFilled {
+            hasFilled = true
+            roomBeforeFill = room
+            Loop.atEndOfTurn(self)
+        }
         do {
             try output.append(upTo: 32 << 10) { (space) throws(HTTP2Error) in
                 var total = 0
@@ -125,16 +142,17 @@ package import Transport
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {
         quiet.read(at: .now)
+        let before = room
         do { try session.receive(bytes) } catch {
-            drainEvents()
+            drainEvents(roomBefore: before)
             return abort("\(error)")
         }
-        drainEvents()
+        drainEvents(roomBefore: before)
         if session.wantsWrite { stream.setNeedsFlush() }
     }
 
-    private func drainEvents() {
-        let roomBefore = room
+    /// - Parameter roomBefore: from before the session worked, which frees places without an event, too.
+    private func drainEvents(roomBefore: Int) {
         while let event = session.nextEvent() { handle(event) }
         guard !hasEnded else { return }
         if room > roomBefore { listener?.hasRoom(self) }
@@ -152,8 +170,10 @@ package import Transport
         case .goAway(_, let code, let debug):
             let wasSpent = isSpent
             budget.goAway()
-            let notice = debug.withUnsafeBytes { AnswerBody($0)?.reason }
-            if !wasSpent { listener?.isSpent(self, reason: "GOAWAY \(notice ?? "code \(code)")") }
+            guard !wasSpent else { return }
+            let note = debug.withUnsafeBytes { GoAwayNote(debugData: $0) }
+            let words = note == .nothing ? "code \(code)" : note.words
+            listener?.isSpent(self, reason: "GOAWAY \(words)", verdict: note.verdict)
         case .pong: break
         case .failed(let error): abort("\(error)")
         }
@@ -173,7 +193,7 @@ package import Transport
             .refused(
                 Refusal(
                     verdict: verdict, status: answer.status, retryAfter: answer.retryAfter,
-                    generation: generation)))
+                    generation: open.credentials(of: slot))))
     }
 
     private func prove() {

@@ -51,11 +51,13 @@ import Transport
     package func follow(_ plan: GatewayPlan?) {
         self.plan = plan
         epoch += 1
+        retireAll()
+        // After the retirements: those of connections that never had an answer are not the new plan's failures.
         refusalsInARow = 0
         backOff.succeeded()
+        pause?.stop()
         isPausing = false
         isDialling = false
-        retireAll()
     }
 
     /// Every connection uses this provider token from now on, and the ones to come.
@@ -87,10 +89,17 @@ import Transport
     }
 
     /// The connection is closed.
-    package func remove(_ connection: any GatewayConnection) {
+    package func remove(_ connection: any GatewayConnection, reason: String) {
         connections.removeAll { $0 === connection }
         // One that never had an answer counts like a failed dial: no gateway likes to be dialled in a loop.
-        if connection.isProven { backOff.succeeded() } else { wait() }
+        if connection.isProven {
+            backOff.succeeded()
+            refusalsInARow = 0
+        } else if connection.wasRefused {
+            failed(reason, refusedByPeer: true)
+        } else {
+            wait()
+        }
     }
 
     private func dial(_ plan: GatewayPlan, epoch: Int) async {
@@ -110,7 +119,6 @@ import Transport
                 over: stream, authority: plan.authority, providerToken: plan.providerToken,
                 generation: plan.generation, requestTimeout: plan.requestTimeout, listener: owner)
             connections.append(connection)
-            refusalsInARow = 0
         } catch {
             guard epoch == self.epoch else { return }
             isDialling = false
@@ -121,7 +129,8 @@ import Transport
     }
 
     private func failed(_ reason: String, refusedByPeer: Bool) {
-        refusalsInARow = refusedByPeer ? refusalsInARow + 1 : 0
+        let isNew = !refusedByPeer || connections.contains { $0.isProven }
+        refusalsInARow = (isNew ? 0 : refusalsInARow) + (refusedByPeer ? 1 : 0)
         wait()
         owner?.dialFailed(reason, refusedByPeer: refusedByPeer)
     }

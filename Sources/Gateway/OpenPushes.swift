@@ -5,7 +5,10 @@ struct OpenPushes {
     private struct Entry {
         var ticket = PushTicket(batch: 0, position: 0)
         var stream: Int32 = 0
+        /// Of the slot's use.
         var generation: UInt32 = 0
+        /// The generation of the credentials that it was sent with.
+        var credentials: UInt32 = 0
         /// The deadline has settled the push; only the stream is still to close.
         var isAbandoned = false
     }
@@ -14,7 +17,7 @@ struct OpenPushes {
     private var free: [Int] = []
 
     /// Gives a push a slot.
-    mutating func add(_ ticket: PushTicket) -> RequestDeadlines.Request {
+    mutating func add(_ ticket: PushTicket, credentials: UInt32) -> RequestDeadlines.Request {
         let slot: Int
         if let last = free.popLast() {
             slot = last
@@ -23,10 +26,13 @@ struct OpenPushes {
             entries.append(Entry())
         }
         entries[slot].ticket = ticket
+        entries[slot].credentials = credentials
         entries[slot].generation &+= 1
         entries[slot].isAbandoned = false
         return RequestDeadlines.Request(slot: slot, generation: entries[slot].generation)
     }
+
+    func credentials(of slot: Int) -> UInt32 { entries[slot].credentials }
 
     mutating func set(stream: Int32, of slot: Int) { entries[slot].stream = stream }
 

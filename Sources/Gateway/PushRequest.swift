@@ -8,6 +8,8 @@ struct PushRequest: ~Copyable {
     /// Bytes of the longest token that a batch can carry.
     private static let longestToken = 255
     private static let longestProviderToken = 4096
+    /// The app's own, with what the push type adds.
+    private static let longestTopic = 512
     private var head: PushHead?
 
     /// - Parameters:
@@ -25,7 +27,9 @@ struct PushRequest: ~Copyable {
                     return .changeable(name, prefix: "/3/device/", capacity: 2 * Self.longestToken)
                 case .authorization:
                     return .changeable(name, prefix: "bearer ", capacity: Self.longestProviderToken)
-                case .topic, .collapseID:
+                case .topic:
+                    return .changeable(name, capacity: Self.longestTopic, indexed: header.isIndexed)
+                case .collapseID:
                     return .changeable(name, capacity: 255, indexed: header.isIndexed)
                 case .pushType, .priority, .expiration, .id:
                     return .changeable(name, capacity: 40, indexed: header.isIndexed)

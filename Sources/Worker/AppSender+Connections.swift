@@ -1,3 +1,4 @@
+import APNs
 import ControlChannel
 import EventLoop
 import Gateway
@@ -7,13 +8,18 @@ import Logging
 extension AppSender {
     func hasRoom(_ connection: any GatewayConnection) { schedule() }
 
-    func isSpent(_ connection: any GatewayConnection, reason: String) {
+    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
         context.log.debug("connection spent", metadata: ["app": "\(name)", "reason": "\(reason)"])
         schedule()
+        // Such as a certificate for the other environment, told before there was any push to refuse.
+        guard case .credentialsWrong(let reason) = verdict, hold == nil else { return }
+        hold = .doubt
+        pool.retireAll()
+        context.tell(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
     }
 
     func ended(_ connection: any GatewayConnection, reason: String) {
-        pool.remove(connection)
+        pool.remove(connection, reason: reason)
         context.log.info("connection ended", metadata: ["app": "\(name)", "reason": "\(reason)"])
         schedule()
     }

@@ -18,7 +18,13 @@ import PushModel
     private(set) var topic: String
     let shards = ReadyShards()
     var held: [UInt32: HeldBatch] = [:]
+    /// By lane, in the order in which they were checked out.
     private var waiting: [Deque<HeldBatch>] = [[], []]
+    /// Batches that were in the hands of a worker that crashed.
+    private var crashed: [HeldBatch] = []
+    /// Batches that were not granted to their end when they were last looked at.
+    private var partial: [HeldBatch] = []
+    private let tally = ExposureTally()
     private var nextNumber: UInt32 = 0
     private(set) lazy var pool = ConnectionPool(owner: self)
     var breaker = ServerBreaker()
@@ -102,9 +108,15 @@ import PushModel
     // MARK: Batches
 
     /// Granted positions without a known outcome: in all batches at most ``creditLimit``.
-    var exposure: Int { held.values.reduce(0) { $0 + $1.exposure + $1.asked } }
+    var exposure: Int { tally.sum }
     var creditLimit: Int { min(max(pool.limit, Self.window.lowerBound), Self.window.upperBound) }
-    var wantsBatches: Bool { hold == nil && context.mayStart && breaker.isClosed }
+    var wantsBatches: Bool { hold == nil && context.mayStart && breakerAllows }
+    /// A probe needs a push as well.
+    private var breakerAllows: Bool {
+        if breaker.isClosed { return true }
+        if case .probe = breaker.permit(at: .now) { return true }
+        return false
+    }
 
     func accept(_ given: Checkout.Batch) {
         let lane = given.id.lane ?? .high
@@ -116,25 +128,36 @@ import PushModel
                 "batch cannot be read", metadata: ["batch": "\(given.id)", "error": "\(error)"])
             return
         }
+        guard given.map.count == batch.pushes.count else {
+            context.log.error("batch and its map do not match", metadata: ["batch": "\(given.id)"])
+            return
+        }
         let one = HeldBatch(
             number: nextNumber, id: given.id, shard: given.id.shard, lane: lane, delivery: given.delivery,
             granted: given.granted, suspect: given.suspect, hasCrashed: given.crashes > 0, map: given.map,
-            batch: batch)
+            batch: batch, tally: tally)
         held[nextNumber] = one
+        if given.crashes > 0 { crashed.append(one) }
+        if one.granted < one.count { partial.append(one) }
         waiting[Int(lane.rawValue)].append(one)
         schedule()
     }
 
     func forget(_ batch: HeldBatch) {
-        held[batch.number] = nil
+        guard held.removeValue(forKey: batch.number) != nil else { return }
+        batch.leaveTally()
+        if !crashed.isEmpty { crashed.removeAll { $0 === batch } }
         schedule()
     }
 
-    /// Puts a batch at the head of its lane again, after more of it may be sent.
+    /// Puts a batch in its place in its lane again, after more of it may be sent: older ones go first.
     func requeue(_ batch: HeldBatch) {
         guard held[batch.number] != nil, batch.hasNext else { return }
         let lane = Int(batch.lane.rawValue)
-        if !waiting[lane].contains(where: { $0 === batch }) { waiting[lane].prepend(batch) }
+        let place = waiting[lane].firstIndex { $0.number >= batch.number } ?? waiting[lane].endIndex
+        if place == waiting[lane].endIndex || waiting[lane][place] !== batch {
+            waiting[lane].insert(batch, at: place)
+        }
         schedule()
     }
 
@@ -142,8 +165,10 @@ import PushModel
     ///
     /// - Returns: whether there are such batches.
     func askForCredit() -> Bool {
+        guard !partial.isEmpty else { return false }
+        partial.removeAll { $0.granted >= $0.count || held[$0.number] !== $0 }
         var hasSome = false
-        for batch in held.values where batch.granted < batch.count && !batch.isCareful {
+        for batch in partial where !batch.isCareful {
             hasSome = true
             if !batch.isReporting { reporter.report(batch) }
         }
@@ -205,13 +230,15 @@ import PushModel
                 breaker.probeSent()
                 break
             }
+            // The connection did not take what it had room for: never ask it again and again.
+            guard sent > 0 || !batch.hasNext else { break }
         }
         if nextBatch() != nil { pool.needConnection() }
     }
 
     /// The batch whose turn it is: high before bulk; while one is careful, it alone.
     private func nextBatch() -> HeldBatch? {
-        if let careful = held.values.first(where: { $0.isCareful }) {
+        if !crashed.isEmpty, let careful = crashed.first(where: { $0.isCareful }) {
             guard pool.openStreams == 0 else { return nil }
             if careful.hasNext { return careful }
             if !careful.isReporting { reporter.report(careful) }

@@ -55,9 +55,13 @@ extension HeldBatch {
     func reportRefused(map: [UInt8]) {
         reportFailed()
         for position in positions.indices where position < map.count && map[position] != UInt8(ascii: ".") {
-            guard positions[position] == .delivered || positions[position] == .other else { continue }
-            hand(position)
-            settled -= 1
+            switch positions[position] {
+            case .delivered, .other:
+                hand(position)
+                settled -= 1
+            case .open: hand(position)
+            case .inAir, .reportingDelivered, .reportingOther, .handed: continue
+            }
         }
     }
 

@@ -29,20 +29,25 @@ final class HeldBatch {
     /// Positions that Redis has from us, or had before.
     var handed = 0
     /// Granted positions that Redis does not know the outcome of: what a crash would put in doubt.
-    var exposure = 0
+    var exposure = 0 {
+        didSet { tally.sum += exposure - oldValue }
+    }
     /// Positions before this one were on the wire when a worker crashed: they are sent one at a time.
     private let suspect: Int
     private let hasCrashed: Bool
 
     var positions: [Position]
+    /// No position before it is open.
     private var cursor = 0
-    private var returned: [Int] = []
     var facts: [Int: Fact] = [:]
     var timestamps: [Int: Int64] = [:]
     private var heads: [PushHead?]
     private var jobs: [PushID.Job?]
     /// Positions of credit that a call under way asks for; they count as given until it is answered.
-    var asked = 0
+    var asked = 0 {
+        didSet { tally.sum += asked - oldValue }
+    }
+    private var tally: ExposureTally
     /// It is on the list of those to report soon.
     var isDirty = false
     /// A report is under way.
@@ -51,8 +56,9 @@ final class HeldBatch {
     /// - Parameter map: one byte a position, "." where it is open.
     init(
         number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int, suspect: Int,
-        hasCrashed: Bool, map: [UInt8], batch: Batch
+        hasCrashed: Bool, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally()
     ) {
+        self.tally = tally
         self.number = number
         self.id = id
         self.shard = shard
@@ -65,8 +71,15 @@ final class HeldBatch {
         positions = map.map { $0 == UInt8(ascii: ".") ? .open : .handed }
         handed = positions.count { $0 == .handed }
         exposure = positions[..<min(granted, positions.count)].count { $0 == .open }
+        tally.sum += exposure
         heads = Array(repeating: nil, count: batch.segments.count)
         jobs = Array(repeating: nil, count: batch.segments.count)
+    }
+
+    /// It is let go: what happens to it concerns the tally no more.
+    func leaveTally() {
+        tally.sum -= exposure + asked
+        tally = ExposureTally()
     }
 
     var count: Int { positions.count }
@@ -99,20 +112,12 @@ final class HeldBatch {
 
     /// The next position to send, which then is in the air; `nil` when there is none within the credit.
     func next() -> Int? {
-        while let again = returned.popLast() {
-            if positions[again] == .open { return take(again) }
-        }
-        let end = min(granted, count)
-        while cursor < end {
-            defer { cursor += 1 }
-            if positions[cursor] == .open { return take(cursor) }
-        }
-        return nil
+        guard hasNext else { return nil }
+        cursor += 1
+        return take(cursor - 1)
     }
 
     var hasNext: Bool {
-        while let last = returned.last, positions[last] != .open { returned.removeLast() }
-        if !returned.isEmpty { return true }
         while cursor < min(granted, count), positions[cursor] != .open { cursor += 1 }
         return cursor < min(granted, count)
     }
@@ -133,13 +138,13 @@ final class HeldBatch {
         return count
     }
 
-    /// A position that certainly was not processed may be sent again.
+    /// A position that certainly was not processed may be sent again, before those behind it.
     func giveBack(_ position: Int) {
         precondition(
             positions[position] == .inAir, "position \(position) given back in \(positions[position])")
         positions[position] = .open
         inAir -= 1
-        returned.append(position)
+        cursor = min(cursor, position)
     }
 
     func segment(of position: Int) -> Int { Int(batch.pushes[position].segment) }

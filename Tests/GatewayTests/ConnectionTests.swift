@@ -1,0 +1,190 @@
+import APNs
+import EventLoop
+import HTTP2
+import LoopTesting
+import PushModel
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// One connection against a gateway whose frames the test chooses.
+@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    @Test func `an answer before the body has gone out does not promise room that is not there`() async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil) {
+                $0.initialWindowSize = 0
+                $0.maxConcurrentStreams = 3
+            }
+            var answered: Int32 = -1
+            gateway.onInput = { [unowned gateway] in
+                while answered + 2 <= gateway.session.newestStream {
+                    answered += 2
+                    gateway.answer(answered, "413", body: #"{"reason":"PayloadTooLarge"}"#)
+                }
+            }
+            sender.push(0..<50)
+            try await sender.finish()
+            #expect(sender.isBalanced && sender.refusals.count == 50)
+            #expect(sender.connection?.openStreams == 0)
+        }
+    }
+
+    @Test func `a gateway that breaks the protocol ends the connection; nothing is promised before`()
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            sender.push(0..<5)
+            try await gateway.requests.wait(until: 5)
+            // DATA on stream 0.
+            [0, 0, 1, 0, 0, 0, 0, 0, 0, 0].withUnsafeBufferPointer { (bytes: UnsafeBufferPointer<UInt8>) in
+                gateway.stream.write(UnsafeRawBufferPointer(bytes))
+            }
+            // Pushes that come up in the very turn in which the connection fails.
+            gateway.stream.setNeedsFlush()
+            sender.push(5..<10)
+            #expect(try await sender.ended.next() != "")
+            #expect(
+                sender.settledTwice == 0 && sender.refusedSends == 0
+                    && sender.settledCount == sender.sends.count)
+            #expect(sender.connection?.room == 0 && sender.connection?.isSpent == true)
+        }
+    }
+
+    @Test func `room is what send takes, whatever the session has come to`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil) { $0.maxConcurrentStreams = 2 }
+            // At each settlement, in the middle of the session's events, the promise must hold.
+            sender.onSettled = { _, _ in sender.loopTurnEnded() }
+            gateway.onInput = { [unowned gateway] in
+                for number in stride(from: 1, through: gateway.session.newestStream, by: 2) {
+                    gateway.answer(number, "200")
+                }
+            }
+            sender.push(0..<100)
+            try await sender.finish()
+            #expect(sender.isBalanced && sender.delivered == 100)
+        }
+    }
+
+    @Test func `a refusal names the credentials that the push was sent with`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            sender.push(0..<1)
+            let first = try await gateway.requests.next()
+            sender.connection?.renew(Array("another".utf8), generation: 2)
+            sender.push(1..<2)
+            let second = try await gateway.requests.next()
+            for number in [second, first] {
+                gateway.answer(number, "403", body: #"{"reason":"ExpiredProviderToken"}"#)
+            }
+            try await sender.finish()
+            #expect(sender.refusals.map(\.generation) == [1, 2])
+        }
+    }
+
+    @Test(arguments: [
+        (
+            #"{"reason":"BadCertificateEnvironment"}"#,
+            Verdict.credentialsWrong(reason: "BadCertificateEnvironment"), "GOAWAY BadCertificateEnvironment"
+        ),
+        (#"{"reason":"IdleTimeout"}"#, .connectionOver(reason: "IdleTimeout"), "GOAWAY IdleTimeout"),
+        (
+            "Maximum active streams violated", .connectionOver(reason: "Maximum active streams violated"),
+            "GOAWAY Maximum active streams violated"
+        ),
+        ("", .connectionOver(reason: "GOAWAY"), "GOAWAY code 0"),
+    ]) func `a gateway's parting note is judged`(note: String, verdict: Verdict, words: String) async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            Array(note.utf8).withUnsafeBytes { gateway.session.goAway(debug: $0) }
+            gateway.stream.setNeedsFlush()
+            #expect(try await sender.spent.next() == words)
+            #expect(sender.verdicts == [verdict] && sender.connection?.room == 0)
+        }
+    }
+
+    @Test func `a gateway that goes away leaves what is open of unknown outcome`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            sender.push(0..<10)
+            try await gateway.requests.wait(until: 10)
+            gateway.answer(1, "200")
+            try await sender.settled(1)
+            gateway.stream.close()
+            _ = try await sender.ended.next()
+            #expect(sender.isBalanced && sender.delivered == 1 && sender.unknown == 9)
+            #expect(sender.connection?.room == 0)
+            sender.connection?.close()
+            sender.connection?.retire()
+            #expect(sender.ended.all.count == 1)
+        }
+    }
+
+    @Test func `close settles what is open, once, and tells the gateway`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            sender.push(0..<10)
+            try await gateway.requests.wait(until: 10)
+            sender.connection?.close()
+            #expect(sender.isBalanced && sender.unknown == 10 && sender.ended.all == ["closed"])
+            _ = try await gateway.ended.next()
+        }
+    }
+
+    @Test func `a listener may close the connection from within a settlement`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            sender.push(0..<10)
+            try await gateway.requests.wait(until: 10)
+            sender.onSettled = { _, _ in sender.connection?.close() }
+            for number in stride(from: Int32(1), through: 19, by: 2) { gateway.answer(number, "200") }
+            try await sender.finish()
+            #expect(sender.isBalanced && sender.delivered + sender.unknown == 10)
+            #expect(sender.ended.all.count == 1)
+        }
+    }
+
+    @Test func `an answer that comes after the deadline changes nothing`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil, timeout: .milliseconds(50))
+            sender.push(0..<3)
+            try await gateway.requests.wait(until: 3)
+            // Answered just when the deadline is told: the reset and the answer cross.
+            sender.onSettled = { number, _ in gateway.answer(Int32(number) * 2 + 1, "200") }
+            try await sender.finish()
+            sender.onSettled = { _, _ in }
+            #expect(await until { sender.connection?.openStreams == 0 })
+            #expect(sender.isBalanced && sender.unknown == 3)
+        }
+    }
+
+    @Test func `a first settings frame without a limit allows streams`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil) { $0.maxConcurrentStreams = nil }
+            sender.push(0..<20)
+            try await gateway.requests.wait(until: 20)
+            #expect(sender.mostOpen == 20)
+            sender.connection?.close()
+        }
+    }
+
+    @Test func `a token and a topic of the greatest length are sent`() async throws {
+        try await onLoop { () async throws -> Void in
+            let long = String(repeating: "t", count: 255)
+            let head = PushHead(PushOptions(pushType: .liveactivity), appTopic: long)
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            #expect(await until { sender.connection!.room > 0 })
+            let token = [UInt8](repeating: 0xAB, count: 255)
+            let isTaken = token.withUnsafeBytes { token in
+                sender.connection!.send(
+                    head, token: token, id: PushID.Job(id: "j").pushID(token: token), payload: token,
+                    ticket: PushTicket(batch: 9, position: 0), at: .now)
+            }
+            #expect(isTaken)
+            #expect(try await gateway.requests.next() == 1)
+        }
+    }
+}

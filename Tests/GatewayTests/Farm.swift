@@ -1,0 +1,76 @@
+import APNs
+import EventLoop
+import Foundation
+import Logging
+import LoopTesting
+import Simulator
+import TLS
+import Transport
+
+@testable import Gateway
+
+/// A simulated gateway in this process and a sender that follows it.
+@Loop final class Farm {
+    let gateway: SimulatedGateway
+    let sender = Sender()
+    private let folder: String
+
+    /// Runs `body` with a gateway that is set up by `change`, and cleans up after it.
+    nonisolated static func run(
+        _ change: (inout SimulatorOptions) -> Void = { _ in },
+        _ body: @escaping @Loop (Farm) async throws -> Void
+    ) async throws {
+        var options = SimulatorOptions()
+        change(&options)
+        let asked = options
+        try await onLoop { () async throws -> Void in
+            let farm = try await Farm(asked)
+            let outcome: Result<Void, any Error>
+            do { outcome = .success(try await body(farm)) } catch { outcome = .failure(error) }
+            farm.sender.pool.closeAll()
+            farm.gateway.stop()
+            try FileManager.default.removeItem(atPath: farm.folder)
+            try outcome.get()
+        }
+    }
+
+    private init(_ options: SimulatorOptions) async throws {
+        folder = NSTemporaryDirectory() + "pushfarm-gateway-\(UUID().uuidString.prefix(8))"
+        var options = options
+        options.port = 0
+        options.folder = folder
+        options.countsDistinct = true
+        gateway = try await SimulatedGateway.start(options, log: Logger(label: "simulator"))
+    }
+
+    func plan(
+        token: [UInt8]?? = .none, generation: UInt32 = 1, trust: Trust? = nil,
+        certificate: TLSIdentity? = nil,
+        timeout: Duration = .seconds(20), connections: Int = 1
+    ) throws -> GatewayPlan {
+        var settings = ClientSettings(trust: trust ?? .authorityFile(gateway.credentials.authorityFile))
+        settings.applicationProtocols = ["h2"]
+        settings.identity = certificate
+        return GatewayPlan(
+            host: "localhost", port: gateway.port, tls: try TLSContext(client: settings),
+            providerToken: try token ?? self.token(), generation: generation, requestTimeout: timeout,
+            connections: connections, firstAddress: 0)
+    }
+
+    /// A provider token that the gateway accepts, unless it is too old.
+    func token(age: Int64 = 0) throws -> [UInt8] {
+        let signer = try SigningKey(file: gateway.credentials.signingKeyFile)
+        return ProviderToken.make(
+            keyID: SimulatorCredentials.keyID, teamID: SimulatorCredentials.teamID,
+            issuedAt: Int64(Date().timeIntervalSince1970) - age
+        ) { signer.sign($0) }
+    }
+
+    /// Carries out a command of the simulator.
+    func order(_ line: String) throws {
+        _ = try gateway.carryOut(FaultCommand(line, now: Int64(Date().timeIntervalSince1970 * 1000)))
+    }
+
+    var counters: Counters { gateway.counters }
+    var repeated: Int { gateway.counters.distinct?.repeatedIDs ?? -1 }
+}

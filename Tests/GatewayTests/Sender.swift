@@ -1,0 +1,147 @@
+import APNs
+import EventLoop
+import LoopTesting
+import PushModel
+
+@testable import Gateway
+
+/// Sends numbered pushes over a pool or a connection, again if they were not processed, and keeps the books:
+/// every send must be settled exactly once.
+@Loop final class Sender: ConnectionPool.Owner, TurnListener {
+    private(set) lazy var pool = ConnectionPool(owner: self)
+    /// Used instead of the pool, if there is one.
+    var connection: APNsConnection?
+    /// The push of each send, by the ticket's position.
+    private(set) var sends: [Int] = []
+    private(set) var fates: [Fate?] = []
+    private(set) var settledTwice = 0
+    /// Sends that a connection with room did not take.
+    private(set) var refusedSends = 0
+    private(set) var settledCount = 0
+    /// The most pushes that were open at a time.
+    private(set) var mostOpen = 0
+    private var backlog: [Int] = []
+    private var waiter = Mailbox<Void>()
+    private var isDue = false
+    let spent = Mailbox<String>()
+    private(set) var verdicts: [Verdict] = []
+    let ended = Mailbox<String>()
+    let dialFailures = Mailbox<(reason: String, refusedByPeer: Bool)>()
+    let pausesEnded = Mailbox<Void>()
+    let settledEvents = Mailbox<Void>()
+    private let head: PushHead
+    private let job = PushID.Job(id: "job")
+    /// The bytes that a token begins with, by push; the rest is the push's number.
+    var prefix: @Loop (Int) -> [UInt8] = { _ in [] }
+    /// Called at each settlement.
+    var onSettled: @Loop (Int, Fate) -> Void = { _, _ in }
+    var payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
+
+    init(topic: String = "com.example.demo") {
+        head = PushHead(PushOptions(), appTopic: topic)
+    }
+
+    /// Adds pushes and sends what may be sent.
+    func push(_ numbers: Range<Int>) {
+        backlog.append(contentsOf: numbers.reversed())
+        schedule()
+    }
+
+    /// Waits until everything is sent and settled.
+    func finish() async throws {
+        while !(backlog.isEmpty && settledCount == sends.count) { try await waiter.next() }
+    }
+
+    /// Waits until so many sends are settled.
+    func settled(_ count: Int) async throws { try await settledEvents.wait(until: count) }
+
+    /// How many sends ended so.
+    func count(_ matches: (Fate) -> Bool) -> Int { fates.count { $0.map(matches) ?? false } }
+    var delivered: Int { count { if case .delivered = $0 { true } else { false } } }
+    var unknown: Int { count { if case .unknown = $0 { true } else { false } } }
+    var unknownCauses: Set<String> {
+        Set(fates.compactMap { if case .unknown(let cause)? = $0 { cause } else { nil } })
+    }
+    var unprocessed: Int { count { if case .unprocessed = $0 { true } else { false } } }
+    var refusals: [Refusal] {
+        fates.compactMap { if case .refused(let refusal)? = $0 { refusal } else { nil } }
+    }
+    /// Whether each send was settled, and once.
+    var isBalanced: Bool { settledTwice == 0 && settledCount == sends.count && refusedSends == 0 }
+
+    func loopTurnEnded() {
+        isDue = false
+        while let number = backlog.last, let connection = connection ?? pool.roomiest, connection.room > 0 {
+            guard send(number, over: connection) else {
+                refusedSends += 1
+                return
+            }
+            backlog.removeLast()
+            mostOpen = max(mostOpen, self.connection?.openStreams ?? pool.openStreams)
+        }
+        if !backlog.isEmpty, connection == nil { pool.needConnection() }
+    }
+
+    private func send(_ number: Int, over connection: any GatewayConnection) -> Bool {
+        let start = prefix(number)
+        let token =
+            start + [UInt8](repeating: 0xA7, count: 28 - start.count)
+            + withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
+        let ticket = PushTicket(batch: 1, position: UInt32(sends.count))
+        let isTaken = token.withUnsafeBytes { token in
+            payload.withUnsafeBytes { payload in
+                connection.send(
+                    head, token: token, id: job.pushID(token: token), payload: payload, ticket: ticket,
+                    at: .now)
+            }
+        }
+        guard isTaken else { return false }
+        sends.append(number)
+        fates.append(nil)
+        return true
+    }
+
+    private func schedule() {
+        guard !isDue else { return }
+        isDue = true
+        Loop.atEndOfTurn(self)
+    }
+
+    func settled(_ ticket: PushTicket, _ fate: Fate) {
+        let place = Int(ticket.position)
+        guard fates[place] == nil else {
+            settledTwice += 1
+            return
+        }
+        fates[place] = fate
+        settledCount += 1
+        if case .unprocessed = fate { backlog.append(sends[place]) }
+        onSettled(sends[place], fate)
+        settledEvents.put(())
+        waiter.put(())
+        schedule()
+    }
+
+    func hasRoom(_ connection: any GatewayConnection) { schedule() }
+
+    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
+        spent.put(reason)
+        verdicts.append(verdict)
+        schedule()
+    }
+
+    func ended(_ connection: any GatewayConnection, reason: String) {
+        pool.remove(connection, reason: reason)
+        ended.put(reason)
+        schedule()
+    }
+
+    func dialFailed(_ reason: String, refusedByPeer: Bool) {
+        dialFailures.put((reason, refusedByPeer))
+    }
+
+    func dialPauseEnded() {
+        pausesEnded.put(())
+        schedule()
+    }
+}

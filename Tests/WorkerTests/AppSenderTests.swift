@@ -1,0 +1,139 @@
+import ControlChannel
+import EventLoop
+import LoopTesting
+import PushModel
+import Testing
+
+@testable import Worker
+
+/// From checkout to report: what was accepted is counted at the gateway, what was reported in Redis.
+@Suite(.timeLimit(.minutes(1))) struct AppSenderTests {
+    @Test func `a backlog beyond the window is sent and reported to the last push`() async throws {
+        try await SendingFarm.run { farm in
+            try await farm.submit(Array(repeating: 200, count: 16))
+            try farm.follow()
+            try await farm.finish()
+            #expect(farm.counters.accepted == 3200 && farm.repeated == 0)
+            let results = try await farm.results()
+            #expect(results == ["delivered": 3200])
+            #expect(try await farm.audit() == [])
+            #expect(farm.sender.exposure == 0)
+        }
+    }
+
+    @Test func `many batches of one push each`() async throws {
+        try await SendingFarm.run { farm in
+            for _ in 0..<10 { try await farm.submit(Array(repeating: 1, count: 100)) }
+            try farm.follow()
+            try await farm.finish()
+            #expect(farm.counters.accepted == 1000 && farm.repeated == 0)
+            let results = try await farm.results()
+            #expect(results == ["delivered": 1000])
+        }
+    }
+
+    @Test(arguments: ["goaway 150", "refuse 20%", "streams 7"])
+    func `what a gateway does not process is sent again and reported once`(fault: String) async throws {
+        try await SendingFarm.run {
+            $0.faults = [fault]
+        } _: { farm in
+            try await farm.submit(Array(repeating: 100, count: 10))
+            try farm.follow()
+            try await farm.finish()
+            #expect(farm.counters.accepted == 1000 && farm.repeated == 0)
+            let results = try await farm.results()
+            #expect(results == ["delivered": 1000])
+            #expect(try await farm.audit() == [])
+        }
+    }
+
+    @Test func `after a gateway's trouble the sender goes on, even with nothing left in hand`() async throws {
+        try await SendingFarm.run { farm in
+            try await farm.submit([10])
+            try farm.follow()
+            try await farm.finish()
+            // All of them are in the air when the first answer comes.
+            try farm.order("latency 100ms")
+            try farm.order("answer 500")
+            try await farm.submit([200, 200])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 10)
+            try farm.order("calm")
+            try await farm.submit([100])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 110)
+            let results = try await farm.results()
+            #expect(results == ["retry server": 400, "delivered": 110])
+        }
+    }
+
+    @Test func `a pause gives back what is not in the air, and nothing is sent twice`() async throws {
+        try await SendingFarm.run {
+            $0.faults = ["latency 5ms", "streams 50"]
+        } _: { farm in
+            let sender = farm.sender
+            try await farm.submit(Array(repeating: 100, count: 8))
+            try farm.follow()
+            #expect(await until { farm.counters.accepted >= 200 })
+            sender.pause()
+            #expect(await until { sender.held.isEmpty && sender.pool.openStreams == 0 })
+            let accepted = farm.counters.accepted
+            #expect(accepted < 800)
+            let before = try await farm.results()
+            #expect(before == ["delivered": accepted])
+            #expect(try await farm.audit() == [])
+            sender.resume()
+            try await farm.finish()
+            #expect(farm.counters.accepted == 800 && farm.repeated == 0)
+            let results = try await farm.results()
+            #expect(results == ["delivered": 800])
+        }
+    }
+
+    @Test func `stale credentials raise one doubt; with new ones everything goes out`() async throws {
+        try await SendingFarm.run { farm in
+            try await farm.submit([100, 100, 100])
+            try farm.follow(generation: 1, tokenAge: 7200)
+            let notice = try await farm.notices.next()
+            guard case .doubt(let app, let doubt, let generation, let reason) = notice else {
+                Issue.record("\(notice)")
+                return
+            }
+            #expect(app == "demo" && doubt == .credentialsStale && generation == 1)
+            #expect(reason == "ExpiredProviderToken" && farm.counters.accepted == 0)
+            try farm.follow(generation: 2)
+            try await farm.finish()
+            #expect(farm.counters.accepted == 300 && farm.repeated == 0)
+            let results = try await farm.results()
+            #expect(results == ["delivered": 300])
+        }
+    }
+
+    @Test func `what has expired is reported, not sent`() async throws {
+        try await SendingFarm.run { farm in
+            try await farm.submit([50], options: PushOptions(expiration: 1000, deadline: 1000))
+            try await farm.submit([50])
+            try farm.follow()
+            try await farm.finish()
+            #expect(farm.counters.requests == 50)
+            let results = try await farm.results()
+            #expect(results == ["expired": 50, "delivered": 50])
+        }
+    }
+
+    @Test(arguments: [(Delivery.atLeastOnce, "retry unknownOutcome"), (.atMostOnce, "failed")])
+    func `an unknown outcome is tried again, or lost, as the job wants`(delivery: Delivery, result: String)
+        async throws
+    {
+        try await SendingFarm.run {
+            $0.faults = ["reset 100% processed"]
+        } _: { farm in
+            try await farm.submit([60], options: PushOptions(delivery: delivery))
+            try farm.follow()
+            try await farm.finish()
+            #expect(farm.counters.accepted == 60)
+            let results = try await farm.results()
+            #expect(results == [result: 60])
+        }
+    }
+}

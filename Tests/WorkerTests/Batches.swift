@@ -1,0 +1,131 @@
+import FarmStore
+import PushModel
+
+@testable import Worker
+
+/// Short ways to make batches and to read what is reported about them.
+enum Batches {
+    /// A part of a batch to be: pushes of one job.
+    struct Part {
+        var job = "job"
+        var options = PushOptions()
+        var attempt: UInt8 = 0
+        var count = 1
+        var payloadPerPush = false
+    }
+
+    /// The token of a position, which no other has.
+    static func token(_ position: Int) -> [UInt8] {
+        [UInt8](repeating: 0xA7, count: 30) + [UInt8(position >> 8), UInt8(truncatingIfNeeded: position)]
+    }
+
+    static func position(ofToken token: ArraySlice<UInt8>) -> Int {
+        Int(token[token.endIndex - 2]) << 8 | Int(token[token.endIndex - 1])
+    }
+
+    static func payload(_ position: Int) -> [UInt8] { Array("{\"n\":\(position)}".utf8) }
+
+    /// - Parameter first: what the tokens count from.
+    static func body(_ parts: [Part], from first: Int = 0) -> [UInt8] {
+        var builder = BatchBuilder()
+        var position = first
+        for part in parts {
+            let head = SegmentHead(
+                jobID: part.job, options: part.options, attempt: part.attempt,
+                cause: part.attempt > 0 ? "before" : "",
+                payloadPerPush: part.payloadPerPush)
+            Array((part.payloadPerPush ? "" : "{}").utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
+            for _ in 0..<part.count {
+                token(position).withUnsafeBytes { token in
+                    if part.payloadPerPush {
+                        payload(position).withUnsafeBytes { builder.append(token: token, payload: $0) }
+                    } else {
+                        builder.append(token: token)
+                    }
+                }
+                position += 1
+            }
+        }
+        return builder.finish()!
+    }
+
+    static func held(
+        _ parts: [Part], granted: Int? = nil, suspect: Int = 0, hasCrashed: Bool = false, map: String? = nil
+    ) throws -> HeldBatch {
+        let batch = try Batch(decoding: body(parts))
+        let map = map.map { Array($0.utf8) } ?? Array(repeating: UInt8(ascii: "."), count: batch.pushes.count)
+        return HeldBatch(
+            number: 1, id: BatchID(Array("03.h.7".utf8)), shard: 3, lane: .high, delivery: 1,
+            granted: granted ?? batch.pushes.count, suspect: suspect, hasCrashed: hasCrashed, map: map,
+            batch: batch)
+    }
+
+    /// A batch of so many pushes of one job.
+    static func held(
+        _ count: Int, granted: Int? = nil, suspect: Int = 0, hasCrashed: Bool = false, map: String? = nil
+    ) throws -> HeldBatch {
+        try held([Part(count: count)], granted: granted, suspect: suspect, hasCrashed: hasCrashed, map: map)
+    }
+
+    /// The positions of runs, counted from 0.
+    static func positions(_ runs: PositionRuns) -> [Int] {
+        stride(from: 0, to: runs.bytes.count, by: 4).flatMap { at in
+            let first = Int(runs.bytes[at]) << 8 | Int(runs.bytes[at + 1])
+            let last = Int(runs.bytes[at + 2]) << 8 | Int(runs.bytes[at + 3])
+            return Array(first - 1..<last)
+        }
+    }
+
+    /// What an entry says, one line a push; of pushes without names the job and the outcome.
+    static func lines(_ bytes: [UInt8]) throws -> [String] {
+        let entry = try ResultsEntry(decoding: bytes)
+        func named(_ tokens: Range<Int>, _ text: String) -> [String] {
+            tokens.map { index in
+                let token = entry.tokens[index]
+                let time = token.timestamp == 0 ? "" : " at \(token.timestamp)"
+                return "\(position(ofToken: entry.bytes[token.range])) \(text)\(time)"
+            }
+        }
+        return entry.items.flatMap { item -> [String] in
+            let job = entry.jobID(of: item)
+            switch item.result {
+            case .delivered(let tokens) where tokens.isEmpty:
+                return Array(repeating: "\(job) delivered", count: item.count)
+            case .delivered(let tokens): return named(tokens, "\(job) delivered")
+            case .failed(let failure):
+                return named(
+                    failure.tokens,
+                    "\(job) failed \(entry.text(failure.reason)) \(failure.status) cause \(entry.text(failure.cause))"
+                        + (failure.isDead ? " dead" : "") + (failure.isUnknown ? " unknown" : ""))
+            case .expired(let expiry):
+                return named(expiry.tokens, "\(job) expired cause \(entry.text(expiry.cause))")
+            case .retry(let retry):
+                return retry.segment.pushes.map { index in
+                    let push = entry.pushes[index]
+                    let payload = entry.text(push.payload)
+                    return
+                        "\(position(ofToken: entry.bytes[push.token])) \(job) retry \(retry.why) \(retry.status) "
+                        + "\(entry.text(retry.reason)) after \(retry.retryAfterMilliseconds) tries "
+                        + "\(retry.segment.attempt) cause \(entry.text(retry.segment.cause)) \(payload)"
+                }
+            }
+        }
+    }
+}
+
+extension HeldBatch {
+    /// Sends all that may be sent now.
+    @discardableResult
+    func sendAll() -> [Int] {
+        var sent: [Int] = []
+        while let position = next() { sent.append(position) }
+        return sent
+    }
+
+    /// A report of what is settled: its positions, its lines, and whether it holds facts only.
+    func reportNow() throws -> (positions: [Int], lines: [String], areFacts: Bool)? {
+        var builder = ResultsBuilder()
+        guard let report = beginReport(&builder) else { return nil }
+        return (Batches.positions(report.runs), try Batches.lines(report.entry), report.areFacts)
+    }
+}

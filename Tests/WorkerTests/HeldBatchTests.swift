@@ -1,0 +1,203 @@
+import PushModel
+import Testing
+
+@testable import Worker
+
+@Suite struct HeldBatchTests {
+    private static let dead = Fact.failed(reason: "Unregistered", status: 410, isDead: true)
+    private static let retry = Fact.retry(
+        .server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 9)
+
+    @Test func `positions go out in order, as far as the credit goes`() throws {
+        let batch = try Batches.held(6, granted: 4)
+        #expect(batch.hasNext && batch.sendAll() == [0, 1, 2, 3] && !batch.hasNext)
+        #expect(batch.inAir == 4 && batch.exposure == 4 && !batch.isSettled)
+        batch.grant(upTo: 3)
+        #expect(!batch.hasNext)
+        batch.grant(upTo: 99)
+        #expect(batch.granted == 6 && batch.exposure == 6 && batch.sendAll() == [4, 5])
+    }
+
+    @Test func `what Redis knows already is not sent again`() throws {
+        let batch = try Batches.held(6, map: "x.xx.x")
+        #expect(batch.handed == 4 && batch.exposure == 2 && batch.sendAll() == [1, 4])
+        #expect(try Batches.held(3, map: "xxx").isSettled)
+    }
+
+    @Test func `positions that were given back go out again before the others, in their order`() throws {
+        let batch = try Batches.held(8, granted: 6)
+        for _ in 0..<5 { _ = batch.next() }
+        for position in [3, 1, 4] { batch.giveBack(position) }
+        #expect(batch.inAir == 2 && batch.hasNext && batch.exposure == 6)
+        #expect(batch.sendAll() == [1, 3, 4, 5])
+    }
+
+    @Test func `a report carries what is settled, once, in runs`() throws {
+        let batch = try Batches.held(10)
+        batch.sendAll()
+        for position in [0, 1, 2, 5, 9] { batch.delivered(position) }
+        batch.settle(6, Self.dead, timestamp: 1_700_000_000_000)
+        #expect(batch.settled == 6)
+        var builder = ResultsBuilder()
+        let report = try #require(batch.beginReport(&builder))
+        #expect(report.runs.bytes == [0, 1, 0, 3, 0, 6, 0, 7, 0, 10, 0, 10] && report.areFacts)
+        #expect(
+            try Batches.lines(report.entry)
+                == Array(repeating: "job delivered", count: 5)
+                + ["6 job failed Unregistered 410 cause  dead at 1700000000000"])
+        #expect(batch.settled == 0 && batch.reporting == 6 && batch.isReporting)
+        batch.delivered(3)
+        #expect(batch.beginReport(&builder) == nil, "one report at a time")
+        batch.reportAccepted()
+        #expect(batch.handed == 6 && batch.exposure == 4 && batch.settled == 1 && !batch.isReporting)
+        #expect(try batch.reportNow()?.positions == [3])
+    }
+
+    @Test func `nothing settled, nothing reported`() throws {
+        let batch = try Batches.held(3)
+        #expect(try batch.reportNow() == nil && !batch.isReporting)
+        batch.sendAll()
+        #expect(try batch.reportNow() == nil)
+    }
+
+    @Test func `a report that failed comes again, with what was settled since`() throws {
+        let batch = try Batches.held(4)
+        batch.sendAll()
+        batch.delivered(0)
+        batch.settle(1, Self.retry)
+        _ = try batch.reportNow()
+        batch.delivered(2)
+        batch.reportFailed()
+        #expect(batch.settled == 3 && batch.reporting == 0 && batch.exposure == 4)
+        let again = try #require(try batch.reportNow())
+        #expect(again.positions == [0, 1, 2] && !again.areFacts && again.lines.count == 3)
+        batch.reportAccepted()
+        batch.delivered(3)
+        #expect(batch.isSettled)
+    }
+
+    @Test func `positions that Redis knew are not reported again, the others are`() throws {
+        let batch = try Batches.held(5)
+        batch.sendAll()
+        for position in [0, 1, 2] { batch.delivered(position) }
+        _ = try batch.reportNow()
+        batch.reportRefused(map: Array(".x...".utf8))
+        #expect(batch.handed == 1 && batch.settled == 2 && batch.exposure == 4)
+        #expect(try batch.reportNow()?.positions == [0, 2])
+        batch.reportRefused(map: Array("xxx..".utf8))
+        #expect(batch.settled == 0 && batch.handed == 3)
+        #expect(try batch.reportNow() == nil)
+    }
+
+    @Test func `a position that somebody else settled is not sent any more`() throws {
+        let batch = try Batches.held(4)
+        _ = batch.next()
+        batch.delivered(0)
+        _ = try batch.reportNow()
+        batch.reportRefused(map: Array("x.x.".utf8))
+        #expect(batch.handed == 2 && batch.exposure == 2 && batch.sendAll() == [1, 3])
+    }
+
+    @Test func `who does not hold the batch any more reports only what is true whoever says it`() throws {
+        let batch = try Batches.held(5)
+        batch.sendAll()
+        batch.delivered(0)
+        batch.settle(1, Self.retry)
+        batch.settle(2, .expired)
+        batch.settle(3, .lostTrack(cause: "cut"))
+        batch.settle(4, Self.dead)
+        #expect(try #require(try batch.reportNow()).areFacts == false)
+        batch.reportFailed()
+        batch.keepFinalFactsOnly()
+        #expect(batch.settled == 3)
+        let report = try #require(try batch.reportNow())
+        #expect(report.positions == [0, 3, 4] && report.areFacts)
+        #expect(
+            report.lines == [
+                "job delivered", "3 job failed unknown 0 cause cut unknown",
+                "4 job failed Unregistered 410 cause  dead",
+            ]
+                || report.lines == [
+                    "job delivered", "4 job failed Unregistered 410 cause  dead",
+                    "3 job failed unknown 0 cause cut unknown",
+                ])
+    }
+
+    @Test(arguments: [
+        (Fact.expired, false), (.lostTrack(cause: "cut"), true), (dead, true), (retry, false),
+    ]) func `some facts are final`(fact: Fact, isFinal: Bool) throws {
+        let batch = try Batches.held(1)
+        batch.sendAll()
+        batch.settle(0, fact)
+        #expect(fact.isFinal == isFinal)
+        #expect(try batch.reportNow()?.areFacts == isFinal)
+    }
+
+    @Test func `a retry counts the try, names the cause and brings the push as it was`() throws {
+        let own = Batches.Part(job: "own", attempt: 2, count: 2, payloadPerPush: true)
+        let batch = try Batches.held([Batches.Part(job: "shared", count: 1), own])
+        batch.sendAll()
+        for position in 0..<3 { batch.settle(position, Self.retry) }
+        let lines = try #require(try batch.reportNow()).lines
+        let what = "retry server 500 InternalServerError after 9 tries"
+        #expect(
+            lines == [
+                "0 shared \(what) 1 cause InternalServerError {}",
+                "1 own \(what) 3 cause InternalServerError {\"n\":1}",
+                "2 own \(what) 3 cause InternalServerError {\"n\":2}",
+            ])
+    }
+
+    @Test func `what is overdue expires within the credit, wherever it waits`() throws {
+        let batch = try Batches.held(
+            [
+                Batches.Part(job: "late", options: PushOptions(deadline: 100), count: 3),
+                Batches.Part(job: "early", options: PushOptions(deadline: 101), count: 1),
+                Batches.Part(job: "late2", options: PushOptions(deadline: 99), count: 3),
+            ], granted: 6)
+        for _ in 0..<2 { _ = batch.next() }
+        batch.giveBack(0)
+        #expect(batch.expire(now: 100) == 4 && batch.settled == 4 && batch.inAir == 1)
+        #expect(batch.sendAll() == [3] && batch.expire(now: 100) == 0)
+        #expect(try #require(try batch.reportNow()).positions == [0, 2, 4, 5])
+    }
+
+    @Test func `a careful batch asks for one position at a time, until the suspects are through`() throws {
+        let batch = try Batches.held(10, granted: 1, suspect: 3, hasCrashed: true)
+        #expect(batch.isCareful && batch.wanted(room: 100) == 1, "the first one is granted already")
+        var asked: [Int] = []
+        while batch.isCareful {
+            #expect(batch.sendAll().count == 1)
+            #expect(batch.wanted(room: 100) == batch.granted, "nothing is asked for while one is in the air")
+            batch.delivered(batch.granted - 1)
+            let wanted = batch.wanted(room: 100)
+            asked.append(wanted)
+            _ = try batch.reportNow()
+            batch.reportAccepted()
+            batch.grant(upTo: wanted)
+        }
+        #expect(asked == [2, 3, 4])
+        #expect(batch.wanted(room: 100) == 10 && batch.wanted(room: 2) == 6 && batch.wanted(room: 0) == 4)
+    }
+
+    @Test func `a careful batch skips what is settled, and one without open suspects is not careful`() throws
+    {
+        let batch = try Batches.held(6, granted: 0, suspect: 4, hasCrashed: true, map: "xx.x..")
+        #expect(batch.isCareful && batch.wanted(room: 100) == 3)
+        #expect(try !Batches.held(6, granted: 0, suspect: 2, hasCrashed: true, map: "xx.x..").isCareful)
+        #expect(try !Batches.held(6, granted: 0, suspect: 4, hasCrashed: false).isCareful)
+    }
+
+    @Test func `receipts for all name each delivered token`() throws {
+        let batch = try Batches.held([
+            Batches.Part(job: "quiet", options: PushOptions(receipts: .none), count: 1),
+            Batches.Part(job: "all", options: PushOptions(receipts: .all), count: 2),
+        ])
+        batch.sendAll()
+        for position in 0..<3 { batch.delivered(position) }
+        #expect(
+            try #require(try batch.reportNow()).lines == [
+                "quiet delivered", "1 all delivered", "2 all delivered",
+            ])
+    }
+}

@@ -1,0 +1,156 @@
+import APNs
+import ControlChannel
+import EventLoop
+import FarmStore
+import Foundation
+import Gateway
+import Logging
+import LoopTesting
+import PushModel
+import RESP
+import Simulator
+import TLS
+import Testing
+
+@testable import Worker
+
+/// One app's sender between a Redis of its own and a simulated gateway.
+@Loop final class SendingFarm {
+    static let shards = 4
+    let sender: AppSender
+    let gateway: SimulatedGateway
+    /// What the sender has told the coordinator.
+    let notices = Mailbox<Notice>()
+    private let server: ScratchRedis
+    private let redis: RedisConnection
+    private let context: WorkerContext
+    private let folder: String
+    private var leases: [FenceToken] = []
+    private var step = 0
+    private var pushes = 0
+
+    nonisolated static func run(
+        _ change: (inout SimulatorOptions) -> Void = { _ in },
+        _ body: @escaping @Loop (SendingFarm) async throws -> Void
+    ) async throws {
+        var options = SimulatorOptions()
+        change(&options)
+        let asked = options
+        try await onLoop { () async throws -> Void in
+            let farm = try await SendingFarm(asked)
+            let outcome: Result<Void, any Error>
+            do { outcome = .success(try await body(farm)) } catch { outcome = .failure(error) }
+            farm.sender.stop()
+            farm.redis.close()
+            farm.gateway.stop()
+            try FileManager.default.removeItem(atPath: farm.folder)
+            try outcome.get()
+        }
+    }
+
+    private init(_ options: SimulatorOptions) async throws {
+        server = try ScratchRedis()
+        folder = NSTemporaryDirectory() + "pushfarm-worker-\(UUID().uuidString.prefix(8))"
+        var options = options
+        options.port = 0
+        options.folder = folder
+        options.countsDistinct = true
+        gateway = try await SimulatedGateway.start(options, log: Logger(label: "simulator"))
+        redis = RedisConnection(
+            RedisSettings(address: RedisAddress(endpoint: .unix(path: server.socketPath)), clientName: "test")
+        )
+        let notices = notices
+        let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        context = WorkerContext(redis: redis, name: "w1", index: 0, log: silent) { notices.put($0) }
+        context.leaseEnd = .max
+        sender = AppSender(context, app: "demo")
+        redis.start()
+        await redis.whenReady()
+        let reply = try await sender.store.perform(
+            AcquireLeases(
+                nonce: "n1", host: "here", lease: .seconds(600),
+                fields: [.intake] + (0..<Self.shards).map { .shard($0) }))
+        leases = reply.answers.compactMap { if case .ours(let token) = $0 { token } else { nil } }
+        sender.shards.assign(
+            Dictionary(uniqueKeysWithValues: (0..<Self.shards).map { ($0, leases[1 + $0]) }))
+    }
+
+    /// Lets the sender follow a plan with these credentials.
+    func follow(generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20)) throws {
+        var settings = ClientSettings(trust: .authorityFile(gateway.credentials.authorityFile))
+        settings.applicationProtocols = ["h2"]
+        let signer = try SigningKey(file: gateway.credentials.signingKeyFile)
+        let token = ProviderToken.make(
+            keyID: SimulatorCredentials.keyID, teamID: SimulatorCredentials.teamID,
+            issuedAt: Int64(Date().timeIntervalSince1970) - tokenAge
+        ) { signer.sign($0) }
+        sender.follow(
+            GatewayPlan(
+                host: "localhost", port: gateway.port, tls: try TLSContext(client: settings),
+                providerToken: token,
+                generation: generation, requestTimeout: timeout, connections: 1, firstAddress: 0),
+            topic: "com.example.demo")
+    }
+
+    /// Puts a job of batches of these sizes into Redis, and rings.
+    func submit(_ sizes: [Int], options: PushOptions = PushOptions()) async throws {
+        step += 1
+        let total = sizes.reduce(0, +)
+        _ = try await sender.store.perform(Submit(job: Array("job".utf8)))
+        _ = try await sender.store.perform(
+            Take(token: leases[0], known: 0, maxJobs: 1, maxBytes: 1000, maxJobBytes: 1000))
+        var batches: [Split.NewBatch] = []
+        for (index, size) in sizes.enumerated() {
+            let part = Batches.Part(job: "job\(step)", options: options, count: size)
+            batches.append(
+                Split.NewBatch(
+                    shard: index % Self.shards, lane: .high, tokens: size,
+                    body: Batches.body([part], from: pushes)))
+            pushes += size
+        }
+        _ = try await sender.store.perform(
+            Split(
+                token: leases[0], step: step, dropped: 1,
+                jobs: [Split.Job(id: "job\(step)", opens: true, submitted: total, accepted: total)],
+                batches: batches))
+        sender.shards.ringAll()
+        sender.schedule()
+    }
+
+    /// Carries out a command of the simulator.
+    func order(_ line: String) throws {
+        _ = try gateway.carryOut(FaultCommand(line, now: Int64(Date().timeIntervalSince1970 * 1000)))
+    }
+
+    /// What the results stream holds: pushes by outcome.
+    func results() async throws -> [String: Int] {
+        var command = RESPCommand()
+        for word in ["XRANGE", "{pushfarm:demo}:results", "-", "+"] { command.append(word) }
+        var counts: [String: Int] = [:]
+        for entry in try await redis.call(command).array ?? [] {
+            let fields = entry.array?.last?.array ?? []
+            guard fields.count >= 2, let bytes = fields[1].bytes else { continue }
+            for item in try ResultsEntry(decoding: bytes).items {
+                switch item.result {
+                case .delivered: counts["delivered", default: 0] += item.count
+                case .failed: counts["failed", default: 0] += item.count
+                case .expired: counts["expired", default: 0] += item.count
+                case .retry(let retry): counts["retry \(retry.why)", default: 0] += item.count
+                }
+            }
+        }
+        return counts
+    }
+
+    /// Faults in the books.
+    func audit() async throws -> [String] { try await sender.store.perform(Audit(shards: Self.shards)) }
+
+    /// Waits until the sender holds nothing more.
+    func finish() async throws {
+        let sender = sender
+        try #require(await until { sender.isIdle && sender.shards.isQuiet })
+    }
+
+    var counters: Counters { gateway.counters }
+    var repeated: Int { gateway.counters.distinct?.repeatedIDs ?? -1 }
+}
