@@ -181,6 +181,7 @@ package import Transport
 
     private func answered(_ answer: Answer) {
         let slot = Int(answer.tag)
+        budget.answered()
         guard answer.status != 200 else {
             prove()
             return settle(slot, .delivered)
@@ -215,12 +216,15 @@ package import Transport
     /// Looks at the deadlines and at how long the gateway has been quiet.
     private func look() {
         let now = ContinuousClock.now
+        let waiting = deadlines.count
         while let late = deadlines.expire(at: now) {
             let (ticket, number) = open.abandon(late.slot)
             session.reset(number)
             stream.setNeedsFlush()
             listener?.settled(ticket, .unknown(cause: "no answer within the deadline"))
         }
+        // A lost answer now and then is no sign of a gateway that does not keep up; a good part of them is.
+        if (waiting - deadlines.count) * 8 > waiting { budget.timedOut() }
         switch quiet.act(at: now) {
         case .wait: break
         case .ping:
