@@ -49,8 +49,8 @@ package actor Loop {
     /// Milliseconds of a clock that only goes forward, read once a turn: for time-outs, not for leases.
     @Loop package static var milliseconds: UInt64 { uv_now(uv_default_loop()) }
 
-    /// Calls `listener.loopTurnEnded()` once, after this turn's callbacks and jobs and before the loop waits, if the
-    /// listener lives until then.
+    /// Calls `listener.loopTurnEnded()` once, after this turn's callbacks and jobs and before the loop waits,
+    /// if the listener lives until then.
     @Loop package static func atEndOfTurn(_ listener: any TurnListener) {
         LoopExecutor.shared.atEndOfTurn(listener)
     }

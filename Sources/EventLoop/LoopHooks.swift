@@ -12,7 +12,7 @@ import CLibuv
     /// The one handle that other threads may touch: libuv allows `uv_async_send` anywhere.
     private let wakeUp: Address<uv_async_t>
 
-    /// One that waits for the end of the turn, unless it goes before: it must not outlive its owner, whom it calls.
+    /// One that waits for the end of the turn, unless it goes before: it must not outlive its owner.
     struct Listener {
         weak var object: (any TurnListener)?
     }

@@ -52,7 +52,7 @@ import Transport
         self.plan = plan
         epoch += 1
         retireAll()
-        // After the retirements: those of connections that never had an answer are not the new plan's failures.
+        // After the retirements: connections that never had an answer are no failures of the new plan.
         refusalsInARow = 0
         backOff.succeeded()
         pause?.stop()

@@ -17,7 +17,7 @@ package import PushModel
     var isSpent: Bool { get }
     /// Some answer has proved that the gateway takes our credentials.
     var isProven: Bool { get }
-    /// It was ended by a TLS alert: the gateway does not like our certificate. With TLS 1.3 that comes after the
+    /// It was ended by a TLS alert: the gateway does not like our certificate. TLS 1.3 says so after the
     /// handshake.
     var wasRefused: Bool { get }
 
@@ -40,8 +40,8 @@ package import PushModel
     func settled(_ ticket: PushTicket, _ fate: Fate)
     /// There is room for pushes, or the limit has changed.
     func hasRoom(_ connection: any GatewayConnection)
-    /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note means
-    /// for our credentials.
+    /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note
+    /// means for our credentials.
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
     /// It is closed, and everything is settled.
     func ended(_ connection: any GatewayConnection, reason: String)

@@ -16,8 +16,8 @@ package import TLS
     package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in }
     /// Is called once, unless ``close()`` came first.
     package var onEnd: @Loop (StreamEnd) -> Void = { _ in }
-    /// Appends more output to what it is given, or nothing when there is none; asked after ``setNeedsFlush()``.
-    /// It may close the stream, but not write to it.
+    /// Appends more output to what it is given, or nothing when there is none; asked after
+    /// ``setNeedsFlush()``. It may close the stream, but not write to it.
     package var source: (@Loop (inout OutputBuffer) -> Void)?
     /// The peer's address, for logs.
     package let peer: String

@@ -98,7 +98,7 @@ package import TLS
         _ descriptor: Int32, to address: SocketAddress, deadline: ContinuousClock.Instant
     ) async throws(TransportError) {
         var number: Int32 = address.connect(descriptor) == 0 ? 0 : errno
-        // Not EAGAIN: a path's listener is full, or we have no port left, and no event would tell of a change.
+        // Not EAGAIN: a path's listener is full, or we have no port left, and no event would tell of more.
         if number == EINPROGRESS || number == EINTR {
             let waiter = SocketWaiter(descriptor, deadline: deadline)
             defer { waiter.release() }

@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ProcessTests {
-    /// Runs a shell command to its end; its output and error go to the descriptor 3 of the command's own making.
+    /// Runs a shell command to its end.
     @Loop private static func end(of command: String, signal number: Int32? = nil) async throws
         -> ChildProcess.End
     {

@@ -175,7 +175,7 @@ import Transport
         try await Farm.run {
             $0.streams = 4
         } _: { farm in
-            farm.sender.pool.follow(try farm.plan(timeout: .seconds(1)))
+            farm.sender.pool.follow(try farm.plan(timeout: .seconds(3)))
             farm.sender.push(0..<1)
             try await farm.sender.finish()
             try farm.order("silence 100%")

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ListenerTests {
     @Test func `drops a client that does not finish its handshake, and serves the others`() async throws {
         try await onLoop { () async throws -> Void in
-            let server = try await Server(.tls, handshakeTimeout: .milliseconds(500))
+            let server = try await Server(.tls, handshakeTimeout: .seconds(3))
             let slow = Party(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
             let (client, accepted) = try await server.connect()
             _ = try await slow.ends.next()
@@ -43,19 +43,30 @@ import Testing
 
     @Test func `hands nothing over after it was closed, not even what had begun`() async throws {
         try await onLoop { () async throws -> Void in
-            let server = try await Server(.tls, handshakeTimeout: .milliseconds(500))
-            let early = Party(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
-            let dialling = Task { @Loop in try await server.dial.connect() }
-            // The first one is accepted and waits for its handshake; the other's has begun, or will.
-            #expect(await until { server.listener.handshakes > 0 })
-            server.listener.close()
-            let result = await dialling.result
-            if case .success(let stream) = result {
-                let party = Party(stream)
-                _ = try await party.ends.next()
+            let server = try await Server(.tls)
+            // Passes bytes on to the server once the door is open.
+            let links = Mailbox<(client: ByteStream, upstream: ByteStream)>()
+            let relay = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { client in
+                client.isReading = false
+                Task { @Loop in
+                    let upstream = try await Dial(server.endpoint, timeout: .seconds(20)).connect()
+                    upstream.onBytes = { client.write($0) }
+                    upstream.onEnd = { _ in client.close() }
+                    client.onBytes = { upstream.write($0) }
+                    links.put((client, upstream))
+                }
             }
-            _ = try await early.ends.next()
-            #expect(server.accepted.all.isEmpty)
+            var dial = server.dial
+            dial.endpoint = .tcp(host: "127.0.0.1", port: relay.address.port)
+            let through = dial
+            let dialling = Task { @Loop in try await through.connect() }
+            let link = try await links.next()
+            #expect(await until { server.listener.handshakes == 1 })
+            server.listener.close()
+            link.client.isReading = true
+            let client = Party(try await dialling.value)
+            _ = try await client.ends.next()
+            #expect(server.accepted.all.isEmpty && server.listener.failedHandshakes == 0)
         }
     }
 

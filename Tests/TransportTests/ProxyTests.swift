@@ -87,7 +87,7 @@ import Testing
             let proxy = try await Proxy(answer: answer)
             let dial = Dial(
                 .tcp(host: "gateway.invalid", port: 443), proxy: proxy.endpoint,
-                timeout: error == nil ? .milliseconds(300) : .seconds(20))
+                timeout: error == nil ? .seconds(3) : .seconds(20))
             await #expect {
                 _ = try await dial.connect()
             } throws: { "\($0)" == error ?? "timed out: proxy" }

@@ -95,7 +95,8 @@ enum Batches {
             case .failed(let failure):
                 return named(
                     failure.tokens,
-                    "\(job) failed \(entry.text(failure.reason)) \(failure.status) cause \(entry.text(failure.cause))"
+                    "\(job) failed \(entry.text(failure.reason)) \(failure.status) "
+                        + "cause \(entry.text(failure.cause))"
                         + (failure.isDead ? " dead" : "") + (failure.isUnknown ? " unknown" : ""))
             case .expired(let expiry):
                 return named(expiry.tokens, "\(job) expired cause \(entry.text(expiry.cause))")
