@@ -124,14 +124,16 @@ let package = Package(
             name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
         .testTarget(
-            name: "EventLoopTests", dependencies: ["EventLoop", "Transport", "LoopTesting"], swiftSettings: strict),
+            name: "EventLoopTests", dependencies: ["EventLoop", "Transport", "LoopTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "TransportTests", dependencies: ["Transport", "TLS", "EventLoop", "LoopTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "WorkerTests",
             dependencies: [
-                "Worker", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs", "PushModel", "RESP", "TLS",
+                "Worker", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs", "PushModel", "RESP",
+                "TLS",
                 "EventLoop", "LoopTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
