@@ -165,5 +165,8 @@ let package = Package(
             name: "FarmStoreTests",
             dependencies: ["FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop", "Transport"],
             swiftSettings: strict),
+        // Starts the built program, and redis-server.
+        .testTarget(
+            name: "FarmTests", dependencies: ["pushfarm", "RESP", "TLS"], swiftSettings: strict),
     ]
 )

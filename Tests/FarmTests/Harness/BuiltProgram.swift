@@ -1,0 +1,9 @@
+import Foundation
+
+/// The program as it was built, beside the test bundle.
+enum BuiltProgram {
+    static var path: String {
+        let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        return bundle.deletingLastPathComponent().appendingPathComponent("pushfarm").path
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+/// A process in a group of its own, with no signal blocked. It does not outlive this object, nor do its children.
+final class Child {
+    enum End: Equatable {
+        case exited(Int32)
+        case killed(Int32)
+    }
+
+    struct CannotStart: Error {
+        let program: String
+        let code: Int32
+    }
+
+    let pid: pid_t
+    let outputFile: String
+    let errorFile: String
+    private(set) var end: End?
+    private var isDestroyed = false
+
+    /// - Parameter name: of its output files in `folder`, which is its home.
+    init(
+        _ name: String, _ program: String, _ arguments: [String], environment: [String: String] = [:],
+        in folder: String
+    ) throws {
+        outputFile = "\(folder)/\(name).out"
+        errorFile = "\(folder)/\(name).err"
+        let defaults = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]
+        let variables = defaults.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        pid = try Self.spawn(program, arguments, variables, outputFile, errorFile)
+        Guardian.shared.watch(pid)
+    }
+
+    deinit { destroy() }
+
+    var output: String { Self.text(outputFile) }
+    var error: String { Self.text(errorFile) }
+
+    func signal(_ number: Int32) {
+        if !hasEnded { _ = kill(pid, number) }
+    }
+
+    /// Whether it is over, by itself or by a signal.
+    var hasEnded: Bool {
+        guard end == nil else { return true }
+        var status: Int32 = 0
+        guard waitpid(pid, &status, WNOHANG) == pid else { return false }
+        note(status)
+        return true
+    }
+
+    func wait(within limit: Duration = .seconds(60)) async throws -> End {
+        try await eventually("process \(pid) ends", within: limit) { hasEnded ? end : nil }
+    }
+
+    /// Kills it with all its group, once.
+    func destroy() {
+        guard !isDestroyed else { return }
+        isDestroyed = true
+        _ = kill(-pid, SIGKILL)
+        if end == nil {
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            note(status)
+        }
+        Guardian.shared.forget(pid)
+    }
+
+    /// Living processes of its group, without itself.
+    var descendants: [pid_t] {
+        ProcessTable.all.filter { $0.group == pid && $0.pid != pid && $0.state != "Z" }.map(\.pid)
+    }
+
+    private func note(_ status: Int32) {
+        end = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
+    }
+
+    private static func text(_ file: String) -> String {
+        (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+    }
+
+    private static func spawn(
+        _ program: String, _ arguments: [String], _ variables: [String], _ output: String, _ error: String
+    ) throws(CannotStart) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        let append = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, append, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, error, append, 0o600)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Threads that run tests block signals, and a child would inherit that.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+        let (words, settings) = (CStrings([program] + arguments), CStrings(variables))
+        var pid: pid_t = 0
+        let code = posix_spawnp(&pid, program, &actions, &attributes, words.pointers, settings.pointers)
+        guard code == 0 else { throw CannotStart(program: program, code: code) }
+        return pid
+    }
+}
+
+/// Strings for C, with the null pointer at their end, as long as this object lives.
+final class CStrings {
+    let pointers: [UnsafeMutablePointer<CChar>?]
+
+    init(_ texts: [String]) {
+        var pointers: [UnsafeMutablePointer<CChar>?] = []
+        for text in texts { pointers.append(strdup(text)) }
+        self.pointers = pointers + [nil]
+    }
+
+    deinit { for pointer in pointers { free(pointer) } }
+}

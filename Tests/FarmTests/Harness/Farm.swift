@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+/// A whole farm of one test's own: Redis, a simulated gateway, a coordinator with its workers, each a real process.
+final class Farm {
+    struct Options {
+        var workers = 2
+        /// Lines for the simulator's control command, carried out at the start.
+        var faults: [String] = []
+        var simulatorOptions: [String] = []
+        var redisPassword: String?
+        var environment: [String: String] = [:]
+        /// All of `apps:`; nil: one app "demo" with the simulator's own key.
+        var apps: ((Gateway.Started, TestFolder) -> [App])?
+        /// Lines of the one app.
+        var appLines: [String] = []
+    }
+
+    let folder: TestFolder
+    let redis: RedisServer
+    let gateway: Gateway
+    private(set) var coordinator: Child
+    private let options: Options
+    private var commands = 0
+
+    init(_ options: Options = Options()) async throws {
+        self.options = options
+        folder = try TestFolder()
+        redis = try await RedisServer(in: folder.path, password: options.redisPassword)
+        gateway = try await Gateway(
+            in: folder.path, faults: options.faults, options: options.simulatorOptions)
+        let address = "unix://" + (options.redisPassword.map { ":\($0)@" } ?? "") + redis.socket
+        let apps = options.apps?(gateway.started, folder) ?? [App(gateway.started, more: options.appLines)]
+        try folder.write(
+            Self.configuration(address, workers: options.workers, folder: folder.path, apps: apps),
+            to: "pushfarm.yaml")
+        coordinator = try Self.startCoordinator(folder, options)
+    }
+
+    deinit { coordinator.destroy() }
+
+    static func configuration(_ redis: String, workers: Int, folder: String, apps: [App]) -> String {
+        """
+        redis: \(redis)
+        state_dir: \(folder)/var
+        host: here
+        workers: \(workers)
+        apps:
+        \(apps.map(\.text).joined(separator: "\n"))
+        """ + "\n"
+    }
+
+    // MARK: The coordinator
+
+    /// Starts another one, after the first has ended.
+    func restartCoordinator() throws { coordinator = try Self.startCoordinator(folder, options) }
+
+    private static func startCoordinator(_ folder: TestFolder, _ options: Options) throws -> Child {
+        try Child(
+            "coordinator", BuiltProgram.path,
+            ["coordinator", "--config", folder.path + "/pushfarm.yaml"],
+            environment: options.environment, in: folder.path)
+    }
+
+    /// Ends a process of the coordinator's group, and no other, without warning.
+    func kill(worker pid: pid_t) {
+        guard coordinator.descendants.contains(pid) else {
+            Issue.record("process \(pid) is none of the farm's workers")
+            return
+        }
+        _ = Foundation.kill(pid, SIGKILL)
+    }
+
+    // MARK: Jobs
+
+    /// Pushes jobs as a producer does, with a raw client.
+    func push(_ jobs: [Job], to app: String = "demo") throws {
+        try redis.client().pipeline(jobs.map { ["RPUSH", "pushfarm:\(app)", $0.text] })
+    }
+
+    func push(_ text: String, to app: String = "demo") throws {
+        try redis.client().run("RPUSH", "pushfarm:\(app)", text)
+    }
+
+    /// The account when the job is finished; its sums are checked.
+    func finished(
+        _ id: String, app: String = "demo", sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Account {
+        let result = try await run("job", id, "--app", app, "--wait", "--json")
+        guard result.status <= 1, !result.output.isEmpty else {
+            throw Overdue(description: "job \(id): \(result)\n\(coordinator.error.suffix(2000))")
+        }
+        let account = try JSONDecoder().decode(Account.self, from: Data(result.output.utf8))
+        #expect(account.addsUp && account.state == "finished", "\(account)", sourceLocation: sourceLocation)
+        return account
+    }
+
+    func finished(_ jobs: [Job], sourceLocation: SourceLocation = #_sourceLocation) async throws -> Totals {
+        var totals = Totals()
+        for job in jobs {
+            let account = try await finished(job.id, sourceLocation: sourceLocation)
+            #expect(account.submitted == job.tokens.count, sourceLocation: sourceLocation)
+            totals.add(account)
+        }
+        return totals
+    }
+
+    /// The account as it is now; nil when there is none.
+    func account(_ id: String) async throws -> Account? {
+        let result = try await run("job", id, "--app", "demo", "--json")
+        return try? JSONDecoder().decode(Account.self, from: Data(result.output.utf8))
+    }
+
+    // MARK: What the farm says
+
+    func events(_ type: String? = nil, app: String = "demo") throws -> [[String: String]] {
+        let all = try redis.client().run("XRANGE", "{pushfarm:\(app)}:events", "-", "+").entries
+        return type.map { type in all.filter { $0["type"] == type } } ?? all
+    }
+
+    func event(_ type: String, app: String = "demo", number: Int = 1) async throws -> [String: String] {
+        try await eventually("event \(type) number \(number)") {
+            let found = try events(type, app: app)
+            return found.count >= number ? found[number - 1] : nil
+        }
+    }
+
+    func status() async throws -> Status {
+        try Status(json: try await run("status", "--json").output)
+    }
+
+    /// When all workers of the host are ready.
+    func ready() async throws -> Status.Host {
+        try await eventually("all workers are ready") {
+            guard let host = try await status().hosts.first(where: { $0.pid == coordinator.pid }) else {
+                return nil
+            }
+            let isReady =
+                host.workers.count == host.capacity && host.workers.allSatisfy { $0.state == "ready" }
+            return isReady ? host : nil
+        }
+    }
+
+    // MARK: Commands
+
+    struct Result {
+        let status: Int32
+        let output: String
+        let error: String
+    }
+
+    /// Runs one of the farm's commands with its configuration, to its end.
+    func run(_ arguments: String...) async throws -> Result {
+        try await run(
+            arguments + ["--config", folder.path + "/pushfarm.yaml"], environment: options.environment)
+    }
+
+    func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
+        commands += 1
+        let child = try Child(
+            "command-\(commands)", BuiltProgram.path, arguments, environment: environment, in: folder.path)
+        guard case .exited(let status) = try await child.wait(within: .seconds(100)) else {
+            throw Overdue(description: "\(arguments) was killed: \(child.error)")
+        }
+        return Result(status: status, output: child.output, error: child.error)
+    }
+}

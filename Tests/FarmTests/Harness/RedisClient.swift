@@ -1,0 +1,59 @@
+import RESP
+
+/// A raw client, as a producer in any language has one.
+final class RedisClient {
+    private let socket: UnixSocket
+    private let reader = RESPReader()
+
+    init(_ path: String) throws { socket = try UnixSocket(path) }
+
+    @discardableResult
+    func run(_ words: String...) throws -> RESPValue { try run(words) }
+
+    @discardableResult
+    func run(_ words: [String]) throws -> RESPValue {
+        try send([words])
+        return try answer()
+    }
+
+    /// Sends many commands at once, and reads all answers.
+    @discardableResult
+    func pipeline(_ commands: [[String]]) throws -> [RESPValue] {
+        try send(commands)
+        return try commands.map { _ in try answer() }
+    }
+
+    private func send(_ commands: [[String]]) throws {
+        var bytes: [UInt8] = []
+        for words in commands {
+            var command = RESPCommand()
+            for word in words { command.append(word) }
+            command.write(into: &bytes)
+        }
+        try socket.send(bytes)
+    }
+
+    private func answer() throws -> RESPValue {
+        while true {
+            if let value = try reader.next() {
+                if let error = value.error { throw error }
+                return value
+            }
+            try reader.feed(socket.receive())
+        }
+    }
+}
+
+extension RESPValue {
+    /// Entries of a stream, as fields by name.
+    var entries: [[String: String]] {
+        (array ?? []).compactMap { $0.array?.last?.fields }
+    }
+
+    /// A flat list of names and values.
+    var fields: [String: String] {
+        let words = (array ?? []).map { $0.text ?? "" }
+        let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
+        return Dictionary(pairs) { first, _ in first }
+    }
+}

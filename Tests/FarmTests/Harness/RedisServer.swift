@@ -1,0 +1,51 @@
+import Foundation
+
+/// A redis-server of one test's own, with an append-only file.
+final class RedisServer {
+    let socket: String
+    private let folder: String
+    private let options: [String]
+    private let password: String?
+    private(set) var process: Child
+
+    init(in folder: String, password: String? = nil) async throws {
+        self.folder = folder
+        self.password = password
+        let options = password.map { ["--requirepass", $0] } ?? []
+        self.options = options
+        socket = folder + "/redis.sock"
+        process = try Self.start(folder, options)
+        try await ready()
+    }
+
+    func client() throws -> RedisClient {
+        let client = try RedisClient(socket)
+        if let password { try client.run("AUTH", password) }
+        return client
+    }
+
+    /// Kills it, and starts another on the same data.
+    func crash() async throws {
+        process.signal(SIGKILL)
+        _ = try await process.wait()
+        process = try Self.start(folder, options)
+        try await ready()
+    }
+
+    /// Until it has read its data.
+    private func ready() async throws {
+        try await eventually("Redis answers") {
+            guard let client = try? client() else { return false }
+            return (try? client.run("PING"))?.text == "PONG"
+        }
+    }
+
+    private static func start(_ folder: String, _ options: [String]) throws -> Child {
+        try Child(
+            "redis", "redis-server",
+            [
+                "--port", "0", "--unixsocket", folder + "/redis.sock", "--dir", folder, "--save", "",
+                "--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction",
+            ] + options, in: folder)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// What `pushfarm status --json` gives, as far as tests look at it. All fields are there, or decoding fails.
+struct Status: Decodable {
+    struct Host: Decodable {
+        var host: String
+        var pid: Int32
+        var state: String
+        var capacity: Int
+        var workers: [Worker]
+    }
+
+    struct Worker: Decodable {
+        var worker: String
+        var pid: Int32
+        var state: String
+        var shards: Int
+        var connections: Int
+        var streams: Int
+        var rate: Int
+        var restarts: Int
+        var rss: Int
+        var delivered: Int
+        var failed: Int
+    }
+
+    struct App: Decodable {
+        var app: String
+        var state: String
+        var pausedReason: String?
+        var ready: Int
+        var inFlight: Int
+        var delayed: Int
+        var results: Int
+        var inbox: Int
+        var jobsOpen: Int
+    }
+
+    struct Redis: Decodable {
+        var version: String
+        var memory: Int
+        var maxMemory: Int
+        var policy: String
+    }
+
+    var hosts: [Host]
+    var apps: [App]
+    var redis: Redis
+
+    init(json: String) throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        self = try decoder.decode(Status.self, from: Data(json.utf8))
+    }
+}
