@@ -1,0 +1,74 @@
+import Testing
+
+extension BusyFarms {
+    /// Connections and streams that end early. What is certainly unprocessed goes again, free of charge.
+    struct ConnectionFaultTests {
+        /// - Returns: the jobs' sums and the ledger, when all is done.
+        private func deliver(_ tokens: [String], _ faults: [String]) async throws -> (Totals, Ledger, Farm) {
+            let farm = try await Farm(Farm.Options(faults: faults))
+            // One attempt only: whoever counts an unprocessed push as an attempt is found out.
+            let jobs = Job.several("f", tokens, size: 500, fields: #""max_attempts":1"#)
+            try farm.push(jobs)
+            let totals = try await farm.finished(jobs)
+            return (totals, try farm.gateway.ledger(), farm)
+        }
+
+        @Test(arguments: [
+            ["latency 1ms-10ms", "goaway 100"], ["latency 1ms-10ms", "goaway 100 announced"], ["goaway 7"],
+            ["latency 5ms", "refuse 10%"], ["streams 8", "refuse 30%", "goaway 50"],
+        ])
+        func `unprocessed pushes are sent again, once`(faults: [String]) async throws {
+            let tokens = Tokens.make(1_500)
+            let (totals, ledger, farm) = try await deliver(tokens, faults)
+            #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
+            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+            let happened = faults.contains { $0.hasPrefix("goaway") } ? "goaways" : "refused_streams"
+            #expect(try farm.gateway.counter(happened) > 0)
+        }
+
+        @Test(arguments: [
+            ["reset 2%"], ["reset 2% processed"], ["latency 5ms", "cut 200"],
+        ])
+        func `pushes without an answer are sent again, and counted as maybe doubled`(faults: [String])
+            async throws
+        {
+            let farm = try await Farm(Farm.Options(faults: faults))
+            let tokens = Tokens.make(1_500)
+            let jobs = Job.several("u", tokens, size: 500, fields: #""max_attempts":100"#)
+            try farm.push(jobs)
+            // So that the last ones do not wait for ever longer.
+            try await farm.gateway.requests(1_400)
+            try farm.gateway.tell("calm")
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.failed == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0)
+            #expect(ledger.doubles <= totals.maybeDuplicated)
+            #expect(totals.maybeDuplicated > 0)
+            if faults == ["reset 2% processed"] { #expect(ledger.doubles > 0) }
+        }
+
+        @Test func `a smaller limit of streams is obeyed at once`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["latency 10ms"]))
+            let tokens = Tokens.make(1_500)
+            let jobs = Job.several("s", tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(300)
+            try farm.gateway.tell("streams 20")
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
+            #expect(try farm.gateway.counter("protocol_errors") == 0)
+            #expect(try farm.gateway.ledger().doubles == 0)
+        }
+
+        @Test func `connections that close right away are dialled again, with pauses`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["close-new on"]))
+            let tokens = Tokens.make(10)
+            try farm.push([Job(id: "late", tokens: tokens)])
+            try await eventually("some dials") { try farm.gateway.counter("closed_at_once") >= 3 }
+            try farm.gateway.tell("close-new off")
+            #expect(try await farm.finished("late").delivered == 10)
+            #expect(try farm.gateway.ledger().doubles == 0)
+        }
+    }
+}

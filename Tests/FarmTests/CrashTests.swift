@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+extension BusyFarms {
+    /// Processes that are killed while pushes are in the air.
+    struct CrashTests {
+        /// Slow enough to be caught in the middle.
+        private static let pace = ["latency 20ms", "streams 100"]
+
+        @Test func `a worker killed in the middle loses nothing, and another takes its place`() async throws {
+            let farm = try await Farm(Farm.Options(faults: Self.pace))
+            let before = try await farm.ready()
+            let tokens = Tokens.make(5_000)
+            let jobs = Job.several("k", tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(800)
+            farm.kill(worker: before.workers[0].pid)
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.failed == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0)
+            #expect(ledger.doubles <= totals.maybeDuplicated)
+            #expect(totals.maybeDuplicated <= 2_000)
+            // A push that is sent again is recognizable: by its id.
+            for (token, ids) in ledger.ids where ids.count > 1 { Issue.record("\(token): \(ids)") }
+
+            let after = try await farm.ready()
+            #expect(after.pid == before.pid && !farm.coordinator.hasEnded)
+            #expect(after.workers[0].pid != before.workers[0].pid && after.workers[0].restarts == 1)
+            #expect(after.workers[1].pid == before.workers[1].pid && after.workers[1].restarts == 0)
+        }
+
+        @Test func `workers of a coordinator that was killed finish and end, and nothing is sent twice`()
+            async throws
+        {
+            let farm = try await Farm(Farm.Options(faults: Self.pace))
+            _ = try await farm.ready()
+            let tokens = Tokens.make(5_000)
+            let jobs = Job.several("c", tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(800)
+            let old = farm.coordinator
+            old.signal(SIGKILL)
+            #expect(try await old.wait() == .killed(SIGKILL))
+            try await eventually("no worker is left", within: .seconds(20)) { old.descendants.isEmpty }
+            #expect(try farm.gateway.ledger().lines.count < tokens.count, "it was killed in the middle")
+            try farm.restartCoordinator()
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        }
+
+        @Test func `a coordinator that is told to end under load hands everything over`() async throws {
+            let farm = try await Farm(Farm.Options(faults: Self.pace))
+            _ = try await farm.ready()
+            let tokens = Tokens.make(5_000)
+            let jobs = Job.several("t", tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(800)
+            let old = farm.coordinator
+            old.signal(SIGTERM)
+            #expect(try await old.wait() == .exited(0))
+            #expect(old.descendants.isEmpty)
+            #expect(try farm.gateway.ledger().lines.count < tokens.count, "it was ended in the middle")
+            #expect(try await farm.status().hosts.isEmpty)
+            try farm.restartCoordinator()
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        }
+    }
+}
