@@ -1,0 +1,152 @@
+import Foundation
+import TLS
+import Testing
+
+extension BusyFarms {
+    /// Credentials that the gateway will not have.
+    struct CredentialTests {
+        private static var unknownKey: String {
+            String(decoding: ThrowAwayAuthority.signingKey().bytes, as: UTF8.self)
+        }
+
+        /// A farm whose app "demo" has a key that the gateway does not know, and whose app "other" is well.
+        private func farmWithWrongKey() async throws -> Farm {
+            try await Farm(
+                Farm.Options(apps: { started, folder in
+                    let file = folder.path + "/key.p8"
+                    // The test goes wrong by itself if it cannot be written.
+                    _ = try? folder.write(Self.unknownKey, to: "key.p8")
+                    return [App(started, keyFile: file), App(started, name: "other")]
+                }))
+        }
+
+        /// Pushes to the app with the wrong key, until it is paused.
+        private func paused(_ farm: Farm, _ tokens: [String]) async throws {
+            try farm.push([Job(id: "kept", tokens: tokens)])
+            let event = try await farm.event("app.paused")
+            #expect(event["reason"]?.contains("InvalidProviderToken") == true)
+            let status = try await farm.run("status", "--json")
+            #expect(status.status == 1)
+            let apps = try Status(json: status.output).apps
+            let app = try #require(apps.first { $0.app == "demo" })
+            #expect(app.state == "paused" && app.pausedReason?.contains("InvalidProviderToken") == true)
+            #expect(apps.first { $0.app == "other" }?.state == "running")
+        }
+
+        @Test func `a refused key pauses its app only, and the right key in its place resumes it`()
+            async throws
+        {
+            let farm = try await farmWithWrongKey()
+            let tokens = Tokens.make(1_000)
+            try await paused(farm, tokens)
+            // Another app goes on, on the same workers.
+            let others = Tokens.make(300, seed: 7)
+            try farm.push([Job(id: "o", tokens: others)], to: "other")
+            #expect(try await farm.finished("o", app: "other").delivered == 300)
+            // Nothing is lost, nothing is tried in a loop.
+            let kept = try #require(try await farm.account("kept"))
+            #expect(kept.state == "open" && kept.failed == 0 && kept.delivered == 0 && kept.addsUp)
+            let refused = try farm.gateway.ledger().lines.count { $0.reason == "InvalidProviderToken" }
+            #expect((1...10).contains(refused), "\(refused) requests with a wrong key")
+            #expect(try farm.events("app.paused").count == 1)
+
+            try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
+            _ = try await farm.event("app.resumed")
+            let account = try await farm.finished("kept")
+            #expect(account.delivered == 1_000 && account.maybeDuplicated == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens + others) == 0 && ledger.doubles == 0)
+            #expect(try await farm.run("status").status == 0)
+        }
+
+        @Test func `an operator may resume, and a key that is still wrong pauses again`() async throws {
+            let farm = try await farmWithWrongKey()
+            try await paused(farm, Tokens.make(100))
+            let resumed = try await farm.run("resume", "demo", "--json")
+            #expect(resumed.status == 0)
+            #expect(resumed.output == "{\"app\":\"demo\",\"resumed\":true}\n")
+            _ = try await farm.event("app.paused", number: 2)
+            #expect(try farm.events("app.resumed").count == 1)
+            let kept = try #require(try await farm.account("kept"))
+            #expect(kept.failed == 0 && kept.delivered == 0 && kept.addsUp)
+            let other = try await farm.run("resume", "other", "--json")
+            #expect(other.status == 0 && other.output == "{\"app\":\"other\",\"resumed\":false}\n")
+            #expect(try await farm.run("resume", "nobody").status == 2)
+        }
+
+        @Test func `a pause outlives the coordinator`() async throws {
+            let farm = try await farmWithWrongKey()
+            try await paused(farm, Tokens.make(100))
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            let before = try farm.gateway.ledger().lines.count
+            try farm.restartCoordinator()
+            _ = try await farm.ready()
+            #expect(try farm.events("app.paused").count == 1)
+            #expect(try farm.gateway.ledger().lines.count == before)
+            try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
+            #expect(try await farm.finished("kept").delivered == 100)
+        }
+
+        @Test func `certificate apps deliver`() async throws {
+            let farm = try await Farm(
+                Farm.Options(
+                    environment: ["P12_PASSWORD": "simulator"],
+                    apps: { started, _ in
+                        let folder = started.caFile.dropLast("ca.pem".count)
+                        return [
+                            App(
+                                started, name: "pkcs12",
+                                credentials:
+                                    "certificate: { file: \(folder)push.p12, password_env: P12_PASSWORD }"),
+                            App(
+                                started, name: "pem", credentials: "certificate: { file: \(folder)push.pem }"),
+                        ]
+                    }))
+            for app in ["pkcs12", "pem"] {
+                let tokens = Tokens.make(200, seed: app == "pem" ? 1 : 2)
+                try farm.push([Job(id: "c", tokens: tokens)], to: app)
+                let account = try await farm.finished("c", app: app)
+                #expect(account.delivered == 200 && account.maybeDuplicated == 0)
+                #expect(try farm.gateway.ledger().lost(of: tokens) == 0)
+            }
+            #expect(try farm.gateway.counter("tokens_verified") == 0)
+            let doctor = try await farm.run("doctor", "--json")
+            #expect(doctor.output.contains("pem topic"))
+        }
+    }
+}
+
+extension PatientFarms {
+    struct TokenAgeTests {
+        @Test func `an expired provider token is renewed once, and not again within 20 minutes`() async throws
+        {
+            let farm = try await Farm(Farm.Options(simulatorOptions: ["--token-lifetime", "2"]))
+            let tokens = Tokens.make(300)
+            // Sent when the token, made at the start, is older than the gateway takes.
+            let time = Int(Date().timeIntervalSince1970)
+            try farm.push([
+                Job(id: "first", tokens: tokens, fields: #""deliver_at":\#(time + 4)"#),
+                Job(id: "second", tokens: Tokens.make(100, seed: 2), fields: #""deliver_at":\#(time + 8)"#),
+            ])
+            #expect(try await farm.finished("first").delivered == 300)
+            let refused = try farm.gateway.ledger().lines.count { $0.reason == "ExpiredProviderToken" }
+            #expect((1...2).contains(refused), "one a worker")
+            #expect(try farm.events("app.paused").isEmpty)
+            #expect(farm.mintedTokens == 2)
+
+            let pause = try await farm.event("app.paused")
+            #expect(pause["reason"]?.contains("ExpiredProviderToken") == true)
+            #expect(farm.mintedTokens == 2)
+            let second = try #require(try await farm.account("second"))
+            #expect(second.failed == 0 && second.delivered == 0 && second.addsUp)
+        }
+    }
+}
+
+extension Farm {
+    /// Provider tokens that the coordinator has made.
+    fileprivate var mintedTokens: Int {
+        coordinator.error.components(separatedBy: "provider token minted").count - 1
+    }
+}

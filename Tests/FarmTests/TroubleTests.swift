@@ -1,0 +1,56 @@
+import Testing
+
+extension PatientFarms {
+    /// A gateway that asks for patience.
+    struct TroubleTests {
+        @Test func `a phase of 503 costs no push`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
+            let tokens = Tokens.make(1_000)
+            let jobs = Job.several("p", tokens, size: 250)
+            try farm.push(jobs)
+            // Each worker finds out with ten requests, and then probes.
+            try await farm.gateway.requests(21)
+            try farm.gateway.tell("answer off")
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+            // Attempts are not burnt on a gateway that is in trouble: few pushes tried it.
+            #expect(ledger.lines.count { $0.status == 503 } < tokens.count)
+        }
+
+        @Test func `Retry-After is waited for`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["answer 503 retry-after=3 share=50%"]))
+            let tokens = Tokens.make(8)
+            try farm.push([Job(id: "ra", tokens: tokens)])
+            try await farm.gateway.requests(8)
+            try farm.gateway.tell("answer off")
+            let account = try await farm.finished("ra")
+            #expect(account.delivered == 8)
+            let lines = try farm.gateway.ledger().lines
+            for refused in lines where refused.status == 503 {
+                let next = try #require(lines.first { $0.token == refused.token && $0.status == 200 })
+                // By the ledger's own clock, and by at least this much: never too early.
+                #expect(next.time - refused.time >= 3_000)
+            }
+        }
+
+        @Test func `a throttled token waits, and the others do not`() async throws {
+            let farm = try await Farm()
+            let throttled = Tokens.make(1, seed: 9)[0]
+            try farm.gateway.tell("token \(throttled) throttled")
+            let others = Tokens.make(200)
+            try farm.push([Job(id: "th", tokens: [throttled] + others)])
+            let open = try await eventually("only the throttled one is open") {
+                let account = try await farm.account("th")
+                return account?.delivered == 200 && account?.waiting == 1 ? account : nil
+            }
+            #expect(open.state == "open" && open.failed == 0 && open.addsUp)
+            try farm.gateway.tell("token \(throttled) forget")
+            let account = try await farm.finished("th")
+            #expect(account.delivered == 201 && account.maybeDuplicated == 0)
+            #expect(try farm.gateway.ledger().requests[throttled] == 2)
+            #expect(try farm.events("token.dead").isEmpty)
+        }
+    }
+}
