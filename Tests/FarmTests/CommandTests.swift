@@ -1,0 +1,186 @@
+import Foundation
+import Testing
+
+extension BusyFarms {
+    /// The commands: their statuses and the fields of their JSON.
+    struct CommandTests {
+        private func json(_ text: String) throws -> [String: Any] {
+            try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
+        }
+
+        @Test func `push --wait prints the account, and its status says whether all was delivered`()
+            async throws
+        {
+            let farm = try await Farm()
+            let good = Tokens.make(3)
+            let done = try await farm.run(
+                "push", "--app", "demo", "--token", good[0], good[1], "--alert", "Hi", "--id", "cli",
+                "--wait", "--json")
+            #expect(done.status == 0)
+            let account = try JSONDecoder().decode(Account.self, from: Data(done.output.utf8))
+            #expect(account.id == "cli" && account.delivered == 2 && account.addsUp)
+
+            let bad = Tokens.make(1, start: "bad00000")[0]
+            let failed = try await farm.run(
+                "push", "--token", bad, good[2], "--alert", "Hi", "--wait", "--json")
+            #expect(failed.status == 1)
+            let other = try JSONDecoder().decode(Account.self, from: Data(failed.output.utf8))
+            #expect(other.reasons == ["BadDeviceToken": 1] && other.delivered == 1)
+
+            let file = try farm.folder.write(
+                Tokens.make(40, seed: 3).joined(separator: "\n") + "\n", to: "t.txt")
+            let payload = try farm.folder.write(#"{"aps":{"badge":1}}"#, to: "p.json")
+            let sent = try await farm.run(
+                "push", "--tokens-file", file, "--payload", "@" + payload, "--id", "file", "--json")
+            #expect(sent.status == 0 && sent.output == #"{"id":"file","app":"demo","submitted":40}"# + "\n")
+            #expect(try await farm.finished("file").delivered == 40)
+
+            // Found before anything is sent, and then nothing is.
+            let usage = [
+                ["push", "--token", good[0], "--alert", "x", "--payload", "{}"], ["push", "--alert", "x"],
+                ["push", "--token", good[0], "--payload", "[]"],
+                ["push", "--token", good[0], "--alert", "x", "--nonsense"],
+                ["push", "--token", good[0], "--alert", "x", "--priority", "7"],
+            ]
+            for arguments in usage {
+                let result = try await farm.run(
+                    arguments + ["--config", farm.folder.path + "/pushfarm.yaml"])
+                #expect(result.status == 2 && !result.error.isEmpty, "\(arguments): \(result)")
+            }
+            #expect(try farm.gateway.ledger().lines.count == 44)
+
+            let none = try await farm.run("job", "nobody", "--json")
+            #expect(none.status == 1 && none.error.contains("nobody"))
+            let jobs = try json(try await farm.run("jobs", "--json").output)["jobs"] as? [[String: Any]]
+            #expect(jobs?.count == 3 && jobs?.first?["id"] as? String == "file")
+            #expect(
+                Set(try #require(jobs?.first).keys) == [
+                    "id", "app", "state", "submitted", "accepted", "malformed", "duplicates", "delivered",
+                    "failed",
+                    "expired", "cancelled", "queued", "in_flight", "waiting", "maybe_duplicated",
+                    "created_at",
+                    "finished_at", "reasons",
+                ])
+            let open = try json(try await farm.run("jobs", "--open", "--json").output)["jobs"] as? [Any]
+            #expect(open?.isEmpty == true)
+        }
+
+        @Test func `status and doctor say what there is`() async throws {
+            let farm = try await Farm()
+            let host = try await farm.ready()
+            #expect(host.host == "here" && host.state == "running" && host.capacity == 2)
+            #expect(host.workers.map(\.worker) == ["0", "1"] && host.workers.map(\.shards) == [32, 32])
+            #expect(Set(host.workers.map(\.pid)) == Set(farm.coordinator.descendants))
+            #expect(try await farm.run("status").status == 0)
+            let doctor = try await farm.run("doctor", "--json")
+            #expect(doctor.status == 0, "\(doctor)")
+            let report = try json(doctor.output)
+            #expect(report["ok"] as? Bool == true)
+            let checks = try #require(report["checks"] as? [[String: Any]])
+            #expect(checks.allSatisfy { Set($0.keys) == ["check", "grade", "text", "advice"] })
+
+            farm.gateway.process.signal(SIGTERM)
+            #expect(try await farm.gateway.process.wait() == .exited(0))
+            #expect(try await farm.run("doctor", "--json").status == 75)
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            #expect(try await farm.run("status", "--json").status == 1)
+        }
+
+        @Test func `without Redis commands say so, with status 75`() async throws {
+            let folder = try TestFolder()
+            for arguments in [["status"], ["jobs"], ["job", "x"], ["doctor"]] {
+                let child = try Child(
+                    "c", BuiltProgram.path,
+                    arguments + [
+                        "--redis", "unix://\(folder.path)/none.sock", "--state-dir", folder.path + "/var",
+                    ],
+                    in: folder.path)
+                let end = try await child.wait()
+                // doctor has a worse finding: there is no app.
+                #expect(end == .exited(arguments == ["doctor"] ? 1 : 75), "\(arguments): \(child.error)")
+            }
+        }
+
+        @Test func `a wrong configuration names file, line and the nearest key`() async throws {
+            let folder = try TestFolder()
+            let file = try folder.write(
+                """
+                redis: unix://\(folder.path)/none.sock
+                apps:
+                  demo:
+                    topic: com.example.demo
+                    gatway: https://127.0.0.1:1
+                """, to: "pushfarm.yaml")
+            let child = try Child("c", BuiltProgram.path, ["coordinator", "--config", file], in: folder.path)
+            #expect(try await child.wait() == .exited(2))
+            #expect(child.error.contains("\(file):5") && child.error.contains("gateway"), "\(child.error)")
+
+            try folder.write("workers: many\n", to: "pushfarm.yaml")
+            let other = try Child("d", BuiltProgram.path, ["status", "--config", file], in: folder.path)
+            #expect(try await other.wait() == .exited(2))
+            #expect(other.error.contains("\(file):1") && other.error.contains("workers"), "\(other.error)")
+        }
+
+        @Test func `SIGHUP adds an app, and a configuration that is wrong changes nothing`() async throws {
+            let farm = try await Farm()
+            let before = try await farm.ready()
+            let apps = [App(farm.gateway.started), App(farm.gateway.started, name: "second")]
+            func configure(_ text: String) throws { try farm.folder.write(text, to: "pushfarm.yaml") }
+            let address = "unix://" + farm.redis.socket
+            try configure(Farm.configuration(address, workers: 2, folder: farm.folder.path, apps: apps))
+            farm.coordinator.signal(SIGHUP)
+            try farm.push([Job(id: "new", tokens: Tokens.make(50))], to: "second")
+            try await eventually("the new app has its account") {
+                try farm.redis.client().run("EXISTS", "{pushfarm:second}:job:new").integer == 1
+            }
+            #expect(try await farm.finished("new", app: "second").delivered == 50)
+
+            try configure("appps: {}\n")
+            farm.coordinator.signal(SIGHUP)
+            try await eventually("the mistake is logged") { farm.coordinator.error.contains("appps") }
+            try configure(Farm.configuration(address, workers: 2, folder: farm.folder.path, apps: apps))
+            try farm.push([Job(id: "old", tokens: Tokens.make(50))])
+            #expect(try await farm.finished("old").delivered == 50)
+            let after = try await farm.ready()
+            #expect(after.workers.map(\.pid) == before.workers.map(\.pid))
+        }
+
+        @Test func `secrets are in no command line, environment, log or key of Redis`() async throws {
+            let secret = "s3cret-of-redis"
+            let farm = try await Farm(Farm.Options(redisPassword: secret))
+            let tokens = Tokens.make(20)
+            try farm.push([Job(id: "s", tokens: tokens)])
+            #expect(try await farm.finished("s").delivered == 20)
+            let keyText = try String(contentsOfFile: farm.gateway.started.keyFile, encoding: .utf8)
+            let secrets =
+                [secret] + keyText.split(separator: "\n").filter { !$0.hasPrefix("-") }.map(String.init)
+            #expect(secrets.count > 2)
+
+            let pids = [farm.coordinator.pid] + farm.coordinator.descendants
+            #expect(pids.count == 3)
+            for pid in pids {
+                let visible = ProcessTable.visibleText(of: pid)
+                #expect(visible.contains("pushfarm"))
+                for secret in secrets { #expect(!visible.contains(secret), "process \(pid)") }
+            }
+            for pid in farm.coordinator.descendants {
+                #expect(
+                    !ProcessTable.visibleText(of: pid).contains("HOME="),
+                    "a worker inherits what it needs only")
+            }
+            let logs = farm.coordinator.error + farm.coordinator.output
+            for secret in secrets + tokens { #expect(!logs.contains(secret)) }
+
+            let client = try farm.redis.client()
+            let keys = try client.run("KEYS", "*").array?.compactMap(\.text) ?? []
+            let dump = try client.pipeline(keys.map { ["DUMP", $0] }).compactMap(\.bytes)
+            #expect(dump.count == keys.count && keys.contains { $0.hasPrefix("{pushfarm}:provider:") })
+            for secret in secrets + ["eyJ"] {
+                #expect(dump.allSatisfy { $0.firstRange(of: Array(secret.utf8)) == nil }, "in Redis")
+            }
+            let status = try await farm.run("doctor")
+            #expect(!(status.output + status.error).contains(secret))
+        }
+    }
+}

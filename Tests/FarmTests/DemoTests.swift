@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+extension BusyFarms {
+    struct DemoTests {
+        @Test func `the demo adds up with a worker killed, and leaves nothing behind`() async throws {
+            let folder = try TestFolder()
+            let child = try Child(
+                "demo", BuiltProgram.path,
+                ["demo", "--pushes", "2000", "--bad", "20", "--kill", "1", "--json"],
+                environment: ["TMPDIR": folder.path], in: folder.path)
+            #expect(try await child.wait(within: .seconds(100)) == .exited(0), "\(child.error)")
+            let account = try #require(
+                try JSONSerialization.jsonObject(with: Data(child.output.utf8)) as? [String: Any],
+                "\(child.output)")
+            #expect(account["delivered"] as? Int == 1980 && account["failed"] as? Int == 20)
+            #expect(account["workers_killed"] as? Int == 1)
+            #expect(child.descendants.isEmpty)
+        }
+
+        @Test func `up runs a farm until it is told to end`() async throws {
+            let folder = try TestFolder()
+            let up = try Child(
+                "up", BuiltProgram.path, ["up", "--simulate", "--json", "--state-dir", folder.path + "/var"],
+                in: folder.path)
+            try await eventually("up has started") { up.hasEnded || up.output.contains("\"running\"") }
+            let push = try Child(
+                "push", BuiltProgram.path,
+                [
+                    "push", "--app", "demo", "--alert", "Hi", "--wait", "--state-dir", folder.path + "/var",
+                    "--tokens-file", try folder.write(Tokens.make(50).joined(separator: "\n"), to: "t.txt"),
+                ], in: folder.path)
+            #expect(try await push.wait() == .exited(0), "\(push.error)")
+            up.signal(SIGTERM)
+            #expect(try await up.wait() == .exited(0), "\(up.error)")
+            #expect(up.descendants.isEmpty)
+        }
+    }
+}

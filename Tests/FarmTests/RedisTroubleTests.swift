@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+extension BusyFarms {
+    /// Redis goes away, or forgets what it may forget.
+    struct RedisTroubleTests {
+        @Test func `Redis killed and started again in the middle loses nothing`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 100"]))
+            _ = try await farm.ready()
+            let tokens = Tokens.make(3_000)
+            let jobs = Job.several("r", tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(600)
+            try await farm.redis.crash()
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.failed == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0)
+            // A process that is killed loses nothing that it has written: the machine still has it.
+            #expect(ledger.doubles <= totals.maybeDuplicated)
+            #expect(!farm.coordinator.hasEnded)
+        }
+
+        @Test(arguments: [
+            [["SCRIPT", "FLUSH"]], [["CLIENT", "KILL", "TYPE", "normal"]],
+            [["CLIENT", "KILL", "TYPE", "pubsub"]],
+            [
+                ["SCRIPT", "FLUSH"], ["CLIENT", "KILL", "TYPE", "normal"],
+                ["CLIENT", "KILL", "TYPE", "pubsub"],
+            ],
+        ])
+        func `scripts and connections that are gone come back`(commands: [[String]]) async throws {
+            let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
+            let tokens = Tokens.make(3_000)
+            let jobs = Job.several("x", tokens, size: 250)
+            for round in 0..<4 {
+                try farm.push(Array(jobs[round * 3..<round * 3 + 3]))
+                try await farm.gateway.requests(round * 750 + 200)
+                for command in commands { try farm.redis.client().run(command + Self.skip(command)) }
+            }
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.failed == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+            #expect(!farm.coordinator.hasEnded)
+        }
+
+        private static func skip(_ command: [String]) -> [String] {
+            command.first == "CLIENT" ? ["SKIPME", "yes"] : []
+        }
+    }
+}
