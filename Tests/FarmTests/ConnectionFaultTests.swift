@@ -10,6 +10,10 @@ extension BusyFarms {
             let jobs = Job.several("f", tokens, size: 500, fields: #""max_attempts":1"#)
             try farm.push(jobs)
             let totals = try await farm.finished(jobs)
+            if totals.failed > 0 {
+                let events = try farm.events("push.failed").prefix(3)
+                Issue.record("\(events)")
+            }
             return (totals, try farm.gateway.ledger(), farm)
         }
 
@@ -20,7 +24,9 @@ extension BusyFarms {
         func `unprocessed pushes are sent again, once`(faults: [String]) async throws {
             let tokens = Tokens.make(1_500)
             let (totals, ledger, farm) = try await deliver(tokens, faults)
-            #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
+            #expect(
+                totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0,
+                "\(totals)")
             #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
             let happened = faults.contains { $0.hasPrefix("goaway") } ? "goaways" : "refused_streams"
             #expect(try farm.gateway.counter(happened) > 0)
