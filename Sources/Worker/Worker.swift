@@ -32,6 +32,7 @@ import Transport
     private var signals: [SignalWatcher] = []
     private var ending: CheckedContinuation<Int32, Never>?
     private var isFinishing = false
+    private var polls = 0
 
     package init(log: Logger) {
         self.log = log
@@ -115,7 +116,7 @@ import Transport
         connection.onReady = { [unowned self] _ in
             if !isKnown {
                 tell(.hello(pid: getpid()))
-                Memory.releaseStartupCode()
+                Memory.releaseIdleCode()
             }
             isKnown = true
             for app in apps.values {
@@ -172,6 +173,8 @@ import Transport
             sum.retried += app.counts.retried
             sum.dials += UInt64(app.pool.dials)
         }
+        polls += 1
+        if polls.isMultiple(of: 3) { Memory.releaseIdleCode() }
         sum.residentBytes = Memory.residentBytes
         tell(.beat(sum))
         endIfIdle()
