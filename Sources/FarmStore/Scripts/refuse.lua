@@ -14,7 +14,7 @@ local done = tonumber(last[1] or '0')
 if step == done and last[2] == what then return 0 end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
 local at = now()
-call('XADD', P .. 'refused', 'MAXLEN', '~', '1000', '*', 'at', at, 'job', ARGV[3], 'field', ARGV[4], 'position', ARGV[5],
+call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', 'at', at, 'job', ARGV[3], 'field', ARGV[4], 'position', ARGV[5],
     'reason', ARGV[6], 'original', ARGV[7])
 call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.refused', 'at', at, 'job', ARGV[3], 'field',
     ARGV[4], 'position', ARGV[5], 'reason', ARGV[6])
