@@ -47,6 +47,13 @@ let package = Package(
         // Shells.
         .target(name: "Transport", dependencies: ["EventLoop", "TLS"], swiftSettings: strict),
         .target(
+            name: "Supervision",
+            dependencies: [
+                "ControlChannel", "FarmPolicy", "EventLoop", "Transport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "FarmStore", dependencies: ["PushModel", "RESP", "EventLoop", "Transport", "TLS"],
             resources: [.embedInCode("Scripts")], swiftSettings: strict),
         .target(
@@ -57,7 +64,7 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "Gateway", "FarmLogging",
+                "FarmStore", "Gateway", "FarmLogging", "Supervision",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -66,7 +73,7 @@ let package = Package(
             name: "Coordinator",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "FarmConfiguration", "FarmLogging",
+                "FarmStore", "FarmConfiguration", "FarmLogging", "Supervision",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

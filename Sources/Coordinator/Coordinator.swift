@@ -4,6 +4,7 @@ package import FarmConfiguration
 import FarmPolicy
 import FarmStore
 package import Logging
+import Supervision
 
 #if canImport(Glibc)
     import Glibc
@@ -142,10 +143,11 @@ package import Logging
     }
 
     func makeSlots(_ lock: HostLock) {
-        let launch = WorkerSlot.Launch(
-            program: options.program, host: configuration.host, lock: lock.descriptor,
-            environment: options.environment)
-        slots = (0..<options.workers).map { WorkerSlot(index: $0, launch: launch, owner: self, log: log) }
+        let launch = ChildLaunch(
+            program: options.program, lock: lock.descriptor, environment: options.environment)
+        slots = (0..<options.workers).map { index in
+            WorkerSlot(index: index, host: configuration.host, launch: launch, owner: self, log: log)
+        }
     }
 
     func add(_ configuration: AppConfiguration, _ around: HostedApp.Surroundings) async {

@@ -3,7 +3,7 @@ package import EventLoop
 import FarmStore
 import Gateway
 package import Logging
-import Transport
+import Supervision
 
 #if canImport(Glibc)
     import Glibc
@@ -14,15 +14,15 @@ import Transport
 /// One worker process: does what its coordinator orders over the control channel, and ends with it.
 @Loop package final class Worker {
     /// The descriptor of the control channel in the worker process.
-    package static let controlDescriptor: Int32 = 3
+    package static let controlDescriptor = Control.childDescriptor
+    private typealias Control = ControlLink<Notice, Order>
     /// How long a worker whose coordinator is gone waits for the answers to what is in the air.
     private static let orphanGrace = Duration.seconds(5)
     /// The slow poll: what heals a ring that was lost.
     private static let pollInterval = Duration.seconds(1)
 
     private let log: Logger
-    private let control: ByteStream
-    private var frames = ControlFrames<Order>()
+    private let control: Control
     private var context: WorkerContext?
     private var apps: [String: AppSender] = [:]
     private var setups: [String: AppSetup] = [:]
@@ -36,14 +36,18 @@ import Transport
 
     package init(log: Logger) {
         self.log = log
-        control = ByteStream.adopt(descriptor: Self.controlDescriptor, peer: "coordinator")
+        control = ControlLink(descriptor: Self.controlDescriptor, peer: "coordinator")
     }
 
     /// Runs until the work is done.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
-        control.onBytes = { [unowned self] bytes in read(bytes) }
-        control.onEnd = { [unowned self] _ in
+        control.onMessage = { [unowned self] order in obey(order) }
+        control.onEnd = { [unowned self] error in
+            if let error {
+                log.critical("control channel broken", metadata: ["error": "\(error)"])
+                return end(70)
+            }
             log.warning("the coordinator is gone")
             finish(within: Self.orphanGrace)
         }
@@ -53,19 +57,7 @@ import Transport
         return await withCheckedContinuation { ending = $0 }
     }
 
-    private func read(_ bytes: UnsafeRawBufferPointer) {
-        frames.append(bytes)
-        do {
-            while let order = try frames.next() { obey(order) }
-        } catch {
-            log.critical("control channel broken", metadata: ["error": "\(error)"])
-            end(70)
-        }
-    }
-
-    private func tell(_ notice: Notice) {
-        notice.frame.withUnsafeBytes { control.write($0) }
-    }
+    private func tell(_ notice: Notice) { control.tell(notice) }
 
     private func obey(_ order: Order) {
         switch order {

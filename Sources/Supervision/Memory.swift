@@ -5,9 +5,9 @@
 #endif
 
 /// What this process takes of the machine's memory.
-enum Memory {
+package enum Memory {
     /// The resident set now, as the kernel counts it; 0 where there is no /proc.
-    static var residentBytes: UInt64 {
+    package static var residentBytes: UInt64 {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 128)
@@ -23,7 +23,7 @@ enum Memory {
     /// The start touches far more code than sending does, and each touch maps sixteen pages.
     ///
     /// Only executable mappings of files, which are never written to: a page of one is a copy of its file.
-    static func releaseIdleCode() {
+    package static func releaseIdleCode() {
         #if os(Linux)
             guard let maps = fopen("/proc/self/maps", "r") else { return }
             defer { fclose(maps) }

@@ -1,0 +1,188 @@
+package import ControlChannel
+package import EventLoop
+package import FarmPolicy
+package import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A child's place: the process in it now, the channel to it, and when the next one starts after it has ended.
+@Loop package final class ChildSlot<Order: ControlMessage, Notice: ControlMessage> {
+    package typealias State = ChildState
+
+    package private(set) var state = State.stopped
+    package private(set) var restarts = 0
+    /// A process has started; it may be given its first orders.
+    package var onStart: @Loop () -> Void = {}
+    package var onNotice: @Loop (Notice) -> Void = { _ in }
+    /// The process has ended, and everything that it said was heard. The next one starts after the call returns.
+    package var onEnd: @Loop (ChildProcess.End?) async -> Void = { _ in }
+
+    private let role: String
+    private let arguments: [String]
+    private let launch: ChildLaunch
+    private let log: Logger
+    private var child: ChildProcess?
+    private var control: ControlLink<Order, Notice>?
+    private var policy: RestartPolicy
+    private var random = SystemRandomNumberGenerator()
+    private var lastSign = ContinuousClock.now
+    private var isStopping = false
+    private var unheard: CheckedContinuation<Void, Never>?
+    private var emptied: [CheckedContinuation<Void, Never>] = []
+
+    /// Without a sign of life for so long a process hangs.
+    private static var patience: Duration { .seconds(10) }
+    /// What an ended process said is in the channel already.
+    private static var longestHearing: Duration { .seconds(1) }
+
+    /// - Parameters:
+    ///   - role: the program's command for such a child, and what logs call it.
+    ///   - arguments: those behind the role.
+    ///   - log: with metadata that tells the slot from others of its role.
+    package init(
+        role: String, arguments: [String] = [], launch: ChildLaunch, policy: RestartPolicy = RestartPolicy(),
+        log: Logger
+    ) {
+        (self.role, self.arguments, self.launch) = (role, arguments, launch)
+        (self.policy, self.log) = (policy, log)
+    }
+
+    package var pid: Int32 { child?.pid ?? 0 }
+    package var isReady: Bool { state == .ready }
+
+    package func start() {
+        guard child == nil, !isStopping else { return }
+        state = .starting
+        lastSign = .now
+        do {
+            let (ours, theirs) = try Self.socketPair()
+            defer { close(theirs) }
+            let child = try ChildProcess(
+                launch.program, arguments: ["pushfarm", role] + arguments,
+                environment: ChildLaunch.inherited + launch.environment,
+                descriptors: [nil, 1, 2, theirs, launch.lock]
+            ) { [weak self] child in
+                if let self { Task { @Loop in await self.ended(child) } }
+            }
+            self.child = child
+            listen(on: ours)
+            log.info("\(role) started", metadata: ["pid": "\(child.pid)"])
+            onStart()
+        } catch {
+            log.error("cannot start a process", metadata: ["role": "\(role)", "error": "\(error)"])
+            again()
+        }
+    }
+
+    package func tell(_ order: Order) { control?.tell(order) }
+
+    /// The process has said that it is ready for work.
+    package func becameReady() {
+        policy.ready(at: .now)
+        if state == .starting { state = .ready }
+    }
+
+    /// Looks whether the process still gives signs of life; one that hangs is ended.
+    package func watch() {
+        guard let child, child.end == nil, ContinuousClock.now - lastSign > Self.patience else { return }
+        log.error("\(role) hangs", metadata: ["pid": "\(child.pid)"])
+        child.signal(SIGKILL)
+        lastSign = .now
+    }
+
+    /// Tells the process to finish, and ends it when it does not.
+    package func stop(within grace: Duration, telling order: Order) async {
+        isStopping = true
+        state = .stopped
+        guard child != nil else { return }
+        tell(order)
+        let killer = Timer { [weak self] in self?.child?.signal(SIGKILL) }
+        killer.start(after: grace + .seconds(3))
+        await withCheckedContinuation { emptied.append($0) }
+        killer.stop()
+    }
+
+    /// Tries again at once in a slot that was given up.
+    package func retry() {
+        policy.reset()
+        if child == nil { start() }
+    }
+
+    private func listen(on descriptor: Int32) {
+        let control = ControlLink<Order, Notice>(descriptor: descriptor, peer: role)
+        control.onMessage = { [unowned self] notice in
+            lastSign = .now
+            onNotice(notice)
+        }
+        control.onEnd = { [unowned self] error in
+            if let error {
+                log.error("\(role) speaks nonsense", metadata: ["error": "\(error)"])
+                child?.signal(SIGKILL)
+            }
+            self.control = nil
+            unheard?.resume()
+            unheard = nil
+        }
+        self.control = control
+    }
+
+    private func ended(_ child: ChildProcess) async {
+        let how = child.end.map { "\($0)" } ?? "?"
+        log.log(
+            level: isStopping || child.end == .exited(0) ? .info : .error, "\(role) ended",
+            metadata: ["pid": "\(child.pid)", "how": "\(how)"])
+        await hearTheRest()
+        state = isStopping ? .stopped : .starting
+        await onEnd(isStopping ? nil : child.end)
+        self.child = nil
+        for waiter in emptied { waiter.resume() }
+        emptied = []
+        again()
+    }
+
+    /// The news of an end may overtake what the process said before it.
+    private func hearTheRest() async {
+        guard control != nil else { return }
+        let limit = Timer { [unowned self] in
+            unheard?.resume()
+            unheard = nil
+        }
+        limit.start(after: Self.longestHearing)
+        await withCheckedContinuation { unheard = $0 }
+        limit.stop()
+        control?.close()
+        control = nil
+    }
+
+    private func again() {
+        guard !isStopping else { return }
+        restarts += 1
+        switch policy.ended(at: .now, using: &random) {
+        case .giveUp(let starts):
+            state = .failed
+            log.critical("\(role) given up", metadata: ["failed starts": "\(starts)"])
+        case .start(let delay):
+            guard delay > .zero else { return start() }
+            state = .backingOff
+            Task { @Loop in
+                try await Loop.sleep(for: delay)
+                start()
+            }
+        }
+    }
+
+    private static func socketPair() throws(LoopError) -> (ours: Int32, theirs: Int32) {
+        var pair: [Int32] = [-1, -1]
+        #if canImport(Glibc)
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        #else
+            let kind = SOCK_STREAM
+        #endif
+        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw LoopError(code: -errno) }
+        return (pair[0], pair[1])
+    }
+}
