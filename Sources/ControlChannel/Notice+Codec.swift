@@ -25,6 +25,10 @@ extension Notice: ControlMessage {
         case .fenced(let app):
             writer.number(UInt8(6))
             writer.text(app)
+        case .released(let app, let shards):
+            writer.number(UInt8(7))
+            writer.text(app)
+            writer.list(shards) { $0.number($1) }
         }
         return writer.bytes
     }
@@ -43,6 +47,10 @@ extension Notice: ControlMessage {
             self = .doubt(app: app, doubt, generation: try reader.number(), reason: try reader.text())
         case 5: self = .proved(app: try reader.text(), generation: try reader.number())
         case 6: self = .fenced(app: try reader.text())
+        case 7:
+            self = .released(
+                app: try reader.text(),
+                shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
         default: throw .unknownKind(kind)
         }
         try reader.end()

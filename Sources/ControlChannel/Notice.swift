@@ -10,8 +10,11 @@ package enum Notice: Equatable, Sendable {
     case doubt(app: String, Doubt, generation: UInt32, reason: String)
     /// The gateway accepted the credentials of this generation.
     case proved(app: String, generation: UInt32)
-    /// Redis says that a shard of this app is not ours.
+    /// Redis says that a shard of this app is not ours, though it was not withdrawn: the worker starts nothing more,
+    /// and ends with status 75.
     case fenced(app: String)
+    /// Shards that an order withdrew: nothing of them is in the air, in hand or unreported any more.
+    case released(app: String, shards: [UInt16])
 
     /// What an answer puts in doubt.
     package enum Doubt: UInt8, CaseIterable, Sendable {

@@ -58,7 +58,7 @@ extension Coordinator: WorkerSlot.Owner {
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {
         switch notice {
         case .hello: for app in apps.values { assign(app, to: slot) }
-        case .beat: break
+        case .beat, .released: break
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
             Task { @Loop in

@@ -91,7 +91,7 @@ import PushModel
                 "report failed", metadata: ["batch": "\(batch.id)", "error": "\(error)"])
             again(batch)
         case .success(.map(let map)):
-            batch.reportRefused(map: map)
+            batch.reportRefused(map: map.positions)
             report(batch)
             if batch.isSettled, batch.settled == 0, !batch.isReporting { sender.forget(batch) }
         case .success(.stale):
@@ -106,7 +106,7 @@ import PushModel
         let hadResults = batch.reporting > 0
         batch.reportAccepted()
         if hadResults { sender.context.tell(.reported(app: sender.name)) }
-        guard !state.isDone, !state.isStale else { return sender.forget(batch) }
+        guard !state.isDone, state.staleness == nil else { return sender.forget(batch) }
         batch.grant(upTo: state.granted)
         if batch.settled > 0 { settled(batch) }
         if sender.hold != nil { sender.returnIdleBatches() }

@@ -29,6 +29,7 @@ import Testing
             }()), .reported(app: "demo"),
         .doubt(app: "demo", .credentialsStale, generation: 2, reason: "ExpiredProviderToken"),
         .proved(app: "demo", generation: 2), .fenced(app: "demo"),
+        .released(app: "demo", shards: [0, 63]),
     ]
 
     @Test(arguments: orders) func `an order survives the channel byte by byte`(order: Order) throws {

@@ -80,16 +80,17 @@ import Testing
         let entry = Desk.delivered("j1", 2)
         #expect(
             try desk.report(batch, 0..<2, entry: entry, wanted: 4)
-                == .taken(.init(open: 2, granted: 4, isDone: false, isStale: false)))
-        #expect(try desk.report(batch, 0..<2, entry: entry, wanted: 4) == .map(Array("xx..".utf8)))
+                == .taken(.init(open: 2, granted: 4, isDone: false)))
+        #expect(try desk.report(batch, 0..<2, entry: entry, wanted: 4)
+                == .map(.init(positions: Array("xx..".utf8), granted: 4)))
         #expect(try desk.audit() == [])
         #expect(
             try desk.report(batch, 2..<4, entry: entry)
-                == .taken(.init(open: 0, granted: 4, isDone: true, isStale: false)))
+                == .taken(.init(open: 0, granted: 4, isDone: true)))
         // The batch is gone: whatever was said about it has been handed over.
         #expect(
             try desk.report(batch, 2..<4, entry: entry)
-                == .taken(.init(open: 0, granted: 0, isDone: true, isStale: false)))
+                == .taken(.init(open: 0, granted: 0, isDone: true)))
         #expect(try desk.results().count == 2)
         #expect(try desk.audit() == [])
     }
@@ -102,7 +103,7 @@ import Testing
         let ask = Report(
             token: desk.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 3, isFactsOnly: true,
             runs: PositionRuns(), entry: [])
-        let state = Report.State(open: 4, granted: 3, isDone: false, isStale: false)
+        let state = Report.State(open: 4, granted: 3, isDone: false)
         #expect(try desk.perform(ask) == .taken(state))
         #expect(try desk.perform(ask) == .taken(state))
         #expect(try desk.results().isEmpty)
@@ -122,8 +123,8 @@ import Testing
             runs: runs, entry: Desk.delivered("j1", runs.count))
         #expect(
             try desk.perform(report)
-                == .taken(.init(open: 300 - 19, granted: 300, isDone: false, isStale: false)))
-        #expect(try desk.perform(report) == .map(expected))
+                == .taken(.init(open: 300 - 19, granted: 300, isDone: false)))
+        #expect(try desk.perform(report) == .map(.init(positions: expected, granted: 300)))
         #expect(try desk.audit() == [])
     }
 
@@ -135,10 +136,10 @@ import Testing
         let entry = Desk.delivered("j1", 1)
         #expect(
             try desk.report(batch, 0..<1, entry: entry, facts: false)
-                == .stale(.init(open: 4, granted: 0, isDone: false, isStale: true)))
+                == .stale(.init(open: 4, granted: 0, isDone: false, staleness: .redelivered)))
         #expect(
             try desk.report(batch, 0..<1, entry: entry, wanted: 4)
-                == .taken(.init(open: 3, granted: 0, isDone: false, isStale: true)))
+                == .taken(.init(open: 3, granted: 0, isDone: false, staleness: .redelivered)))
         #expect(try desk.account("j1").inFlight == 1)
         #expect(try desk.audit() == [])
         // Another worker has it now; the rest of the old one's facts end the batch wherever it is.
@@ -146,12 +147,12 @@ import Testing
         #expect(second.delivery == 2 && second.map == Array("x...".utf8))
         #expect(
             try desk.report(batch, 1..<2, entry: entry)
-                == .taken(.init(open: 2, granted: 4, isDone: false, isStale: true)))
+                == .taken(.init(open: 2, granted: 4, isDone: false, staleness: .redelivered)))
         #expect(try desk.audit() == [])
         _ = try desk.perform(Reclaim(.gone(["w2"]), isCrash: false, shards: [(1, desk.token)]))
         #expect(
             try desk.report(batch, 2..<4, entry: Desk.delivered("j1", 2))
-                == .taken(.init(open: 0, granted: 0, isDone: true, isStale: true)))
+                == .taken(.init(open: 0, granted: 0, isDone: true, staleness: .redelivered)))
         #expect(try desk.audit() == [])
         #expect(try desk.perform(ReadDepths(shards: 4)).shards[1] == .init(high: 0, bulk: 0, flight: 0))
     }

@@ -107,12 +107,12 @@ final class SimulatedWorker {
         guard let reply = try simulation.attempt(request) else { return }
         switch reply {
         case .map(let map):
-            batch.map = map
+            batch.map = map.positions
         case .taken(let state):
             for position in positions { batch.map[position] = UInt8(ascii: "x") }
             batch.granted = max(batch.granted, state.granted)
             if state.isDone { return drop(batch) }
-            if state.isStale {
+            if state.staleness != nil {
                 isFenced = true
                 if !batch.answers.keys.contains(where: batch.isOpen) { drop(batch) }
             }

@@ -3,8 +3,11 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry holds
---       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or ""
--- Reply [open, granted, done 0/1, stale 0/1, taken 0/1]; [map] when a position was not open: nothing happened
+--       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
+--       9 positions open after this by the caller's books, or "": they are not compared
+-- Reply [open, granted, done 0/1, stale, taken 0/1] and, when `open` is not what the caller says, the map: Redis went
+--       back in time, or somebody else told facts. [map, granted, stale] when a position was not open: nothing happened.
+--       stale: 0 no; 1 the shard has another owner; 2 the batch is another worker's, or this is an older delivery
 -- Fence decisions (more credit, retries, expiry) need token, worker and delivery; facts are taken from anyone
 --       while their positions are open. Stale and not only facts: not taken, nothing happened.
 -- OOM   allowed.
@@ -15,8 +18,13 @@ local id, entry = ARGV[3], ARGV[8]
 local list, nn = ready_list(id)
 local s = load_state(id)
 if not s then return { 0, 0, 1, 0, 1 } end
-local stale = call('HGET', P .. 'owners', nn) ~= ARGV[1] or s.worker ~= ARGV[2] or s.deliveries ~= tonumber(ARGV[4])
-if stale and ARGV[6] ~= '1' then return { s.open, s.granted, 0, 1, 0 } end
+local stale = 0
+if call('HGET', P .. 'owners', nn) ~= ARGV[1] then
+    stale = 1
+elseif s.worker ~= ARGV[2] or s.deliveries ~= tonumber(ARGV[4]) then
+    stale = 2
+end
+if stale > 0 and ARGV[6] ~= '1' then return { s.open, s.granted, 0, stale, 0 } end
 
 local runs, map = ARGV[7], s.map
 if #runs > 0 then
@@ -26,7 +34,7 @@ if #runs > 0 then
         first, last, at = struct.unpack('>I2I2', runs, at)
         if first < next or last < first or last > #map then return { err = 'RUNS of ' .. id } end
         local x = map:find('x', first, true)
-        if x and x <= last then return { map } end
+        if x and x <= last then return { map, s.granted, stale } end
         if first > next then
             n = n + 1
             parts[n] = map:sub(next, first - 1)
@@ -61,12 +69,12 @@ if #runs > 0 then
             call('LREM', P .. 'parked', 1, id)
         end
         drop_batch(id)
-        return { 0, s.granted, 1, stale and 1 or 0, 1 }
+        return { 0, s.granted, 1, stale, 1 }
     end
 end
 
 local raised = false
-if not stale then
+if stale == 0 then
     local want = math.min(tonumber(ARGV[5]), #map)
     if s.crashes > 0 and want > s.granted then
         local first = s.map:find('.', 1, true)
@@ -75,4 +83,6 @@ if not stale then
     if want > s.granted then s.granted, raised = want, true end
 end
 if raised or #runs > 0 then save_state(id, s) end
-return { s.open, s.granted, 0, stale and 1 or 0, 1 }
+local reply = { s.open, s.granted, 0, stale, 1 }
+if s.open ~= (tonumber(ARGV[9]) or s.open) then reply[6] = s.map end
+return reply
