@@ -113,13 +113,18 @@ let package = Package(
             ]),
 
         // Tests.
-        .testTarget(name: "APNsTests", dependencies: ["APNs", "PushModel"], swiftSettings: strict),
         .testTarget(
-            name: "FarmPolicyTests", dependencies: ["FarmPolicy", "PushModel"], swiftSettings: strict),
-        .testTarget(name: "ControlChannelTests", dependencies: ["ControlChannel"], swiftSettings: strict),
+            name: "APNsTests", dependencies: ["RandomTesting", "APNs", "PushModel"], swiftSettings: strict),
+        .testTarget(
+            name: "FarmPolicyTests", dependencies: ["RandomTesting", "FarmPolicy", "PushModel"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ControlChannelTests", dependencies: ["RandomTesting", "ControlChannel"],
+            swiftSettings: strict),
         .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
-        .testTarget(name: "PushModelTests", dependencies: ["PushModel"], swiftSettings: strict),
-        .testTarget(name: "RESPTests", dependencies: ["RESP"], swiftSettings: strict),
+        .testTarget(
+            name: "PushModelTests", dependencies: ["RandomTesting", "PushModel"], swiftSettings: strict),
+        .testTarget(name: "RESPTests", dependencies: ["RandomTesting", "RESP"], swiftSettings: strict),
         .testTarget(
             name: "FarmLoggingTests",
             dependencies: ["FarmLogging", .product(name: "Logging", package: "swift-log")],
@@ -128,8 +133,9 @@ let package = Package(
             name: "pushfarmTests", dependencies: ["pushfarm", "PushModel", "FarmStore"], swiftSettings: strict
         ),
         .testTarget(
-            name: "FarmConfigurationTests", dependencies: ["FarmConfiguration"], swiftSettings: strict),
-        .testTarget(name: "HTTP2Tests", dependencies: ["HTTP2"], swiftSettings: strict),
+            name: "FarmConfigurationTests", dependencies: ["RandomTesting", "FarmConfiguration"],
+            swiftSettings: strict),
+        .testTarget(name: "HTTP2Tests", dependencies: ["RandomTesting", "HTTP2"], swiftSettings: strict),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "Transport", "LoopTesting"],
             swiftSettings: strict),
@@ -139,6 +145,7 @@ let package = Package(
         .testTarget(
             name: "WorkerTests",
             dependencies: [
+                "RandomTesting",
                 "Worker", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs", "PushModel", "RESP",
                 "TLS",
                 "EventLoop", "LoopTesting", .product(name: "Logging", package: "swift-log"),
@@ -154,9 +161,11 @@ let package = Package(
         .target(
             name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict
         ),
+        .target(name: "RandomTesting", path: "Tests/RandomTesting", swiftSettings: strict),
         .testTarget(
             name: "CoordinatorTests",
             dependencies: [
+                "RandomTesting",
                 "Coordinator", "FarmStore", "FarmPolicy", "PushModel", "RESP", "EventLoop", "LoopTesting",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -170,7 +179,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FarmStoreTests",
-            dependencies: ["FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop", "Transport"],
+            dependencies: [
+                "RandomTesting", "FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop", "Transport",
+            ],
             swiftSettings: strict),
         // Starts the built program, and redis-server.
         .testTarget(

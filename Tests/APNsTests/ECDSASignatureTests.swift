@@ -1,4 +1,5 @@
 import APNs
+import RandomTesting
 import Testing
 
 struct ECDSASignatureTests {

@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import ControlChannel
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func `bytes at random never trap`() {
-        var random = SplitMix(state: 7)
+        var random = SplitMix(seed: 7)
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { index in
                 UInt8.random(in: index == 0 ? 1...10 : 0...255, using: &random)
@@ -80,18 +81,5 @@ import Testing
         }
         withUnsafeBytes(of: message.frame.last!) { frames.append($0) }
         return try frames.next()
-    }
-}
-
-/// A small generator with a fixed seed.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import FarmStore
 import PushModel
+import RandomTesting
 import Testing
 
 @testable import Coordinator

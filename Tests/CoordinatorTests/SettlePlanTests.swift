@@ -1,6 +1,7 @@
 import FarmPolicy
 import FarmStore
 import PushModel
+import RandomTesting
 import Testing
 
 @testable import Coordinator

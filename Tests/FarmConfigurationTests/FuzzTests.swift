@@ -1,19 +1,7 @@
+import RandomTesting
 import Testing
 
 @testable import FarmConfiguration
-
-/// SplitMix64, so that a failure can be repeated.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
 
 struct FuzzTests {
     /// Pieces that mean something to YAML, JSON or our own parsers.
@@ -28,7 +16,7 @@ struct FuzzTests {
     ]
 
     @Test(arguments: 1...8) func `a mutated file is read or refused, never more`(seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SplitMix(seed: seed)
         for _ in 0..<400 {
             var bytes = Array(sample.utf8)
             for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -55,7 +43,7 @@ struct FuzzTests {
     }
 
     @Test(arguments: 1...4) func `mutated variables and flags are read or refused`(seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SplitMix(seed: seed)
         let names = [
             "WORKERS", "APPS_DEMO_TOPIC", "APPS__KEY_FILE", "APPS_", "", "LOG_LEVEL", "REDIS", "APPS_X_PROXY",
         ]

@@ -1,4 +1,5 @@
 import FarmPolicy
+import RandomTesting
 import Testing
 
 /// A `~Copyable` value cannot be used inside `#expect`, so mutations are made by these.

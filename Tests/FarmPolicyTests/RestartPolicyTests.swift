@@ -1,4 +1,5 @@
 import FarmPolicy
+import RandomTesting
 import Testing
 
 struct RestartPolicyTests {

@@ -1,5 +1,6 @@
 import FarmPolicy
 import PushModel
+import RandomTesting
 import Testing
 
 struct RetryPolicyTests {

@@ -1,4 +1,5 @@
 import PushModel
+import RandomTesting
 import Testing
 
 @testable import FarmStore

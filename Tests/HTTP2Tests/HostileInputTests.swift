@@ -1,4 +1,5 @@
 import HTTP2
+import RandomTesting
 import Testing
 
 @Suite struct HostileInputTests {
@@ -120,7 +121,7 @@ import Testing
 
     @Test func `bent and cut server bytes never trap`() throws {
         let recorded = try recording()
-        var random = SplitMix64(seed: 20_260)
+        var random = SplitMix(seed: 20_260)
         let raw = RawServer()
         for round in 0..<4_000 {
             var bytes = recorded
@@ -171,7 +172,7 @@ import Testing
         }
         client.ping(3)
         recorded += try raw.readBytes(client)
-        var random = SplitMix64(seed: 77)
+        var random = SplitMix(seed: 77)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
         defer { room.deallocate() }
         for _ in 0..<4_000 {
@@ -195,20 +196,5 @@ import Testing
                 }
             } catch is HTTP2Error {}
         }
-    }
-}
-
-/// A generator with a fixed seed.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

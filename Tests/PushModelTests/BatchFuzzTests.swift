@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -12,11 +13,11 @@ struct BatchFuzzTests {
         var pushes: [(token: [UInt8], payload: [UInt8])]
     }
 
-    static func options(_ random: inout SplitMix64) -> PushOptions {
-        func time(_ random: inout SplitMix64) -> Int64? {
+    static func options(_ random: inout SplitMix) -> PushOptions {
+        func time(_ random: inout SplitMix) -> Int64? {
             random.chance(2) ? nil : Int64(truncatingIfNeeded: random.next())
         }
-        func text(_ random: inout SplitMix64, _ words: [String?]) -> String? {
+        func text(_ random: inout SplitMix, _ words: [String?]) -> String? {
             words.randomElement(using: &random)!
         }
         return PushOptions(
@@ -30,7 +31,7 @@ struct BatchFuzzTests {
             maxAttempts: UInt8.random(in: 1...100, using: &random), registeredAt: time(&random))
     }
 
-    static func batch(_ random: inout SplitMix64) -> (body: [UInt8], segments: [Expected]) {
+    static func batch(_ random: inout SplitMix) -> (body: [UInt8], segments: [Expected]) {
         var builder = BatchBuilder()
         var segments: [Expected] = []
         for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -65,7 +66,7 @@ struct BatchFuzzTests {
     }
 
     @Test func `gives back what went in`() throws {
-        var random = SplitMix64(seed: 1)
+        var random = SplitMix(seed: 1)
         for _ in 0..<400 {
             let (body, segments) = Self.batch(&random)
             guard !segments.isEmpty else { continue }
@@ -86,7 +87,7 @@ struct BatchFuzzTests {
     }
 
     @Test func `reads damaged bodies, or throws, and never traps`() {
-        var random = SplitMix64(seed: 2)
+        var random = SplitMix(seed: 2)
         var refused = 0
         for _ in 0..<3000 {
             var (body, _) = Self.batch(&random)

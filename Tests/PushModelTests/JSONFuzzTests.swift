@@ -1,4 +1,5 @@
 import Foundation
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -37,7 +38,7 @@ struct JSONFuzzTests {
         }
     }
 
-    static func value(_ random: inout SplitMix64, depth: Int) -> String {
+    static func value(_ random: inout SplitMix, depth: Int) -> String {
         func pick(_ words: [String]) -> String { words.randomElement(using: &random)! }
         func space() -> String {
             random.chance(4) ? [" ", "\n", "\t", "\r\n"].randomElement(using: &random)! : ""
@@ -68,7 +69,7 @@ struct JSONFuzzTests {
         }
     }
 
-    static func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
+    static func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix) {
         let alphabet =
             Array("{}[],:\"\\/0123456789.eE+-truefalsn \n\tu".utf8) + [
                 0x80, 0xBF, 0xC3, 0xE2, 0xED, 0xF0, 0x1F,
@@ -86,7 +87,7 @@ struct JSONFuzzTests {
     }
 
     @Test func `agrees with Foundation`() {
-        var random = SplitMix64(seed: 2026)
+        var random = SplitMix(seed: 2026)
         var (accepted, refused) = (0, 0)
         for round in 0..<20_000 {
             var bytes = Array(Self.value(&random, depth: 4).utf8)
@@ -104,7 +105,7 @@ struct JSONFuzzTests {
     }
 
     @Test func `gives the same text of strings as Foundation`() throws {
-        var random = SplitMix64(seed: 77)
+        var random = SplitMix(seed: 77)
         var compared = 0
         while compared < 3000 {
             let text = Self.value(&random, depth: 0)
@@ -122,7 +123,7 @@ struct JSONFuzzTests {
     }
 
     @Test func `reads back what the writer writes, and so does Foundation`() throws {
-        var random = SplitMix64(seed: 99)
+        var random = SplitMix(seed: 99)
         let scalars: [Unicode.Scalar] = [
             "a", "\"", "\\", "\0", "\u{1f}", "\u{7f}", "\n", "é", "€", "😀", "\u{2028}", "/",
         ]

@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -27,7 +28,7 @@ struct JobFuzzTests {
     }
 
     @Test func `damaged jobs are refused with a place inside them, or hold together`() {
-        var random = SplitMix64(seed: 4711)
+        var random = SplitMix(seed: 4711)
         var (accepted, refused) = (0, 0)
         for round in 0..<20_000 {
             var bytes = Array(Self.seeds[round % Self.seeds.count].utf8)
@@ -58,7 +59,7 @@ struct JobFuzzTests {
     }
 
     @Test func `members that change places change nothing`() throws {
-        var random = SplitMix64(seed: 12)
+        var random = SplitMix(seed: 12)
         let fields = [
             "\"id\":\"a\"", "\"tokens\":[\"\(JobText.token)\"]", "\"payload\":{\"aps\":{}}",
             "\"push_type\":\"background\"",

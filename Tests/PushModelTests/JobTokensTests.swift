@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -9,7 +10,7 @@ struct JobTokensTests {
 
     @Test(arguments: [8, 9, 10, 11, 12, 15, 16, 31, 32, 33, 54, 64, 96, 97, 99, 100])
     func `takes tokens of every length, in either case`(count: Int) throws {
-        var random = SplitMix64(seed: UInt64(count))
+        var random = SplitMix(seed: UInt64(count))
         let token = random.bytes(count)
         let other = random.bytes(count)
         let job = try JobText.parse(Self.job(["\"\(hex(token))\"", "\"\(hex(other).uppercased())\""]))
@@ -65,7 +66,7 @@ struct JobTokensTests {
     }
 
     @Test func `counts duplicates as a set does, however many tokens there are`() throws {
-        var random = SplitMix64(seed: 8)
+        var random = SplitMix(seed: 8)
         for count in [1, 7, 8, 9, 30, 33, 64, 500, 5000] {
             var seen: Set<[UInt8]> = []
             var expected: [[UInt8]] = []

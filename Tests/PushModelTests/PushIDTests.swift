@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -37,7 +38,7 @@ struct PushIDTests {
     }
 
     @Test func `is a UUID of version 8 whatever the hash`() {
-        var random = SplitMix64(seed: 5)
+        var random = SplitMix(seed: 5)
         for _ in 0..<1000 {
             let text = Array(
                 random.bytes(32).withUnsafeBytes { PushID.Job(id: "j").pushID(token: $0) }.description)

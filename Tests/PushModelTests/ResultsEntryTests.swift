@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -125,7 +126,7 @@ struct ResultsEntryTests {
     }
 
     @Test func `reads damaged entries, or throws, and never traps`() {
-        var random = SplitMix64(seed: 3)
+        var random = SplitMix(seed: 3)
         var refused = 0
         for _ in 0..<20_000 {
             var bytes = Self.recorded
@@ -145,7 +146,7 @@ struct ResultsEntryTests {
     }
 
     @Test func `gives back what went in, whatever the mix`() throws {
-        var random = SplitMix64(seed: 4)
+        var random = SplitMix(seed: 4)
         for _ in 0..<300 {
             var builder = ResultsBuilder()
             var expected: [(kind: Int, tokens: [[UInt8]])] = []

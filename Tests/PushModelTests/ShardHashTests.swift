@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -25,7 +26,7 @@ struct ShardHashTests {
 
     /// Chi squared over 64 shards has 63 degrees of freedom: mean 63, and above 116.7 once in 40,000 times.
     @Test(arguments: Tokens.allCases) func `spreads tokens evenly over 64 shards`(kind: Tokens) {
-        var random = SplitMix64(seed: 20_240_601)
+        var random = SplitMix(seed: 20_240_601)
         let shared = random.bytes(32)
         let count = 64_000
         var hits = [Int](repeating: 0, count: 64)

@@ -1,3 +1,4 @@
+import RandomTesting
 import Testing
 
 @testable import PushModel
@@ -21,7 +22,7 @@ struct XXH64Tests {
     }
 
     @Test func `gives the same hash however the input is cut into parts`() {
-        var random = SplitMix64(seed: 11)
+        var random = SplitMix(seed: 11)
         for length in 0...130 {
             let input = Self.input(length)
             let whole = XXH64.hash(input, seed: 3)

@@ -1,4 +1,5 @@
 import PushModel
+import RandomTesting
 import Testing
 
 @testable import Worker
@@ -21,7 +22,7 @@ import Testing
     }
 
     private struct Walk {
-        var random: SplitMix64
+        var random: SplitMix
         let parts: [Batches.Part]
         let batch: HeldBatch
         var states: [State]
@@ -30,7 +31,7 @@ import Testing
         let partOf: [Int]
 
         init(seed: UInt64) throws {
-            var random = SplitMix64(seed: seed)
+            var random = SplitMix(seed: seed)
             let parts = (0..<Int.random(in: 1...4, using: &random)).map { index in
                 Batches.Part(
                     job: "job\(index % 3)",

@@ -1,6 +1,7 @@
 import EventLoop
 import FarmStore
 import LoopTesting
+import RandomTesting
 import Testing
 
 @testable import Worker
@@ -51,7 +52,7 @@ import Testing
 
     @Test func `a shard that is rung has its turn within one round, whatever else is rung`() async throws {
         try await onLoop { () async throws -> Void in
-            var random = SplitMix64(seed: 7)
+            var random = SplitMix(seed: 7)
             let shards = Self.shards(0..<64)
             _ = shards.take(atMost: 64)
             var waiting: [Int: Int] = [:]
