@@ -2,7 +2,7 @@ import RESP
 
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: Int, CaseIterable, Sendable {
-    case lease, take, refuse, split, checkout, report, putback, settle, promote, reclaim, release
+    case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release
     case gate, depths, audit
     case swap, beat
 
@@ -37,6 +37,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .lease: PackageResources.lease_lua
         case .take: PackageResources.take_lua
         case .refuse: PackageResources.refuse_lua
+        case .blame: PackageResources.blame_lua
         case .split: PackageResources.split_lua
         case .checkout: PackageResources.checkout_lua
         case .report: PackageResources.report_lua

@@ -81,7 +81,8 @@ import Testing
         #expect(
             try desk.report(batch, 0..<2, entry: entry, wanted: 4)
                 == .taken(.init(open: 2, granted: 4, isDone: false)))
-        #expect(try desk.report(batch, 0..<2, entry: entry, wanted: 4)
+        #expect(
+            try desk.report(batch, 0..<2, entry: entry, wanted: 4)
                 == .map(.init(positions: Array("xx..".utf8), granted: 4)))
         #expect(try desk.audit() == [])
         #expect(

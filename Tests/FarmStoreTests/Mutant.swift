@@ -31,7 +31,9 @@ struct Mutant: Sendable, CustomStringConvertible {
         Mutant(
             .settle, "forgets what moves out of flight", "texts[tonumber(old[2] or '0') - moved]",
             "old[2] or '0'"),
-        Mutant(.report, "hands a position over again", "if x and x <= last then return { map, s.granted, stale } end"),
+        Mutant(
+            .report, "hands a position over again",
+            "if x and x <= last then return { map, s.granted, stale } end"),
         Mutant(
             .report, "leaves a finished batch in its list",
             "if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and", "if false and"),

@@ -1,3 +1,4 @@
+import PushModel
 package import RESP
 
 /// Takes jobs from the inbox, or answers those that were taken before and are not known.
@@ -9,6 +10,8 @@ package struct Take: Request {
         package let head: IntakeHead?
         /// Jobs that were refused here because of their size.
         package let refused: Int
+        /// So many jobs go one by one: one of them may have ended the process that held them.
+        package let careful: Int
         /// The jobs' exact bytes, in order, behind the known ones.
         package let jobs: [[UInt8]]
     }
@@ -43,10 +46,11 @@ package struct Take: Request {
         let job = try reader.text()
         let offset = try reader.integer()
         let refused = try reader.integer()
+        let careful = try reader.integer()
         var jobs: [[UInt8]] = []
         while !reader.isAtEnd { jobs.append(try reader.bytes()) }
         let head = job.isEmpty ? nil : IntakeHead(job: job, offset: offset)
-        return Reply(step: step, head: head, refused: refused, jobs: jobs)
+        return Reply(step: step, head: head, refused: refused, careful: careful, jobs: jobs)
     }
 }
 
@@ -60,6 +64,8 @@ package struct IntakeHead: Equatable, Sendable {
 }
 
 /// Drops the first taken job, which did not parse or validate, and keeps its original for inspection.
+///
+/// What is in batches of a job that is split in part stays; its other pushes fail as `lost`.
 package struct Refuse: Request {
     package static var script: Script? { .refuse }
     /// Longer originals are cut.
@@ -75,13 +81,15 @@ package struct Refuse: Request {
     package var position: Int
     package var reason: String
     package var original: [UInt8]
+    package var retention: Retention
 
     package init(
         token: FenceToken, step: Int, job: String?, field: String, position: Int, reason: String,
-        original: [UInt8]
+        original: [UInt8], retention: Retention = Retention()
     ) {
         (self.token, self.step, self.job, self.field) = (token, step, job, field)
         (self.position, self.reason, self.original) = (position, reason, original)
+        self.retention = retention
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
@@ -93,6 +101,8 @@ package struct Refuse: Request {
         command.append(position)
         command.append(reason)
         command.append(original.prefix(Self.originalLimit))
+        command.append(FarmReason.lost.rawValue)
+        command.append(retention.accountSeconds)
     }
 
     /// False when this step was done before.

@@ -91,3 +91,57 @@ local function ring(set)
     if #names > 0 then call('PUBLISH', P .. 'bell', table.concat(names, ' ')) end
     return names
 end
+
+-- A job has no open push any more.
+local function finish_job(job, stamp, keep, accepted, delivered, failed, expired, cancelled)
+    local account = P .. 'job:' .. job
+    call('HSET', account, 'state', 'finished', 'finished_at', stamp)
+    call('EXPIRE', account, keep)
+    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.finished', 'at', stamp, 'job', job,
+        'accepted', accepted, 'delivered', delivered, 'failed', failed, 'expired', expired, 'cancelled', cancelled)
+end
+
+-- Drops the first n taken jobs. `careful` is how many go one by one, from the intake's hash.
+local function drop_taken(n, careful)
+    call('LTRIM', P .. 'taken', n, -1)
+    if not careful then return end
+    if tonumber(careful) > tonumber(n) then
+        call('HSET', P .. 'intake', 'careful', string.format('%d', careful - n))
+    else
+        call('HDEL', P .. 'intake', 'careful', 'suspect', 'ends')
+    end
+end
+
+-- Of a job that was split in part, those pushes fail that are in no batch: nobody will make batches of them.
+local function fail_rest(job, offset, reason, stamp, keep)
+    local account = P .. 'job:' .. job
+    local a = call('HMGET', account, 'accepted', 'delivered', 'failed', 'expired', 'cancelled')
+    local rest = tonumber(a[1] or '0') - tonumber(offset)
+    if rest <= 0 then return end
+    local failed = call('HINCRBY', account, 'failed', rest)
+    call('HINCRBY', account, 'reason:' .. reason, rest)
+    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.cut', 'at', stamp, 'job', job, 'failed', rest,
+        'reason', reason)
+    local delivered, expired, cancelled = a[2] or '0', a[4] or '0', a[5] or '0'
+    if failed + delivered + expired + cancelled == tonumber(a[1]) then
+        finish_job(job, stamp, keep, a[1], delivered, failed, expired, cancelled)
+    end
+end
+
+-- Refuses the first taken job. `intake` is its hash's [careful, head, offset]; `rest` is why those pushes of a job split
+-- in part fail that are in no batch, and `keep` how long its account then stays.
+local function refuse_head(intake, stamp, job, field, position, reason, original, rest, keep)
+    local careful, head, offset = unpack(intake)
+    local is_cut = head and head ~= ''
+    if is_cut then job = head end
+    call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', 'at', stamp, 'job', job, 'field', field, 'position', position,
+        'reason', reason, 'original', original)
+    if is_cut then
+        fail_rest(job, offset, rest, stamp, keep)
+        call('HDEL', P .. 'intake', 'head', 'offset')
+    else
+        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.refused', 'at', stamp, 'job', job, 'field',
+            field, 'position', position, 'reason', reason)
+    end
+    drop_taken(1, careful)
+end

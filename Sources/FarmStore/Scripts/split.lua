@@ -14,7 +14,7 @@ if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED 
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
 -- A step says what it does: one of the same number that did something else is not this one, done before.
 local what = table.concat({ 'split', ARGV[3], ARGV[4], ARGV[5], ARGV[8], ARGV[9], ARGV[10] or '' }, ' ')
-local last = call('HMGET', intake, 'step', 'did')
+local last = call('HMGET', intake, 'step', 'did', 'careful')
 local done = tonumber(last[1] or '0')
 if step == done and last[2] == what then return { 0 } end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
@@ -60,10 +60,7 @@ for _ = 1, njobs do
     i = i + 8
     for _ = 1, events do i = add_event(stamp, i) end
     if opens and accepted == '0' then
-        call('HSET', account, 'state', 'finished', 'finished_at', stamp)
-        call('EXPIRE', account, keep)
-        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.finished', 'at', stamp, 'job', id,
-            'accepted', 0, 'delivered', 0, 'failed', 0, 'expired', 0, 'cancelled', 0)
+        finish_job(id, stamp, keep, 0, 0, 0, 0, 0)
     end
 end
 
@@ -89,7 +86,7 @@ for k = 1, nbatches do
     end
 end
 
-if ARGV[3] ~= '0' then call('LTRIM', P .. 'taken', ARGV[3], -1) end
+if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end
 call('HSET', intake, 'step', step, 'did', what)
 if ARGV[4] == '' then
     call('HDEL', intake, 'head', 'offset')

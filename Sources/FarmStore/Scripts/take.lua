@@ -3,24 +3,27 @@
 --
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 jobs of `taken` that the caller holds; 3 jobs at most; 4 bytes at most; 5 bytes of one job
--- Reply [step, head job id or "", head offset, jobs refused here, jobs beyond the known ones…]
+-- Reply [step, head job id or "", head offset, jobs refused here, jobs that go one by one, jobs beyond the known ones…]
 -- Fence the intake's token. OOM refused: nothing new is taken in when memory is full.
 -- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
 --
 -- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never
--- travels: it is refused here, its original cut at 64 KiB.
+-- travels: it is refused here, its original cut at 64 KiB. After `blame`, a caller that holds no job is given one, until
+-- all jobs are through that were taken then.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local taken = P .. 'taken'
-local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset')
-local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0 }
+local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset', 'careful')
+local careful = tonumber(intake[4] or '0')
+local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0, careful }
 local length = call('LLEN', taken)
 if known > length then return { err = 'TAKEN ' .. length } end
+if careful > 0 then most = math.min(most, 1 - known) end
 
 local n, sum = 0, 0
 local function give(job)
     n, sum = n + 1, sum + #job
-    reply[n + 4] = job
+    reply[n + 5] = job
 end
 while known + n < length and n < most and (n == 0 or sum < bytes) do
     give(call('LINDEX', taken, known + n))

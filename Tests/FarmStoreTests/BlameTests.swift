@@ -1,0 +1,174 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+
+/// Jobs that bring down the process that parses them.
+@Suite struct BlameTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    private func submit(_ jobs: String...) throws {
+        for job in jobs { try desk.perform(Submit(job: Array(job.utf8))) }
+    }
+
+    private func take(known: Int = 0) throws -> Take.Reply {
+        try desk.perform(
+            Take(token: desk.token, known: known, maxJobs: 10, maxBytes: 1000, maxJobBytes: 100_000))
+    }
+
+    @discardableResult
+    private func blame(_ process: String, isAlone: Bool = true) throws -> Blame.Reply {
+        try desk.perform(Blame(token: desk.token, process: process, isAlone: isAlone))
+    }
+
+    private func text(_ reply: Take.Reply) -> [String] {
+        reply.jobs.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func refused() throws -> [[String: String]] {
+        try (desk.redis.run("XRANGE", "{pushfarm:demo}:refused", "-", "+").array ?? []).map { entry in
+            let words = (entry.array?.last?.array ?? []).compactMap(\.text)
+            return Dictionary(
+                uniqueKeysWithValues: stride(from: 0, to: words.count - 1, by: 2).map {
+                    (words[$0], words[$0 + 1])
+                })
+        }
+    }
+
+    @Test func `after an end the jobs in hand go one by one, until they are through`() throws {
+        try submit("a", "b", "c", "d")
+        _ = try desk.perform(
+            Take(token: desk.token, known: 0, maxJobs: 3, maxBytes: 1000, maxJobBytes: 1000))
+        #expect(try blame("p1") == .init(careful: 3, ends: 0, isRefused: false))
+        for (step, job) in ["a", "b", "c"].enumerated() {
+            let reply = try take()
+            #expect(text(reply) == [job] && reply.careful == 3 - step)
+            #expect(try take(known: 1).jobs.isEmpty)
+            try desk.perform(desk.splitRequest(step: step + 1, [(job, 1)]))
+        }
+        try submit("e")
+        #expect(text(try take()) == ["d", "e"])
+        #expect(try take().careful == 0)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `the third end with the same job refuses it, and no other`() throws {
+        try submit("a", "poison", "c")
+        _ = try take()
+        #expect(try blame("p1") == .init(careful: 3, ends: 0, isRefused: false))
+        _ = try take()
+        try desk.perform(desk.splitRequest(step: 1, [("a", 1)]))
+        #expect(text(try take()) == ["poison"])
+        #expect(try blame("p2") == .init(careful: 2, ends: 2, isRefused: false))
+        #expect(text(try take()) == ["poison"])
+        #expect(try blame("p3") == .init(careful: 1, ends: 3, isRefused: true))
+        #expect(try blame("p3") == .init(careful: 1, ends: 3, isRefused: true), "its reply was lost")
+        let next = try take()
+        #expect(text(next) == ["c"] && next.step == 2)
+        try desk.perform(desk.splitRequest(step: 3, [("c", 1)]))
+        let refused = try refused()
+        #expect(refused.map { $0["reason"] } == ["poison"] && refused.first?["original"] == "poison")
+        #expect(try desk.events().filter { $0["type"] == "job.refused" }.map { $0["reason"] } == ["poison"])
+        #expect(try take().careful == 0)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `ends with different jobs, and those of a process busy with other apps, refuse nobody`() throws
+    {
+        try submit("a", "b", "c")
+        _ = try take()
+        try blame("p1")
+        for (step, job) in ["a", "b"].enumerated() {
+            #expect(try blame("p2\(step)").ends == 2)
+            #expect(
+                try blame("p3\(step)", isAlone: false) == .init(careful: 3 - step, ends: 0, isRefused: false))
+            _ = try take()
+            try desk.perform(desk.splitRequest(step: step + 1, [(job, 1)]))
+        }
+        #expect(try blame("p4").ends == 2)
+        #expect(try blame("p4").ends == 2, "it is told again")
+        #expect(text(try take()) == ["c"])
+        #expect(try refused().isEmpty)
+    }
+
+    @Test func `an end with nothing in hand changes nothing`() throws {
+        #expect(try blame("p1") == .init(careful: 0, ends: 0, isRefused: false))
+        #expect(try blame("p2") == .init(careful: 0, ends: 0, isRefused: false))
+        try submit("a", "b")
+        #expect(text(try take()) == ["a", "b"])
+    }
+
+    @Test func `of a job split in part the rest fails, and the account adds up`() throws {
+        try submit("big", "next")
+        _ = try take()
+        let batch = Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: Desk.body([("big", 2)]))
+        try desk.perform(
+            Split(
+                token: desk.token, step: 1, dropped: 0, head: IntakeHead(job: "big", offset: 2),
+                jobs: [Split.Job(id: "big", opens: true, submitted: 7, accepted: 6, malformed: 1)],
+                batches: [batch]))
+        for process in 1...3 { try blame("p\(process)") }
+        #expect(try desk.audit() == [])
+        var account = try desk.account("big")
+        #expect(account.failed == 4 && account.reasons == ["poison": 4] && account.queued == 2)
+        #expect(account.state == .open)
+        #expect(try refused().first?["job"] == "big")
+        let cut = try #require(try desk.events().first { $0["type"] == "job.cut" })
+        #expect(cut["job"] == "big" && cut["failed"] == "4" && cut["reason"] == "poison")
+        #expect(try !desk.events().contains { $0["type"] == "job.refused" })
+        #expect(text(try take()) == ["next"])
+
+        let held = try #require(try desk.checkout().batches.first)
+        _ = try desk.report(held, 0..<2, entry: Desk.delivered("big", 2))
+        let record = try #require(try desk.results().first)
+        try desk.perform(Settle([Desk.settlement(record, "big", delivered: 2)]))
+        account = try desk.account("big")
+        #expect(account.state == .finished && account.delivered == 2 && account.failed == 4)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `a cut job whose other pushes are delivered is finished by the cut`() throws {
+        try submit("big")
+        _ = try take()
+        let batch = Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: Desk.body([("big", 2)]))
+        try desk.perform(
+            Split(
+                token: desk.token, step: 1, dropped: 0, head: IntakeHead(job: "big", offset: 2),
+                jobs: [Split.Job(id: "big", opens: true, submitted: 6, accepted: 6)], batches: [batch]))
+        let held = try #require(try desk.checkout().batches.first)
+        _ = try desk.report(held, 0..<2, entry: Desk.delivered("big", 2))
+        let record = try #require(try desk.results().first)
+        try desk.perform(Settle([Desk.settlement(record, "big", delivered: 2)]))
+        #expect(try desk.account("big").state == .open)
+        // What does not parse any more is refused: the same way, as lost.
+        try desk.perform(
+            Refuse(
+                token: desk.token, step: 2, job: nil, field: "tokens", position: 0, reason: "changed",
+                original: Array("big".utf8)))
+        let account = try desk.account("big")
+        #expect(account.state == .finished && account.reasons == ["lost": 4])
+        let finished = try #require(try desk.events().first { $0["type"] == "job.finished" })
+        #expect(finished["delivered"] == "2" && finished["failed"] == "4" && finished["accepted"] == "6")
+        #expect(try desk.audit() == [])
+        #expect(try take().head == nil)
+    }
+
+    @Test func `only the owner of the intake may blame`() throws {
+        try submit("a")
+        _ = try take()
+        #expect(throws: StoreError.fenced(field: "intake")) {
+            try desk.perform(
+                Blame(token: FenceToken(Array("9:n9:x".utf8)), process: "p", isAlone: true))
+        }
+        #expect(try take().careful == 0)
+    }
+
+    @Test func `without memory a job that takes too much of it is refused all the same`() throws {
+        try submit("a")
+        _ = try take()
+        for process in 1...2 { try blame("p\(process)") }
+        try desk.redis.run("CONFIG", "SET", "maxmemory", "1")
+        #expect(try blame("p3").isRefused)
+    }
+}
