@@ -6,6 +6,8 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    // Places at which the program can be told to fail: release builds have none of them.
+    .define("FAILPOINTS", .when(configuration: .debug)),
 ]
 
 let package = Package(
@@ -44,17 +46,20 @@ let package = Package(
         .target(name: "HTTP2", dependencies: ["CNghttp2"], swiftSettings: strict),
         .target(name: "RESP", dependencies: ["CHiredis"], swiftSettings: strict),
 
+        .target(name: "Failpoints", dependencies: ["EventLoop"], swiftSettings: strict),
+
         // Shells.
         .target(name: "Transport", dependencies: ["EventLoop", "TLS"], swiftSettings: strict),
         .target(
             name: "Supervision",
             dependencies: [
-                "ControlChannel", "FarmPolicy", "EventLoop", "Transport",
+                "ControlChannel", "FarmPolicy", "EventLoop", "Transport", "Failpoints",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(
-            name: "FarmStore", dependencies: ["PushModel", "RESP", "EventLoop", "Transport", "TLS"],
+            name: "FarmStore",
+            dependencies: ["PushModel", "RESP", "EventLoop", "Transport", "TLS", "Failpoints"],
             resources: [.embedInCode("Scripts")], swiftSettings: strict),
         .target(
             name: "Gateway",
@@ -64,7 +69,7 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "Gateway", "FarmLogging", "Supervision",
+                "FarmStore", "Gateway", "FarmLogging", "Supervision", "Failpoints",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -73,7 +78,7 @@ let package = Package(
             name: "Coordinator",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "FarmConfiguration", "FarmLogging", "Supervision",
+                "FarmStore", "FarmConfiguration", "FarmLogging", "Supervision", "Failpoints",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -135,6 +140,7 @@ let package = Package(
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["RandomTesting", "FarmConfiguration"],
             swiftSettings: strict),
+        .testTarget(name: "FailpointsTests", dependencies: ["Failpoints"], swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["RandomTesting", "HTTP2"], swiftSettings: strict),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "Transport", "LoopTesting"],

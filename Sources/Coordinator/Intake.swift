@@ -3,6 +3,10 @@ import FarmStore
 import Logging
 import PushModel
 
+#if FAILPOINTS
+    import Failpoints
+#endif
+
 /// Turns the jobs of an app's inbox into accounts and batches, as long as the lease on it is ours.
 ///
 /// Takes jobs, and carries out the steps that ``IntakeQueue`` plans. Every step names its number, so one that is made
@@ -139,6 +143,9 @@ extension Intake {
     /// Parses as many jobs as a step may need.
     private func parse() async throws(StoreError) {
         while queue.count < limits.jobs, queue.openTokens <= limits.tokens, let raw = unparsed.popLast() {
+            #if FAILPOINTS
+                Failpoint.hit("intake.parse", of: String(decoding: raw, as: UTF8.self))
+            #endif
             if let head {
                 self.head = nil
                 try await parse(raw, resuming: head)

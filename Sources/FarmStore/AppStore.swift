@@ -15,6 +15,16 @@ import RESP
     package func send<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {
+        #if FAILPOINTS
+            sendPastFailpoints(request, then: then)
+        #else
+            transmit(request, then: then)
+        #endif
+    }
+
+    func transmit<Step: Request>(
+        _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
+    ) {
         guard let script = Step.script else {
             return connection.send(request.command(keys, hash: nil), blocking: request.blocking) {
                 then(Self.reply(of: request, $0))

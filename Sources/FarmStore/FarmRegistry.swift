@@ -1,6 +1,10 @@
 package import EventLoop
 import RESP
 
+#if FAILPOINTS
+    import Failpoints
+#endif
+
 /// What all apps of a farm share: its fixed number of shards, its hosts, sealed provider tokens, commands.
 @Loop package struct FarmRegistry {
     /// A host's line, as it wrote it.
@@ -106,6 +110,10 @@ import RESP
 
     /// Runs a script of one key.
     private func run(_ script: Script, _ arguments: [[UInt8]]) async throws(RedisError) -> RESPValue {
+        #if FAILPOINTS
+            Failpoint.hit("redis.\(script).before")
+            defer { Failpoint.hit("redis.\(script).after") }
+        #endif
         guard let hash = connection.hash(of: script) else { throw .notConnected("not yet connected") }
         var command = RESPCommand("EVALSHA")
         command.append(hash)

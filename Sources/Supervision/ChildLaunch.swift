@@ -1,3 +1,7 @@
+#if FAILPOINTS
+    import Failpoints
+#endif
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -22,6 +26,11 @@ package struct ChildLaunch {
     /// What every child inherits: nothing that could hold a secret, nothing that makes systemd think it is the service.
     static let inherited: [String] = {
         let names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE"]
-        return names.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+        let variables = names.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+        #if FAILPOINTS
+            return variables + Failpoint.environment
+        #else
+            return variables
+        #endif
     }()
 }

@@ -5,11 +5,18 @@ import FarmPolicy
 import Gateway
 import PushModel
 
+#if FAILPOINTS
+    import Failpoints
+#endif
+
 /// What became of a push, and what that means for its batch, its app and its connection.
 extension AppSender {
     func settled(_ ticket: PushTicket, _ fate: Fate) {
         guard let batch = held[ticket.batch] else { return }
         let position = Int(ticket.position)
+        #if FAILPOINTS
+            Failpoint.hit("answer", token: batch.batch.bytes[batch.batch.pushes[position].token])
+        #endif
         switch fate {
         case .delivered:
             breaker.answered()

@@ -8,6 +8,10 @@ import Gateway
 import Logging
 import PushModel
 
+#if FAILPOINTS
+    import Failpoints
+#endif
+
 /// Sends the pushes of one app: checks batches out, feeds them to the gateway, reports what became of them.
 ///
 /// Work is done at the end of a loop's turn, once for all that the turn brought.
@@ -132,6 +136,11 @@ import PushModel
             context.log.error("batch and its map do not match", metadata: ["batch": "\(given.id)"])
             return
         }
+        #if FAILPOINTS
+            for segment in batch.segments.indices {
+                Failpoint.hit("batch.read", of: batch.jobID(of: segment))
+            }
+        #endif
         let one = HeldBatch(
             number: nextNumber, id: given.id, shard: given.id.shard, lane: lane, delivery: given.delivery,
             granted: given.granted, suspect: given.suspect, hasCrashed: given.crashes > 0, map: given.map,
@@ -268,6 +277,9 @@ import PushModel
                     continue
                 }
                 let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
+                #if FAILPOINTS
+                    Failpoint.hit("send.before", token: token)
+                #endif
                 let taken = connection.send(
                     batch.head(of: segment, appTopic: topic), token: token,
                     id: batch.pushID(of: position, token: token),
@@ -277,6 +289,9 @@ import PushModel
                     batch.giveBack(position)
                     break
                 }
+                #if FAILPOINTS
+                    Failpoint.hit("send.after", token: token)
+                #endif
                 sent += 1
                 if batch.isCareful { break }
             }

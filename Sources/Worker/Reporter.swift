@@ -4,6 +4,10 @@ import FarmStore
 import Logging
 import PushModel
 
+#if FAILPOINTS
+    import Failpoints
+#endif
+
 /// Tells Redis what became of pushes: a whole batch at once when it is settled, else what there is every 20 ms.
 @Loop final class Reporter {
     private unowned let sender: AppSender
@@ -106,6 +110,9 @@ import PushModel
         let hadResults = batch.reporting > 0
         batch.reportAccepted()
         if hadResults { sender.context.tell(.reported(app: sender.name)) }
+        #if FAILPOINTS
+            if state.isDone { Failpoint.hit("batch.done") }
+        #endif
         guard !state.isDone, state.staleness == nil else { return sender.forget(batch) }
         batch.grant(upTo: state.granted)
         if batch.settled > 0 { settled(batch) }

@@ -1,0 +1,61 @@
+#if FAILPOINTS
+    package import EventLoop
+
+    /// Places in the program, by name, at which a debug build fails when it is told to. A release build has none of it.
+    ///
+    /// What fails stands in the variable `PUSHFARM_FAILPOINTS`, which children inherit: rules as ``FailpointRule`` reads
+    /// them, with commas between them. With `PUSHFARM_FAILPOINTS_FOLDER` each failure leaves a file there, and rules may
+    /// say how often they apply in all processes together.
+    ///
+    /// | point | where |
+    /// |---|---|
+    /// | `redis.STEP.before` | before a step is sent to Redis; `drop`, `error` and `dup` apply |
+    /// | `redis.STEP.sent` | after it has left, before its answer |
+    /// | `redis.STEP.after` | after its answer, before anything is made of it; `drop` loses the answer |
+    /// | `batch.read` | a worker has got a batch; once for each job in it, the subject |
+    /// | `send.before`, `send.after` | around handing a push to its connection; the subject is the token in hex |
+    /// | `answer` | a push's fate is known, and nothing made of it |
+    /// | `batch.done` | Redis has all of a batch, which is about to be let go |
+    /// | `intake.parse` | before a taken job is parsed; the subject is its text |
+    @Loop package enum Failpoint {
+        /// What is left to the caller. Kill, crash, stop and delay have happened when ``hit(_:of:)`` returns.
+        package enum Act: Sendable {
+            /// Nothing fails.
+            case pass
+            /// The call or its answer is lost.
+            case drop
+            /// The call is made twice.
+            case dup
+            /// The call is refused.
+            case error
+        }
+
+        package nonisolated static let variable = "PUSHFARM_FAILPOINTS"
+        package nonisolated static let folderVariable = "PUSHFARM_FAILPOINTS_FOLDER"
+
+        /// What a child inherits, `NAME=value`.
+        package nonisolated static let environment: [String] = [variable, folderVariable].compactMap { name in
+            FailpointDesk.value(of: name).map { "\(name)=\($0)" }
+        }
+
+        /// Fails here if a rule says so. `subject` tells one hit from another: a token, a job.
+        @discardableResult
+        package static func hit(
+            _ point: @autoclosure () -> String, of subject: @autoclosure () -> String = ""
+        ) -> Act {
+            FailpointDesk.shared?.hit(point(), subject()) ?? .pass
+        }
+
+        /// Fails here if a rule says so; the subject is the bytes in hex.
+        package static func hit(_ point: @autoclosure () -> String, token: some Collection<UInt8>) {
+            guard let desk = FailpointDesk.shared, desk.isWatched(point()) else { return }
+            let digits = token.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            _ = desk.hit(point(), digits.joined())
+        }
+
+        /// Whether a rule names the point: for what is only worth arranging then.
+        package static func isWatched(_ point: @autoclosure () -> String) -> Bool {
+            FailpointDesk.shared?.isWatched(point()) ?? false
+        }
+    }
+#endif

@@ -1,0 +1,99 @@
+#if FAILPOINTS
+    import EventLoop
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Darwin
+    #endif
+
+    /// Carries out the rules in this process.
+    @Loop final class FailpointDesk {
+        /// Nil when nothing is to fail.
+        static let shared: FailpointDesk? = {
+            guard let text = value(of: Failpoint.variable) else { return nil }
+            do {
+                return FailpointDesk(
+                    try FailpointRule.read(text), folder: value(of: Failpoint.folderVariable))
+            } catch {
+                // A run in which nothing fails would prove nothing.
+                fatalError("\(Failpoint.variable): \(error)")
+            }
+        }()
+
+        private let rules: [FailpointRule]
+        private let folder: String?
+        private var draws: [SplitMix]
+
+        private init(_ rules: [FailpointRule], folder: String?) {
+            precondition(
+                folder != nil || rules.allSatisfy { $0.most == nil }, "MOST needs \(Failpoint.folderVariable)"
+            )
+            self.rules = rules
+            self.folder = folder
+            // Each process draws its own: else every new worker would end where the one before it did.
+            draws = rules.map { SplitMix(seed: $0.seed ^ UInt64(getpid()) << 32) }
+        }
+
+        func isWatched(_ point: String) -> Bool { rules.contains { $0.names(point) } }
+
+        func hit(_ point: String, _ subject: @autoclosure () -> String) -> Failpoint.Act {
+            for (index, rule) in rules.enumerated() where rule.applies(to: point, subject()) {
+                guard draws[index].share() < rule.probability, mark(rule, point) else { continue }
+                let act = perform(rule.action, point)
+                if act != .pass { return act }
+            }
+            return .pass
+        }
+
+        private func perform(_ action: FailpointRule.Action, _ point: String) -> Failpoint.Act {
+            switch action {
+            case .kill: kill(getpid(), SIGKILL)
+            case .crash: fatalError("failpoint \(point)")
+            case .stop: kill(getpid(), SIGSTOP)
+            case .delay(let milliseconds): usleep(milliseconds * 1000)
+            case .drop: return .drop
+            case .dup: return .dup
+            case .error: return .error
+            }
+            return .pass
+        }
+
+        /// Leaves a file that says that the rule applies; several processes never make the same one.
+        /// - Returns: false when it applied as often as it may.
+        private func mark(_ rule: FailpointRule, _ point: String) -> Bool {
+            guard let folder else { return true }
+            let name = "\(folder)/\(rule.point.replacing("*", with: "any"))-\(rule.action.word)"
+            for number in 1...(rule.most ?? 100_000) {
+                let file = open("\(name).\(number)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+                if file >= 0 {
+                    let line = "\(getpid()) \(point) \(WallClock.seconds)\n"
+                    _ = line.withCString { write(file, $0, strlen($0)) }
+                    close(file)
+                    return true
+                }
+                precondition(errno == EEXIST, "cannot leave a mark in \(folder): errno \(errno)")
+            }
+            return false
+        }
+
+        nonisolated static func value(of name: String) -> String? {
+            getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+
+    /// A small generator with a fixed sequence a seed.
+    private struct SplitMix {
+        private var state: UInt64
+        init(seed: UInt64) { state = seed }
+
+        /// From 0 up to, and without, 1.
+        mutating func share() -> Double {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+            return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
+        }
+    }
+#endif
