@@ -190,7 +190,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         // Starts the built program, and redis-server.
+        .target(
+            name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),
         .testTarget(
-            name: "FarmTests", dependencies: ["pushfarm", "RESP", "TLS"], swiftSettings: strict),
+            name: "FarmTests", dependencies: ["pushfarm", "FarmHarness", "RESP", "TLS"], swiftSettings: strict
+        ),
     ]
 )

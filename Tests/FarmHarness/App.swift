@@ -1,14 +1,14 @@
 /// One app of a configuration.
-struct App {
-    var name = "demo"
-    var topic: String
-    var gateway: String
-    var caFile: String
+package struct App {
+    package var name = "demo"
+    package var topic: String
+    package var gateway: String
+    package var caFile: String
     /// `key: …` or `certificate: …`.
-    var credentials: String
-    var more: [String] = []
+    package var credentials: String
+    package var more: [String] = []
 
-    init(
+    package init(
         _ started: Gateway.Started, name: String = "demo", keyFile: String? = nil,
         credentials: String? = nil, more: [String] = []
     ) {
@@ -22,7 +22,7 @@ struct App {
         self.more = more
     }
 
-    var text: String {
+    package var text: String {
         (["  \(name):"]
             + (["topic: \(topic)", "gateway: \(gateway)", "ca_file: \(caFile)", credentials] + more).map {
                 "    " + $0

@@ -1,8 +1,8 @@
 import Foundation
 
 /// The program as it was built, beside the test bundle.
-enum BuiltProgram {
-    static var path: String {
+package enum BuiltProgram {
+    package static var path: String {
         let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return bundle.deletingLastPathComponent().appendingPathComponent("pushfarm").path
     }

@@ -1,25 +1,25 @@
-import Foundation
+package import Foundation
 
 /// A process in a group of its own, with no signal blocked. It does not outlive this object, nor do its children.
-final class Child {
-    enum End: Equatable {
+package final class Child {
+    package enum End: Equatable {
         case exited(Int32)
         case killed(Int32)
     }
 
-    struct CannotStart: Error {
-        let program: String
-        let code: Int32
+    package struct CannotStart: Error {
+        package let program: String
+        package let code: Int32
     }
 
-    let pid: pid_t
-    let outputFile: String
-    let errorFile: String
-    private(set) var end: End?
+    package let pid: pid_t
+    package let outputFile: String
+    package let errorFile: String
+    package private(set) var end: End?
     private var isDestroyed = false
 
     /// - Parameter name: of its output files in `folder`, which is its home.
-    init(
+    package init(
         _ name: String, _ program: String, _ arguments: [String], environment: [String: String] = [:],
         in folder: String
     ) throws {
@@ -33,15 +33,15 @@ final class Child {
 
     deinit { destroy() }
 
-    var output: String { Self.text(outputFile) }
-    var error: String { Self.text(errorFile) }
+    package var output: String { Self.text(outputFile) }
+    package var error: String { Self.text(errorFile) }
 
-    func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         if !hasEnded { _ = kill(pid, number) }
     }
 
     /// Whether it is over, by itself or by a signal.
-    var hasEnded: Bool {
+    package var hasEnded: Bool {
         guard end == nil else { return true }
         var status: Int32 = 0
         guard waitpid(pid, &status, WNOHANG) == pid else { return false }
@@ -49,12 +49,12 @@ final class Child {
         return true
     }
 
-    func wait(within limit: Duration = .seconds(60)) async throws -> End {
+    package func wait(within limit: Duration = .seconds(60)) async throws -> End {
         try await eventually("process \(pid) ends", within: limit) { hasEnded ? end : nil }
     }
 
     /// Kills it with all its group, once.
-    func destroy() {
+    package func destroy() {
         guard !isDestroyed else { return }
         isDestroyed = true
         _ = kill(-pid, SIGKILL)
@@ -67,7 +67,7 @@ final class Child {
     }
 
     /// Living processes of its group, without itself.
-    var descendants: [pid_t] {
+    package var descendants: [pid_t] {
         ProcessTable.all.filter { $0.group == pid && $0.pid != pid && $0.state != "Z" }.map(\.pid)
     }
 
@@ -107,10 +107,10 @@ final class Child {
 }
 
 /// Strings for C, with the null pointer at their end, as long as this object lives.
-final class CStrings {
-    let pointers: [UnsafeMutablePointer<CChar>?]
+package final class CStrings {
+    package let pointers: [UnsafeMutablePointer<CChar>?]
 
-    init(_ texts: [String]) {
+    package init(_ texts: [String]) {
         var pointers: [UnsafeMutablePointer<CChar>?] = []
         for text in texts { pointers.append(strdup(text)) }
         self.pointers = pointers + [nil]

@@ -1,13 +1,14 @@
 import Foundation
-import Testing
 
 /// What did not come about in time.
-struct Overdue: Error, CustomStringConvertible {
-    let description: String
+package struct Overdue: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) { self.description = description }
 }
 
 /// Looks again and again until `condition` gives something. For what tells no event of its own.
-func eventually<Value>(
+package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {
     let deadline = ContinuousClock.now + limit
@@ -19,7 +20,7 @@ func eventually<Value>(
 }
 
 /// As above, for a condition that is true or not.
-func eventually(
+package func eventually(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async throws {
     _ = try await eventually(what, within: limit) { try await condition() ? () : nil }

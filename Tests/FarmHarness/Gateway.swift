@@ -1,16 +1,16 @@
 import Foundation
 
 /// A simulator process with a ledger, which is where deliveries are counted.
-final class Gateway {
+package final class Gateway {
     /// What it says when it listens.
-    struct Started: Decodable {
-        var gateway: String
-        var caFile: String
-        var keyFile: String
-        var keyID: String
-        var team: String
-        var bundle: String
-        var control: String
+    package struct Started: Decodable {
+        package var gateway: String
+        package var caFile: String
+        package var keyFile: String
+        package var keyID: String
+        package var team: String
+        package var bundle: String
+        package var control: String
 
         private enum CodingKeys: String, CodingKey {
             case gateway, team, bundle, control
@@ -20,13 +20,13 @@ final class Gateway {
         }
     }
 
-    let started: Started
-    let folder: String
-    let process: Child
-    private let ledgerFile: String
+    package let started: Started
+    package let folder: String
+    package let process: Child
+    package let ledgerFile: String
 
     /// - Parameter faults: lines for its control command, carried out at the start.
-    init(in folder: String, faults: [String] = [], options: [String] = []) async throws {
+    package init(in folder: String, faults: [String] = [], options: [String] = []) async throws {
         self.folder = folder + "/gateway"
         let ledger = folder + "/ledger.jsonl"
         ledgerFile = ledger
@@ -44,7 +44,7 @@ final class Gateway {
 
     /// Gives it a command, such as a fault from now on.
     @discardableResult
-    func tell(_ line: String) throws -> String {
+    package func tell(_ line: String) throws -> String {
         let socket = try UnixSocket(started.control)
         try socket.send(Array((line + "\n").utf8))
         var answer: [UInt8] = []
@@ -54,15 +54,13 @@ final class Gateway {
         return text
     }
 
-    func counter(_ name: String) throws -> Int {
+    package func counter(_ name: String) throws -> Int {
         let counters = try JSONSerialization.jsonObject(with: Data(tell("counters").utf8)) as? [String: Any]
         return counters?[name] as? Int ?? 0
     }
 
-    func ledger() throws -> Ledger { try Ledger(file: ledgerFile) }
-
     /// Waits until so many requests have come.
-    func requests(_ count: Int, within limit: Duration = .seconds(60)) async throws {
+    package func requests(_ count: Int, within limit: Duration = .seconds(60)) async throws {
         try await eventually("\(count) requests at the gateway", within: limit) {
             guard let data = FileManager.default.contents(atPath: ledgerFile) else { return false }
             return data.count { $0 == UInt8(ascii: "\n") } >= count

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// A shell that outlives the test process, and then ends the process groups that it left behind.
-struct Guardian: Sendable {
-    static let shared = Guardian()
+package struct Guardian: Sendable {
+    package static let shared = Guardian()
 
     private static let script = """
         groups=' '
@@ -39,8 +39,8 @@ struct Guardian: Sendable {
         close(ends[0])
     }
 
-    func watch(_ group: pid_t) { tell("+ \(group)\n") }
-    func forget(_ group: pid_t) { tell("- \(group)\n") }
+    package func watch(_ group: pid_t) { tell("+ \(group)\n") }
+    package func forget(_ group: pid_t) { tell("- \(group)\n") }
 
     private func tell(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }
 }

@@ -1,14 +1,14 @@
-import Foundation
+package import Foundation
 
 /// The machine's processes, as /proc tells them.
-struct ProcessTable {
-    struct Entry {
-        let pid: pid_t
-        let state: Substring
-        let group: pid_t
+package struct ProcessTable {
+    package struct Entry {
+        package let pid: pid_t
+        package let state: Substring
+        package let group: pid_t
     }
 
-    static var all: [Entry] {
+    package static var all: [Entry] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }.compactMap { pid in
             guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return nil }
@@ -19,7 +19,7 @@ struct ProcessTable {
     }
 
     /// Command line and environment, as anybody with the same rights can see them.
-    static func visibleText(of pid: pid_t) -> String {
+    package static func visibleText(of pid: pid_t) -> String {
         (text("/proc/\(pid)/cmdline") ?? "") + "\n" + (text("/proc/\(pid)/environ") ?? "")
     }
 

@@ -1,24 +1,24 @@
-import RESP
+package import RESP
 
 /// A raw client, as a producer in any language has one.
-final class RedisClient {
+package final class RedisClient {
     private let socket: UnixSocket
     private let reader = RESPReader()
 
-    init(_ path: String) throws { socket = try UnixSocket(path) }
+    package init(_ path: String) throws { socket = try UnixSocket(path) }
 
     @discardableResult
-    func run(_ words: String...) throws -> RESPValue { try run(words) }
+    package func run(_ words: String...) throws -> RESPValue { try run(words) }
 
     @discardableResult
-    func run(_ words: [String]) throws -> RESPValue {
+    package func run(_ words: [String]) throws -> RESPValue {
         try send([words])
         return try answer()
     }
 
     /// Sends many commands at once, and reads all answers.
     @discardableResult
-    func pipeline(_ commands: [[String]]) throws -> [RESPValue] {
+    package func pipeline(_ commands: [[String]]) throws -> [RESPValue] {
         try send(commands)
         return try commands.map { _ in try answer() }
     }
@@ -46,12 +46,12 @@ final class RedisClient {
 
 extension RESPValue {
     /// Entries of a stream, as fields by name.
-    var entries: [[String: String]] {
+    package var entries: [[String: String]] {
         (array ?? []).compactMap { $0.array?.last?.fields }
     }
 
     /// A flat list of names and values.
-    var fields: [String: String] {
+    package var fields: [String: String] {
         let words = (array ?? []).map { $0.text ?? "" }
         let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
         return Dictionary(pairs) { first, _ in first }

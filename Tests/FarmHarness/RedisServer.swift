@@ -1,14 +1,14 @@
 import Foundation
 
 /// A redis-server of one test's own, with an append-only file.
-final class RedisServer {
-    let socket: String
+package final class RedisServer {
+    package let socket: String
     private let folder: String
     private let options: [String]
     private let password: String?
-    private(set) var process: Child
+    package private(set) var process: Child
 
-    init(in folder: String, password: String? = nil) async throws {
+    package init(in folder: String, password: String? = nil) async throws {
         self.folder = folder
         self.password = password
         let options = password.map { ["--requirepass", $0] } ?? []
@@ -18,14 +18,14 @@ final class RedisServer {
         try await ready()
     }
 
-    func client() throws -> RedisClient {
+    package func client() throws -> RedisClient {
         let client = try RedisClient(socket)
         if let password { try client.run("AUTH", password) }
         return client
     }
 
     /// Kills it, and starts another on the same data.
-    func crash() async throws {
+    package func crash() async throws {
         process.signal(SIGKILL)
         _ = try await process.wait()
         process = try Self.start(folder, options)

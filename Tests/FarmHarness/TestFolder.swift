@@ -1,10 +1,10 @@
 import Foundation
 
 /// A folder of one test's own; its name is short, for sockets are in it.
-final class TestFolder {
-    let path: String
+package final class TestFolder {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         var template = Array((NSTemporaryDirectory() + "pf.XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -13,14 +13,14 @@ final class TestFolder {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     @discardableResult
-    func write(_ text: String, to name: String) throws -> String {
+    package func write(_ text: String, to name: String) throws -> String {
         let file = "\(path)/\(name)"
         // Replaced in one step, as careful tools do it.
         try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
         return file
     }
 
-    func copy(_ source: String, to name: String) throws {
+    package func copy(_ source: String, to name: String) throws {
         try write(String(contentsOfFile: source, encoding: .utf8), to: name)
     }
 }

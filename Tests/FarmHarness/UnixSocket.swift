@@ -1,15 +1,15 @@
 import Foundation
 
 /// A blocking connection to a Unix socket, with a limit of 30 s for each answer.
-final class UnixSocket {
-    enum Failure: Error {
+package final class UnixSocket {
+    package enum Failure: Error {
         case notConnected(path: String)
         case lost
     }
 
     private let descriptor: Int32
 
-    init(_ path: String) throws(Failure) {
+    package init(_ path: String) throws(Failure) {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -28,7 +28,7 @@ final class UnixSocket {
 
     deinit { close(descriptor) }
 
-    func send(_ bytes: [UInt8]) throws(Failure) {
+    package func send(_ bytes: [UInt8]) throws(Failure) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -39,7 +39,7 @@ final class UnixSocket {
         }
     }
 
-    func receive() throws(Failure) -> [UInt8] {
+    package func receive() throws(Failure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = read(descriptor, &buffer, buffer.count)
         guard count > 0 else { throw .lost }

@@ -1,3 +1,4 @@
+import FarmHarness
 import Testing
 
 extension BusyFarms {

@@ -1,3 +1,4 @@
+import FarmHarness
 import Foundation
 
 /// What came to the gateway: the only place where a delivery counts.
@@ -59,4 +60,8 @@ extension Ledger {
             if let token = line.token, let id = line.apnsId { ids[token, default: []].insert(id) }
         }
     }
+}
+
+extension Gateway {
+    func ledger() throws -> Ledger { try Ledger(file: ledgerFile) }
 }
