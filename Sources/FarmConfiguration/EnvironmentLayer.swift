@@ -8,13 +8,22 @@ struct EnvironmentLayer {
     /// Names the configuration file itself.
     static let fileVariable = "PUSHFARM_CONFIG"
 
+    /// Variables that hold no setting. To a release build failpoints are unknown keys, and it refuses to start with them.
+    private static let reserved: Set<String> = {
+        #if FAILPOINTS
+            [fileVariable, "PUSHFARM_FAILPOINTS", "PUSHFARM_FAILPOINTS_FOLDER"]
+        #else
+            [fileVariable]
+        #endif
+    }()
+
     /// Names of the apps that the file has.
     let knownApps: [String]
 
     func read(_ environment: [String: String]) throws(ConfigurationError) -> Settings {
         var settings = Settings()
         for (variable, text) in environment.sorted(by: { $0.key < $1.key })
-        where variable.hasPrefix(Self.prefix) && variable != Self.fileVariable {
+        where variable.hasPrefix(Self.prefix) && !Self.reserved.contains(variable) {
             let place = ConfigurationError.Place.environment(variable)
             let path = try path(of: variable, at: place)
             settings.set(path, to: Setting(text: text, place: place))
