@@ -193,7 +193,8 @@ let package = Package(
         .target(
             name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),
         .testTarget(
-            name: "FarmTests", dependencies: ["pushfarm", "FarmHarness", "RESP", "TLS"], swiftSettings: strict
+            name: "FarmTests", dependencies: ["pushfarm", "FarmHarness", "FarmPolicy", "RESP", "TLS"],
+            swiftSettings: strict
         ),
     ]
 )

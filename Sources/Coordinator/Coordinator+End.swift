@@ -73,17 +73,19 @@ extension Coordinator {
 
     func shutDown() async {
         log.notice("coordinator stopping")
+        // Others learn first that this host takes nothing more, then each shard as soon as it is free.
+        await beat()
+        registry.tell(HostCommand.hosts.text)
         for app in apps.values { await app.stopIntake() }
         let endings = slots.map { slot in Task { @Loop in await slot.stop(within: .seconds(20)) } }
         for ending in endings { await ending.value }
         for app in apps.values {
+            app.leases.handOverAll()
             app.workerReported()
             await app.stop()
         }
         subscriber?.close()
         // The line ends by itself if this does not get through.
-        try? await registry.leave(host: configuration.host)
-        redis.close()
-        log.notice("coordinator stopped")
+        try? await registry.leave(host: configuration.host, nonce: nonce)
     }
 }

@@ -6,19 +6,44 @@ import Logging
 
 /// Leases, and which worker serves what.
 extension Coordinator {
+    /// Renews all leases in time, and looks after some when there is reason to.
+    func keepLeasesOn() async {
+        while !Task.isCancelled {
+            let now = ContinuousClock.now
+            if now >= nextRenewal {
+                await keepLeases()
+            } else {
+                for app in apps.values where app.leases.isDue(at: now) { _ = await app.leases.keep() }
+            }
+            let isPressing = apps.values.contains { $0.leases.isDue(at: .now) }
+            let wait = min(max(nextRenewal - .now, .zero), isPressing ? Self.retryInterval : .seconds(1))
+            await leaseBell.wait(atMost: max(wait, .milliseconds(1)))
+        }
+    }
+
+    /// What Redis did not do is tried again so much later.
+    private static let retryInterval = Duration.milliseconds(500)
+
     func keepLeases() async {
+        nextRenewal = .now + AppLeases.renewInterval
         let start = BootClock.milliseconds
         var allKept = true
-        for app in apps.values where !isStopping {
+        for app in apps.values {
             let kept = await app.leases.keep()
             allKept = allKept && kept
         }
         if allKept { return grantLease(from: start) }
+        nextRenewal = .now + Self.retryInterval
         guard BootClock.milliseconds >= leaseEnd else { return }
         for app in apps.values { app.leases.expire() }
     }
 
-    func grantLease(from start: UInt64) {
+    func renewSoon() {
+        nextRenewal = .now
+        leaseBell.ring()
+    }
+
+    private func grantLease(from start: UInt64) {
         leaseEnd = start + (AppLeases.lease - AppLeases.margin).milliseconds
         for slot in slots { slot.tell(.lease(end: leaseEnd)) }
     }
@@ -39,7 +64,18 @@ extension Coordinator {
     var liveWorkers: [String] { slots.filter { $0.pid > 0 }.map(\.name) }
 
     func sweep() async {
-        for app in apps.values { await app.sweep(liveWorkers: liveWorkers) }
+        for app in apps.values { await app.sweep() }
+    }
+
+    /// Gives back what is leaving and in no worker's hands.
+    func letGo(_ app: HostedApp) {
+        let idle = Set(slots.filter { $0.pid == 0 && !bereaved.contains($0.index) }.map(\.index))
+        guard !idle.isEmpty else { return }
+        emptied(app, app.leases.leaving.filter { idle.contains(map.worker(of: $0)) })
+    }
+
+    private func emptied(_ app: HostedApp, _ shards: some Sequence<Int>) {
+        if app.leases.emptied(shards) { leaseBell.ring() }
     }
 }
 
@@ -58,14 +94,18 @@ extension Coordinator: WorkerSlot.Owner {
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {
         switch notice {
         case .hello: for app in apps.values { assign(app, to: slot) }
-        case .beat, .released: break
+        case .beat: break
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
             Task { @Loop in
                 await apps[name]?.credentials.doubt(doubt, generation: generation, reason: reason)
             }
         case .proved(let name, let generation): apps[name]?.credentials.proved(generation: generation)
-        case .fenced(let name): apps[name]?.leases.doubt()
+        case .fenced(let name):
+            apps[name]?.leases.doubt()
+            leaseBell.ring()
+        case .released(let name, let shards):
+            if let app = apps[name] { emptied(app, shards.map { Int($0) }) }
         }
     }
 
@@ -73,6 +113,9 @@ extension Coordinator: WorkerSlot.Owner {
         bereaved.insert(slot.index)
         for app in apps.values { await app.reclaim(from: name, isCrash: isCrash) }
         bereaved.remove(slot.index)
+        for app in apps.values {
+            emptied(app, app.leases.leaving.filter { map.worker(of: $0) == slot.index })
+        }
     }
 
     func introduce(_ app: HostedApp, to slot: WorkerSlot) {

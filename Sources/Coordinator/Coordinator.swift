@@ -55,6 +55,15 @@ import Supervision
     var surroundings: HostedApp.Surroundings?
     var subscriber: RedisSubscriber?
     var leaseEnd: UInt64 = 0
+    /// Of this process: tells it from every other that has or had its host's name.
+    let nonce = Nonce.make()
+    var membership = Membership(now: .now)
+    /// Rings when leases are to be looked at before their time.
+    let leaseBell = Bell()
+    /// When all leases are renewed next.
+    var nextRenewal = ContinuousClock.now
+    /// Why it ends, if not by a signal.
+    var failure: CoordinatorError?
     var signals: [SignalWatcher] = []
     var isStopping = false
     var stopping: CheckedContinuation<Void, Never>?
@@ -78,30 +87,31 @@ import Supervision
     /// - Parameter onReady: called when the leases are asked for and the workers are started.
     package func run(onReady: @Loop () -> Void = {}) async throws {
         watchSignals()
-        let nonce = Nonce.make()
         let lock = try await HostLock(
             path: configuration.stateDirectory + "/coordinator.lock", nonce: nonce, patience: .seconds(15)
         ) { log.notice("waiting for the workers of the coordinator before") }
-        redis.onLoss = { [log] error in
-            log.warning("Redis is not reachable", metadata: ["error": "\(error)"])
-        }
+        watchRedis()
         redis.start()
         await redis.whenReady()
-        try await checkRedis()
-        try await registry.fixShards(configuration.shards)
-        try await registry.addApps(configuration.apps.map(\.name))
-        let around = surroundings(nonce: nonce, predecessor: lock.predecessor)
-        surroundings = around
+        try await patiently { [unowned self] in
+            try await checkRedis()
+            try await registry.fixShards(configuration.shards)
+            try await registry.addApps(configuration.apps.map(\.name))
+        }
         makeSlots(lock)
+        try await takeSeat(predecessor: lock.predecessor)
+        let around = surroundings(predecessor: lock.predecessor)
+        surroundings = around
         for app in configuration.apps { await add(app, around) }
+        await keepLeases()
         redis.onReady = { [unowned self] isOther in
             if isOther { log.notice("Redis is another process than before") }
-            Task { @Loop in await keepLeases() }
+            renewSoon()
         }
         listen()
         for slot in slots { slot.start() }
         let tasks = [
-            loop(every: AppLeases.renewInterval) { [unowned self] in await keepLeases() },
+            Task { @Loop in await keepLeasesOn() },
             loop(every: .seconds(1)) { [unowned self] in await beat() },
             loop(every: .seconds(2)) { [unowned self] in
                 for app in apps.values { await app.credentials.look() }
@@ -113,13 +123,17 @@ import Supervision
             metadata: ["host": "\(configuration.host)", "apps": "\(apps.count)", "workers": "\(slots.count)"])
         onReady()
         await untilStopped()
-        for task in tasks { task.cancel() }
         await shutDown()
+        for task in tasks { task.cancel() }
+        leaseBell.ring()
+        redis.close()
+        log.notice("coordinator stopped")
+        if let failure { throw failure }
     }
 
     // MARK: Start
 
-    func surroundings(nonce: String, predecessor: String) -> HostedApp.Surroundings {
+    func surroundings(predecessor: String) -> HostedApp.Surroundings {
         var retention = Retention()
         retention.accounts = configuration.accountsKept
         retention.accountSeconds = Int(configuration.accountLife.components.seconds)
@@ -128,7 +142,8 @@ import Supervision
             shards: configuration.shards, nonce: nonce, predecessor: predecessor, retention: retention,
             log: log,
             tellWorkers: { [unowned self] order in for slot in slots { slot.tell(order) } },
-            ring: { [unowned self] app, shards in ring(app, shards) })
+            ring: { [unowned self] app, shards in ring(app, shards) },
+            liveWorkers: { [unowned self] in liveWorkers })
     }
 
     /// A Redis that may throw keys away would lose pushes: such a one is refused.
@@ -151,13 +166,13 @@ import Supervision
     }
 
     func add(_ configuration: AppConfiguration, _ around: HostedApp.Surroundings) async {
-        let app = HostedApp(configuration, around)
+        let app = HostedApp(configuration, shares: membership.shares(of: configuration.name), around)
         apps[configuration.name] = app
         app.onShardsChanged = { [unowned self, unowned app] in
             for slot in slots where slot.isReady { assign(app, to: slot) }
         }
-        await app.start(liveWorkers: liveWorkers)
-        grantLease(from: BootClock.milliseconds)
+        await app.start()
+        renewSoon()
     }
 
     func listen() {
@@ -172,7 +187,7 @@ import Supervision
     func heard(_ channel: [UInt8], _ message: [UInt8]) {
         let text = String(decoding: message, as: UTF8.self)
         if channel.elementsEqual(FarmKeys.commands.utf8) {
-            Task { @Loop in for app in apps.values { await app.credentials.look() } }
+            obey(HostCommand(text))
         } else if let app = apps.values.first(where: { $0.store.keys.bell == channel }) {
             let all = text == "*"
             ring(
@@ -185,23 +200,5 @@ import Supervision
         Task { @Loop in
             while (try? await Loop.sleep(for: interval)) != nil { await body() }
         }
-    }
-
-    // MARK: Beats
-
-    func beat() async {
-        for slot in slots { slot.watch() }
-        do throws(RedisError) {
-            try await registry.beat(host: configuration.host, status: line.json, lifetime: .seconds(10))
-        } catch { log.debug("no heartbeat", metadata: ["error": "\(error)"]) }
-    }
-
-    var line: HostLine {
-        HostLine(
-            host: configuration.host, pid: getpid(), state: isStopping ? "stopping" : "running",
-            capacity: slots.count, since: since,
-            slots: slots.map { slot in
-                (slot, apps.values.map { $0.shards { map.worker(of: $0) == slot.index }.count }.max() ?? 0)
-            })
     }
 }

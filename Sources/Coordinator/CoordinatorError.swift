@@ -1,11 +1,14 @@
 /// Why a coordinator does not start.
 package enum CoordinatorError: Error, CustomStringConvertible {
     case evictingRedis(policy: String)
+    case hostNameTaken(String)
 
     package var description: String {
         switch self {
         case .evictingRedis(let policy):
             "Redis has maxmemory-policy \(policy), which throws keys away, and pushes with them; set it to noeviction"
+        case .hostNameTaken(let name):
+            "another coordinator with the host name \(name) is alive; give each host of the farm its own (host: in the configuration)"
         }
     }
 }

@@ -20,6 +20,7 @@ import PushModel
     private var isBehind = true
     private var isInTrouble = false
     private var lastClaim: UInt64 = 0
+    private var isClaimDue = false
     private var backoff = Backoff()
     /// Entries that cannot be settled.
     private var aside: Set<EntryID> = []
@@ -53,6 +54,12 @@ import PushModel
     /// A worker has reported.
     func wake() { bell.ring() }
 
+    /// Another gatherer is gone: what it left is due.
+    func claim() {
+        isClaimDue = true
+        bell.ring()
+    }
+
     private func run() async {
         while true {
             let isLast = isStopping
@@ -72,7 +79,7 @@ import PushModel
         do throws(StoreError) {
             try await makeGroup()
             if isBehind { try await settlePending() }
-            if Loop.milliseconds - lastClaim >= claimInterval.milliseconds {
+            if isClaimDue || Loop.milliseconds - lastClaim >= claimInterval.milliseconds {
                 try await settleAbandoned()
             }
             try await settleNew()
@@ -120,14 +127,16 @@ extension Gatherer {
     }
 
     private func settleAbandoned() async throws(StoreError) {
+        let idle = isClaimDue ? claimInterval / 2 : claimInterval
         var next: EntryID?
         repeat {
             let reply = try await desk.store.perform(
-                ClaimResults(gatherer: desk.host, idleFor: claimInterval, start: next))
+                ClaimResults(gatherer: desk.host, idleFor: idle, start: next))
             settle(reply.records)
             next = reply.next
         } while next != nil
         lastClaim = Loop.milliseconds
+        isClaimDue = false
     }
 
     private func recovered() {

@@ -1,6 +1,7 @@
 import ControlChannel
 import EventLoop
 import FarmConfiguration
+import FarmPolicy
 import FarmStore
 import Logging
 
@@ -13,8 +14,8 @@ import Logging
     private let intake: Intake
     private let gatherer: Gatherer
     private let promoter: Promoter
+    private let liveWorkers: @Loop () -> [String]
     private let log: Logger
-    private var isSwept = false
 
     /// What all apps of a coordinator have in common.
     struct Surroundings {
@@ -23,21 +24,25 @@ import Logging
         var registry: FarmRegistry
         var host: String
         var shards: Int
+        /// Of this process, and of the one before if it is known to be gone, else "".
         var nonce: String
         var predecessor: String
         var retention: Retention
         var log: Logger
         var tellWorkers: @Loop (Order) -> Void
         var ring: @Loop (_ app: String, _ shards: [Int]) -> Void
+        /// Names of the workers that may hold batches.
+        var liveWorkers: @Loop () -> [String]
     }
 
-    init(_ configuration: AppConfiguration, _ around: Surroundings) {
+    init(_ configuration: AppConfiguration, shares: HostShares, _ around: Surroundings) {
         let name = configuration.name
         log = around.log
         store = AppStore(app: name, connection: around.redis)
         leases = AppLeases(
-            store, host: around.host, shards: around.shards, nonce: around.nonce,
+            store, host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
             predecessor: around.predecessor, log: around.log)
+        liveWorkers = around.liveWorkers
         credentials = AppCredentials(
             configuration, store: store, registry: around.registry, log: around.log,
             tellWorkers: around.tellWorkers)
@@ -49,17 +54,18 @@ import Logging
         promoter = Promoter(desk)
         intake = Intake(desk, watch: around.redisSettings)
         gatherer = Gatherer(desk)
-        desk.doubtLease = { [leases] in leases.doubt() }
+        // A step that was under way when the intake was given back is no reason to doubt the rest.
+        desk.doubtLease = { [leases] in if leases.intake != nil { leases.doubt() } }
+        leases.onWon = { [unowned self] shards in
+            await reclaim(.allBut(liveWorkers()), isCrash: false, shards: shards)
+        }
+        leases.onRelease = { around.registry.tell(HostCommand.free(app: name).text) }
     }
 
     var name: String { store.keys.app }
 
-    /// - Parameter liveWorkers: names of the workers that may hold batches.
-    func start(liveWorkers: [String]) async {
+    func start() async {
         await credentials.start()
-        _ = await leases.keep()
-        await sweep(liveWorkers: liveWorkers)
-        leasesChanged()
         leases.onChange = { [unowned self] in leasesChanged() }
         intake.start()
         gatherer.start()
@@ -83,22 +89,29 @@ import Logging
         await leases.leave()
     }
 
-    /// Takes back what workers held that nobody knows any more: after a start, or when Redis went back in time.
-    func sweep(liveWorkers: [String]) async {
-        await reclaim(.allBut(liveWorkers), isCrash: false)
+    /// Takes back what workers held that nobody knows any more: when Redis went back in time.
+    func sweep() async {
+        _ = await reclaim(.allBut(liveWorkers()), isCrash: false, shards: owned)
     }
 
     /// Takes back what a worker held that is gone.
     func reclaim(from worker: String, isCrash: Bool) async {
-        await reclaim(.gone([worker]), isCrash: isCrash)
+        // Nobody else would do it: the shards stay ours.
+        var backoff = Backoff()
+        while !(await reclaim(.gone([worker]), isCrash: isCrash, shards: owned)) {
+            guard (try? await Loop.sleep(for: backoff.pause())) != nil else { return }
+        }
     }
+
+    /// Hosts are gone: what their gatherers were given and left is settled here.
+    func hostsAreGone() { gatherer.claim() }
 
     func workerReported() { gatherer.wake() }
 
     /// The shards of one worker, with their fences.
     func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {
-        leases.tokens.keys.sorted().filter(isHis).compactMap { shard in
-            leases.tokens[shard].map { Order.Shard(number: UInt16(shard), fence: $0.bytes) }
+        leases.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
+            Order.Shard(number: UInt16($0.key), fence: $0.value.bytes)
         }
     }
 
@@ -110,14 +123,20 @@ import Logging
         onShardsChanged()
     }
 
+    private var owned: [(number: Int, token: FenceToken)] {
+        leases.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
+    }
+
     /// In portions, so that Redis is never held up.
-    private func reclaim(_ workers: Reclaim.Workers, isCrash: Bool) async {
-        let all = leases.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
-        for start in stride(from: 0, to: all.count, by: 16) {
-            let portion = Array(all[start..<min(start + 16, all.count)])
+    ///
+    /// - Returns: false when Redis cannot do it now.
+    private func reclaim(
+        _ workers: Reclaim.Workers, isCrash: Bool, shards: [(number: Int, token: FenceToken)]
+    ) async -> Bool {
+        for start in stride(from: 0, to: shards.count, by: 16) {
+            let portion = Array(shards[start..<min(start + 16, shards.count)])
             do throws(StoreError) {
-                let reply = try await store.performPatiently(
-                    Reclaim(workers, isCrash: isCrash, shards: portion))
+                let reply = try await store.perform(Reclaim(workers, isCrash: isCrash, shards: portion))
                 if !reply.fenced.isEmpty { leases.doubt() }
                 desk.ring(reply.rung)
                 guard reply.putBack + reply.parked + reply.poisoned > 0 else { continue }
@@ -128,8 +147,10 @@ import Logging
                         "parked": "\(reply.parked)",
                     ])
             } catch {
+                if error.isTemporary { return false }
                 log.error("cannot take batches back", metadata: ["app": "\(name)", "error": "\(error)"])
             }
         }
+        return true
     }
 }

@@ -35,7 +35,7 @@ import RESP
         }
         let command = request.command(keys, hash: hash)
         connection.send(command, blocking: request.blocking) { [connection] result in
-            guard case .failure(.refused(let error)) = result, error.code == "NOSCRIPT" else {
+            guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
                 return then(Self.reply(of: request, result))
             }
             // Redis was started anew or its scripts were flushed: one write brings both.

@@ -53,15 +53,19 @@ import RESP
     }
 
     /// Writes a host's line; it ends after `lifetime` unless written again.
-    package func beat(host: String, status: [UInt8], lifetime: Duration) async throws(RedisError) {
-        var arguments = [FarmKeys.hosts, host, "\(lifetime.wholeMilliseconds)"].map { Array($0.utf8) }
-        arguments.append(status)
-        _ = try await run(.beat, arguments)
+    /// - Parameter predecessor: the coordinator that is known to be gone, or "".
+    package func beat(
+        _ line: HostBeat, predecessor: String = "", lifetime: Duration
+    ) async throws(RedisError) -> HostBeat.Reply {
+        var command = [FarmKeys.hosts, line.host, "\(lifetime.wholeMilliseconds)", line.nonce, predecessor]
+        command += ["\(line.capacity)", line.apps.joined(separator: ",")]
+        let answer = try await run(.beat, command.map { Array($0.utf8) } + [line.status])
+        return HostBeat.Reply(answer)
     }
 
-    /// Takes a host's line out.
-    package func leave(host: String) async throws(RedisError) {
-        try await beat(host: host, status: [], lifetime: .zero)
+    /// Takes a host's line out, if it is still this coordinator's.
+    package func leave(host: String, nonce: String) async throws(RedisError) {
+        _ = try await beat(HostBeat(host: host, nonce: nonce), lifetime: .zero)
     }
 
     /// Lines of the last hour, by name.
@@ -70,12 +74,14 @@ import RESP
         let seconds = time.first?.text.flatMap { Int($0) } ?? 0
         let lines = try await connection.call(RESPCommand("HGETALL", FarmKeys.hosts)).array ?? []
         return stride(from: 0, to: lines.count - 1, by: 2).compactMap { index in
-            guard let name = lines[index].text, let line = lines[index + 1].bytes,
-                let space = line.firstIndex(of: UInt8(ascii: " ")),
-                let ends = Int(String(decoding: line[..<space], as: UTF8.self))
+            // "end nonce capacity apps JSON"
+            let parts = (lines[index + 1].bytes ?? []).split(
+                separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false)
+            guard let name = lines[index].text, parts.count == 5,
+                let ends = Int(String(decoding: parts[0], as: UTF8.self))
             else { return nil }
             return Host(
-                name: name, status: Array(line[(space + 1)...]), endsIn: .milliseconds(ends - seconds * 1000))
+                name: name, status: Array(parts[4]), endsIn: .milliseconds(ends - seconds * 1000))
         }.sorted { $0.name < $1.name }
     }
 
@@ -98,9 +104,18 @@ import RESP
     /// Tells a command to every coordinator that listens on ``FarmKeys/commands``.
     /// - Returns: how many heard it.
     package func announce(_ command: [UInt8]) async throws(RedisError) -> Int {
+        Int(try await connection.call(publication(of: command)).integer ?? 0)
+    }
+
+    /// As above, without waiting: a message that is lost only makes others wait for their next look.
+    package func tell(_ command: String) {
+        connection.send(publication(of: Array(command.utf8))) { _ in }
+    }
+
+    private func publication(of command: [UInt8]) -> RESPCommand {
         var publish = RESPCommand("PUBLISH", FarmKeys.commands)
         publish.append(command)
-        return Int(try await connection.call(publish).integer ?? 0)
+        return publish
     }
 
     /// What INFO says.
@@ -121,7 +136,7 @@ import RESP
         for argument in arguments { command.append(argument) }
         do throws(RedisError) {
             return try await connection.call(command)
-        } catch .refused(let error) where error.code == "NOSCRIPT" {
+        } catch .waitAndRepeat(let error) where error.code == "NOSCRIPT" {
             _ = try await connection.call(script.loadCommand)
             return try await connection.call(command)
         }

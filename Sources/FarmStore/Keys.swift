@@ -38,7 +38,7 @@ package struct Keys: Hashable, Sendable {
 package enum FarmKeys {
     /// A hash: what is fixed at the farm's first start.
     package static let farm = "{pushfarm}:farm"
-    /// A hash: host to "end of its line in ms, a space, JSON".
+    /// A hash: host to "end nonce capacity apps JSON"; the end of the line in ms, apps as "a,b".
     package static let hosts = "{pushfarm}:hosts"
     /// A set: apps that a coordinator was ever configured with.
     package static let apps = "{pushfarm}:apps"

@@ -116,8 +116,12 @@ import Supervision
                 app.schedule()
             }
         }
-        connection.onLoss = { [unowned self] error in
-            log.warning("Redis is not reachable", metadata: ["error": "\(error)"])
+        connection.onOutage = { [log] outage in
+            switch outage {
+            case .began(let error): log.warning("Redis is not reachable", metadata: ["error": "\(error)"])
+            case .ended(let duration):
+                log.notice("Redis is reachable again", metadata: ["after": "\(duration)"])
+            }
         }
         connection.start()
         beat = Timer { [unowned self] in poll() }

@@ -18,16 +18,19 @@ package final class Child {
     package private(set) var end: End?
     private var isDestroyed = false
 
-    /// - Parameter name: of its output files in `folder`, which is its home.
+    /// - Parameters:
+    ///   - name: of its output files in `folder`, which is its home.
+    ///   - prefix: a command that becomes the program, such as one that enters a network namespace.
     package init(
         _ name: String, _ program: String, _ arguments: [String], environment: [String: String] = [:],
-        in folder: String
+        in folder: String, prefix: [String] = []
     ) throws {
         outputFile = "\(folder)/\(name).out"
         errorFile = "\(folder)/\(name).err"
         let defaults = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]
         let variables = defaults.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
-        pid = try Self.spawn(program, arguments, variables, outputFile, errorFile)
+        let words = prefix + [program] + arguments
+        pid = try Self.spawn(words[0], Array(words.dropFirst()), variables, outputFile, errorFile)
         Guardian.shared.watch(pid)
     }
 

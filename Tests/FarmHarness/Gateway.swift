@@ -26,14 +26,16 @@ package final class Gateway {
     package let ledgerFile: String
 
     /// - Parameter faults: lines for its control command, carried out at the start.
-    package init(in folder: String, faults: [String] = [], options: [String] = []) async throws {
+    package init(
+        in folder: String, faults: [String] = [], options: [String] = [], prefix: [String] = []
+    ) async throws {
         self.folder = folder + "/gateway"
         let ledger = folder + "/ledger.jsonl"
         ledgerFile = ledger
         let process = try Child(
             "simulator", BuiltProgram.path,
             ["simulator", "--json", "--port", "0", "--folder", self.folder, "--ledger", ledger] + options
-                + faults.flatMap { ["--fault", $0] }, in: folder)
+                + faults.flatMap { ["--fault", $0] }, in: folder, prefix: prefix)
         self.process = process
         started = try await eventually("the simulator listens") {
             if process.hasEnded { throw Overdue(description: "the simulator ended: \(process.error)") }

@@ -1,18 +1,21 @@
 package import Foundation
 
-/// A shell that outlives the test process, and then ends the process groups that it left behind.
+/// A shell that outlives the test process, and then ends the process groups and the network namespaces that it left behind.
 package struct Guardian: Sendable {
     package static let shared = Guardian()
 
     private static let script = """
-        groups=' '
-        while read what group; do
-            case "$what $groups" in
-            +*) groups="$groups$group " ;;
-            -*" $group "*) groups="${groups%% $group *} ${groups#* $group }" ;;
+        groups=' ' spaces=' '
+        while read what name; do
+            case "$what$groups$spaces" in
+            +*) groups="$groups$name " ;;
+            -*" $name "*) groups="${groups%% $name *} ${groups#* $name }" ;;
+            n*) spaces="$spaces$name " ;;
+            d*" $name "*) spaces="${spaces%% $name *} ${spaces#* $name }" ;;
             esac
         done
         for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+        for space in $spaces; do ip netns del "$space" 2>/dev/null; done
         """
 
     private let input: Int32
@@ -41,6 +44,9 @@ package struct Guardian: Sendable {
 
     package func watch(_ group: pid_t) { tell("+ \(group)\n") }
     package func forget(_ group: pid_t) { tell("- \(group)\n") }
+
+    func watch(namespace: String) { tell("n \(namespace)\n") }
+    func forget(namespace: String) { tell("d \(namespace)\n") }
 
     private func tell(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }
 }

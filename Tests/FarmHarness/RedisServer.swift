@@ -8,13 +8,20 @@ package final class RedisServer {
     private let password: String?
     package private(set) var process: Child
 
-    package init(in folder: String, password: String? = nil) async throws {
+    private let prefix: [String]
+
+    /// - Parameters:
+    ///   - options: beside ours, over which they win.
+    ///   - prefix: of its command line.
+    package init(
+        in folder: String, password: String? = nil, options: [String] = [], prefix: [String] = []
+    ) async throws {
         self.folder = folder
         self.password = password
-        let options = password.map { ["--requirepass", $0] } ?? []
-        self.options = options
+        let options = (password.map { ["--requirepass", $0] } ?? []) + options
+        (self.options, self.prefix) = (options, prefix)
         socket = folder + "/redis.sock"
-        process = try Self.start(folder, options)
+        process = try Self.start(folder, options, prefix)
         try await ready()
     }
 
@@ -27,8 +34,13 @@ package final class RedisServer {
     /// Kills it, and starts another on the same data.
     package func crash() async throws {
         process.signal(SIGKILL)
+        try await restart()
+    }
+
+    /// Starts another on the same data, after the one before has ended.
+    package func restart() async throws {
         _ = try await process.wait()
-        process = try Self.start(folder, options)
+        process = try Self.start(folder, options, prefix)
         try await ready()
     }
 
@@ -40,12 +52,14 @@ package final class RedisServer {
         }
     }
 
-    private static func start(_ folder: String, _ options: [String]) throws -> Child {
+    private static func start(
+        _ folder: String, _ options: [String], _ prefix: [String]
+    ) throws -> Child {
         try Child(
             "redis", "redis-server",
             [
                 "--port", "0", "--unixsocket", folder + "/redis.sock", "--dir", folder, "--save", "",
                 "--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction",
-            ] + options, in: folder)
+            ] + options, in: folder, prefix: prefix)
     }
 }

@@ -34,17 +34,51 @@ import Testing
         }
     }
 
+    private func line(_ host: String, _ nonce: String = "n", apps: [String] = []) -> HostBeat {
+        HostBeat(host: host, nonce: nonce, capacity: 2, apps: apps, status: Array(#"{"x": "y z"}"#.utf8))
+    }
+
     @Test func `hosts show up, end, and leave`() async throws {
         try await withRegistry { registry, redis in
-            try await registry.beat(host: "a b", status: Array(#"{"x": "y z"}"#.utf8), lifetime: .seconds(10))
-            try await registry.beat(host: "c", status: [], lifetime: .seconds(10))
+            _ = try await registry.beat(line("a-b", apps: ["x", "y"]), lifetime: .seconds(10))
+            let reply = try await registry.beat(line("c"), lifetime: .seconds(10))
+            #expect(reply.heldFor == nil && reply.time > 1_700_000_000_000)
+            #expect(
+                reply.members.sorted { $0.name < $1.name } == [
+                    HostBeat.Member(name: "a-b", nonce: "n", capacity: 2, apps: ["x", "y"]),
+                    HostBeat.Member(name: "c", nonce: "n", capacity: 2, apps: []),
+                ])
             var hosts = try await registry.hosts()
-            #expect(hosts.map(\.name) == ["a b", "c"] && hosts[0].status == Array(#"{"x": "y z"}"#.utf8))
+            #expect(hosts.map(\.name) == ["a-b", "c"] && hosts[0].status == Array(#"{"x": "y z"}"#.utf8))
             #expect(hosts[0].endsIn > .seconds(8) && hosts[0].endsIn < .seconds(12))
-            try redis.run("HSET", "{pushfarm}:hosts", "old", "1000 {}")
-            try await registry.leave(host: "c")
+            try redis.run("HSET", "{pushfarm}:hosts", "old", "1000 n 2 x {}", "odd", "?")
+            try await registry.leave(host: "c", nonce: "n")
             hosts = try await registry.hosts()
-            #expect(hosts.map(\.name) == ["a b"])
+            #expect(hosts.map(\.name) == ["a-b"])
+            // A line that has ended shows for an hour, and is no member.
+            _ = try await registry.beat(line("c"), lifetime: .milliseconds(1))
+            try await Loop.sleep(for: .milliseconds(5))
+            let last = try await registry.beat(line("a-b"), lifetime: .seconds(10))
+            #expect(last.members.map(\.name) == ["a-b"])
+            #expect(try await registry.hosts().map(\.name) == ["a-b", "c"])
+        }
+    }
+
+    @Test func `a host's name belongs to one coordinator while it lives`() async throws {
+        try await withRegistry { registry, _ in
+            _ = try await registry.beat(line("a", "n1"), lifetime: .seconds(10))
+            let refused = try await registry.beat(line("a", "n2"), lifetime: .seconds(10))
+            let left = try #require(refused.heldFor)
+            #expect(left > .seconds(8) && left <= .seconds(10) && refused.members.map(\.nonce) == ["n1"])
+            // Nor can it be taken out by another.
+            try await registry.leave(host: "a", nonce: "n2")
+            #expect(try await registry.hosts().map(\.name) == ["a"])
+            // Its successor on the same host knows that it is gone.
+            let heir = try await registry.beat(line("a", "n2"), predecessor: "n1", lifetime: .milliseconds(1))
+            #expect(heir.heldFor == nil)
+            try await Loop.sleep(for: .milliseconds(5))
+            let next = try await registry.beat(line("a", "n3"), lifetime: .seconds(10))
+            #expect(next.heldFor == nil && next.members.map(\.nonce) == ["n3"])
         }
     }
 

@@ -44,7 +44,8 @@ import Testing
         #expect(try desk.perform(renew) == [true, true, false])
         #expect(try desk.perform(renew) == [true, true, false])
         let owners = try desk.perform(ReadOwners())
-        #expect(owners[.shard(1)]?.host == "h2" && owners[.intake]?.nonce == "n1" && owners.count == 5)
+        #expect(owners.fields[.shard(1)]?.host == "h2" && owners.fields[.intake]?.nonce == "n1")
+        #expect(owners.fields.count == 5 && Set(owners.leaseEnds.keys) == ["n1", "n2"])
     }
 
     @Test func `what is released is free at once, with a new epoch`() throws {
@@ -59,6 +60,49 @@ import Testing
             return
         }
         #expect(try desk.perform(ReleaseLeases(nonce: "n1", fields: nil)) == 3)
-        #expect(try desk.perform(ReadOwners()).count == 1)
+        #expect(try desk.perform(ReadOwners()).fields.count == 1)
+    }
+
+    private func look(
+        _ nonce: String, predecessor: String = "", wanted: [LeaseField] = [], _ others: [LeaseField]
+    ) throws -> [AcquireLeases.Answer] {
+        try desk.perform(
+            AcquireLeases(
+                nonce: nonce, host: "h2", lease: .seconds(60), predecessor: predecessor, fields: wanted,
+                others: others)
+        ).answers
+    }
+
+    @Test func `what is only looked at is not taken`() throws {
+        #expect(try desk.perform(ReleaseLeases(nonce: "n1", fields: [.shard(2), .intake])) == 2)
+        for _ in 0..<2 {
+            let answers = try look("n2", [.intake, .shard(1), .shard(2), .shard(99)])
+            #expect(answers[0] == .free && answers[2] == .free && answers[3] == .free)
+            guard case .taken = answers[1] else {
+                Issue.record("\(answers[1])")
+                return
+            }
+        }
+        #expect(try desk.perform(ReadOwners()).leaseEnds["n2"] == nil)
+        let token = FenceToken(Array("2:n2:h2".utf8))
+        #expect(try look("n2", wanted: [.shard(2)], [.intake]) == [.ours(token), .free])
+        // What is ours is answered as ours, however it is asked for.
+        #expect(try look("n2", [.shard(2)]) == [.ours(token)])
+    }
+
+    @Test func `a successor takes everything of the one before, looked at or not`() throws {
+        let token = FenceToken(Array("2:n2:h2".utf8))
+        #expect(
+            try look("n2", predecessor: "n1", wanted: [.shard(0)], [.shard(1)]) == [
+                .ours(token), .ours(token),
+            ])
+        guard case .taken = try look("n3", predecessor: "n", [.shard(0)])[0] else {
+            Issue.record("n is not n2, only how it begins")
+            return
+        }
+        // A later nonce of the same process is the process's.
+        try desk.redis.run(
+            "HSET", "{pushfarm:demo}:owners", "03", "5:p.1:host", "until:p.1", "99999999999999")
+        #expect(try look("p.2", predecessor: "p", [.shard(3)]) == [.ours(FenceToken(Array("6:p.2:h2".utf8)))])
     }
 }

@@ -10,10 +10,19 @@ package import RESP
     /// Is called when there is a connection; `isOtherServer` when Redis is not the process that it was before: it may
     /// have gone back in time.
     package var onReady: @Loop (_ isOtherServer: Bool) -> Void = { _ in }
-    /// Is called when a connection has ended or could not be made, with the reason.
+    /// Is called when a connection has ended or could not be made, with the reason: for each try.
     package var onLoss: @Loop (RedisError) -> Void = { _ in }
+    /// Is called once when Redis cannot be reached, and once when it can again. A connection that is lost and comes
+    /// back with the first try is no outage.
+    package var onOutage: @Loop (Outage) -> Void = { _ in }
     package let settings: RedisSettings
 
+    package enum Outage: Equatable, Sendable {
+        case began(RedisError)
+        case ended(after: Duration)
+    }
+
+    private var outageSince: ContinuousClock.Instant?
     private var session: RedisSession?
     /// What Redis calls our scripts; the same in every Redis.
     private var hashes: [[UInt8]] = []
@@ -23,6 +32,7 @@ package import RESP
     private var readyWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastError: RedisError = .notConnected("not yet connected")
     private var isClosed = false
+    private var tries = 0
 
     package init(_ settings: RedisSettings) {
         self.settings = settings
@@ -87,6 +97,12 @@ package import RESP
 }
 
 extension RedisConnection {
+    /// A network that comes back is found within a second: a call that went into the void is not waited for. Each
+    /// fourth try has all the time there is, for a way that is long.
+    private var dialTimeout: Duration {
+        tries.isMultiple(of: 4) ? settings.connectTimeout : min(settings.connectTimeout, .seconds(1))
+    }
+
     private func keepConnected() async {
         var backoff = Backoff()
         while !isClosed {
@@ -96,14 +112,15 @@ extension RedisConnection {
                 await untilLost()
             } catch {
                 lastError = isClosed ? .closed : error
-                if !isClosed { onLoss(error) }
+                if !isClosed { failed(error) }
             }
             guard (try? await Loop.sleep(for: backoff.pause())) != nil else { return }
         }
     }
 
     private func connect() async throws(RedisError) {
-        let session = try await RedisSession.open(settings)
+        tries += 1
+        let session = try await RedisSession.open(settings, dialTimeout: dialTimeout)
         do throws(RedisError) {
             hashes = try await session.loadScripts(timeout: settings.timeout)
             let runID = try await session.serverRunID(timeout: settings.timeout)
@@ -112,12 +129,22 @@ extension RedisConnection {
             serverRunID = runID
             session.onEnd = { [weak self] in self?.lost($0) }
             self.session = session
+            if let since = outageSince { onOutage(.ended(after: .now - since)) }
+            outageSince = nil
             wakeReadyWaiters()
             onReady(isOther)
         } catch {
             session.close()
             throw error
         }
+    }
+
+    private func failed(_ error: RedisError) {
+        if outageSince == nil {
+            outageSince = .now
+            onOutage(.began(error))
+        }
+        onLoss(error)
     }
 
     private func untilLost() async {

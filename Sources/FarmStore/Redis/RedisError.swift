@@ -15,10 +15,11 @@ package enum RedisError: Error, Equatable, Sendable {
     /// The connection was closed by us.
     case closed
 
-    /// Codes of answers that mean "not now".
+    /// Codes of answers that mean "not now". NOSCRIPT: scripts were flushed again while they were loaded. UNBLOCKED: a
+    /// blocking call that a change of role has ended.
     private static let waitCodes: Set<String> = [
         "LOADING", "READONLY", "OOM", "MISCONF", "BUSY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN",
-        "TRYAGAIN",
+        "TRYAGAIN", "NOSCRIPT", "UNBLOCKED",
     ]
 
     package init(_ error: RESPServerError) {

@@ -4,7 +4,10 @@ import Transport
 
 extension RedisSession {
     /// Connects and logs in: AUTH, SELECT, CLIENT SETNAME in one write.
-    static func open(_ settings: RedisSettings) async throws(RedisError) -> RedisSession {
+    /// - Parameter dialTimeout: for connecting and TLS, if less than for all together.
+    static func open(
+        _ settings: RedisSettings, dialTimeout: Duration? = nil
+    ) async throws(RedisError) -> RedisSession {
         let address = settings.address
         guard !address.usesTLS || settings.tls != nil else {
             throw .notConnected("rediss:// without TLS settings")
@@ -13,7 +16,8 @@ extension RedisSession {
         let session: RedisSession
         do {
             let dial = Dial(
-                address.endpoint, tls: address.usesTLS ? settings.tls : nil, timeout: settings.connectTimeout)
+                address.endpoint, tls: address.usesTLS ? settings.tls : nil,
+                timeout: min(dialTimeout ?? settings.connectTimeout, settings.connectTimeout))
             session = RedisSession(try await dial.connect())
         } catch {
             throw .notConnected("\(error)")

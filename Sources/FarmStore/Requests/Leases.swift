@@ -7,12 +7,14 @@ package struct AcquireLeases: Request {
         case ours(FenceToken)
         /// Another owner's lease has so long to go.
         case taken(for: Duration)
+        /// Nobody's, and only looked at.
+        case free
     }
 
     package struct Reply: Equatable, Sendable {
         /// Redis's milliseconds.
         package let leaseEnds: Int64
-        /// In the order of the fields asked for.
+        /// In the order of the fields asked for, then of those looked at.
         package let answers: [Answer]
     }
 
@@ -22,20 +24,25 @@ package struct AcquireLeases: Request {
     package var nonce: String
     package var host: String
     package var lease: Duration
-    /// The nonce of a coordinator that is known to be gone, or "".
+    /// The nonce of a coordinator that is known to be gone, or what stands before its dot, or "": what it had is taken
+    /// whether asked for or only looked at.
     package var predecessor: String
     package var fields: [LeaseField]
+    /// Fields that are not taken when they are free.
+    package var others: [LeaseField]
 
     package init(
-        nonce: String, host: String, lease: Duration, predecessor: String = "", fields: [LeaseField]
+        nonce: String, host: String, lease: Duration, predecessor: String = "", fields: [LeaseField],
+        others: [LeaseField] = []
     ) {
         (self.nonce, self.host, self.lease) = (nonce, host, lease)
-        (self.predecessor, self.fields) = (predecessor, fields)
+        (self.predecessor, self.fields, self.others) = (predecessor, fields, others)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
         command.append(lease: "acquire", nonce, host, lease, predecessor, fields)
+        for field in others { command.append("?" + field.name) }
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -45,7 +52,7 @@ package struct AcquireLeases: Request {
         while !reader.isAtEnd {
             let answer = try reader.next()
             if let left = answer.integer {
-                answers.append(.taken(for: .milliseconds(left)))
+                answers.append(left > 0 ? .taken(for: .milliseconds(left)) : .free)
             } else if let token = answer.bytes {
                 answers.append(.ours(FenceToken(token)))
             } else {
@@ -107,6 +114,13 @@ package struct ReleaseLeases: Request {
 
 /// Who owns what, for those who look.
 package struct ReadOwners: Request {
+    /// Owned fields; those given back are left out.
+    package struct Reply: Equatable, Sendable {
+        package var fields: [LeaseField: FenceToken] = [:]
+        /// Redis's milliseconds, by nonce.
+        package var leaseEnds: [String: Int64] = [:]
+    }
+
     package init() {}
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
@@ -114,21 +128,24 @@ package struct ReadOwners: Request {
         command.append(keys.owners)
     }
 
-    /// Owned fields; those given back are left out.
-    package static func read(_ value: RESPValue) throws(StoreError) -> [LeaseField: FenceToken] {
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "owners")
-        var owners: [LeaseField: FenceToken] = [:]
+        var reply = Reply()
         while !reader.isAtEnd {
             let name = try reader.text()
-            let token = FenceToken(try reader.bytes())
-            guard !name.hasPrefix("until:"), !token.isFree else { continue }
-            if name == "intake" {
-                owners[.intake] = token
+            let bytes = try reader.bytes()
+            let token = FenceToken(bytes)
+            if name.hasPrefix("until:") {
+                reply.leaseEnds[String(name.dropFirst(6))] = Int64(String(decoding: bytes, as: UTF8.self))
+            } else if token.isFree {
+                continue
+            } else if name == "intake" {
+                reply.fields[.intake] = token
             } else if let shard = Int(name) {
-                owners[.shard(shard)] = token
+                reply.fields[.shard(shard)] = token
             }
         }
-        return owners
+        return reply
     }
 }
 

@@ -1,20 +1,40 @@
 #!lua flags=allow-oom
--- Keeps a host's line in the registry, and drops lines that ended an hour ago.
+-- Keeps a host's line in the registry, tells who else lives, and drops lines that ended an hour ago.
 --
 -- KEYS  1 hosts
--- ARGV  1 host; 2 ms until the line ends, 0 to take it out; 3 JSON
--- Reply Redis's time in ms
+-- ARGV  1 host; 2 ms until the line ends, 0 to take it out; 3 nonce of the host's coordinator; 4 its predecessor's,
+--       which is known to be gone, or ""; 5 capacity; 6 apps, "a,b"; 7 JSON
+-- Reply [Redis's time in ms; ms that a line of this name still has that another coordinator wrote, or 0: written;
+--       then per living host: name, nonce, capacity, apps]
+-- Fence the nonce: a line that lives belongs to whoever wrote it; nobody else changes it or takes it out.
 -- OOM   allowed. Again the line is the same but for its end.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-if ARGV[2] == '0' then
-    redis.call('HDEL', KEYS[1], ARGV[1])
-else
-    redis.call('HSET', KEYS[1], ARGV[1], string.format('%d %s', now + ARGV[2], ARGV[3]))
+
+-- "end nonce capacity apps JSON"
+local function parse(line) return line:match('^(%d+) (%S*) (%d+) (%S*) ') end
+
+local left, old = 0, redis.call('HGET', KEYS[1], ARGV[1])
+if old then
+    local ends, nonce = parse(old)
+    if ends and nonce ~= ARGV[3] and nonce ~= ARGV[4] then left = math.max(0, ends - now) end
 end
-local lines = redis.call('HGETALL', KEYS[1])
+if left == 0 then
+    if ARGV[2] == '0' then
+        redis.call('HDEL', KEYS[1], ARGV[1])
+    else
+        redis.call('HSET', KEYS[1], ARGV[1],
+            string.format('%d %s %d %s %s', now + ARGV[2], ARGV[3], ARGV[5], ARGV[6], ARGV[7]))
+    end
+end
+local reply, lines = { now, left }, redis.call('HGETALL', KEYS[1])
 for i = 1, #lines, 2 do
-    local ends = tonumber(lines[i + 1]:match('^%d+') or '0')
-    if ends < now - 3600000 then redis.call('HDEL', KEYS[1], lines[i]) end
+    local ends, nonce, capacity, apps = parse(lines[i + 1])
+    ends = tonumber(ends or '0')
+    if ends < now - 3600000 then
+        redis.call('HDEL', KEYS[1], lines[i])
+    elseif ends > now then
+        for _, part in ipairs({ lines[i], nonce, tonumber(capacity), apps }) do reply[#reply + 1] = part end
+    end
 end
-return now
+return reply

@@ -2,12 +2,13 @@
 -- Takes, keeps and gives back the shards (and the intake) of an app.
 --
 -- KEYS  1 prefix
--- ARGV  1 acquire | renew | release | leave; 2 nonce; 3 host; 4 lease in ms; 5 predecessor's nonce or "";
---       6… fields: "NN" or "intake" (leave: none)
--- Reply acquire: [lease end in ms, per field: token (ours) or ms until it may be free]
+-- ARGV  1 acquire | renew | release | leave; 2 nonce; 3 host; 4 lease in ms; 5 predecessor or "";
+--       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" is only looked at
+-- Reply acquire: [lease end in ms, per field: token (ours), ms until it may be free, or 0: free, and not taken];
 --       renew: [lease end, per field: 1 ours, 0 lost]; release, leave: [fields given back]
--- Fence none: this is where tokens come from. A field is free without an owner, when its owner's `until:NONCE`
---       is missing or past, or when its owner is the predecessor, which the caller knows to be gone.
+-- Fence none: this is where tokens come from. A field is free without an owner, or when its owner's `until:NONCE` is
+--       missing or past. It also goes to its owner's successor, who knows the owner to be gone: the predecessor is a
+--       nonce, or what stands before its dot.
 -- OOM   allowed: leases are kept when memory is full.
 -- Again acquire finds its own nonce and answers the same token; renew and release are absolute.
 local op, nonce, host, lease, gone = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
@@ -40,11 +41,14 @@ if op == 'leave' or op == 'release' then
     return { n }
 end
 
-local reply, mine, ends = { t + lease }, 0, {}
-local values = call('HMGET', owners, unpack(ARGV, 6))
+local reply, mine, ends, names = { t + lease }, 0, {}, {}
+for i = 6, #ARGV do names[i - 5] = ARGV[i]:match('^%??(.*)$') end
+if #names == 0 then return reply end
+local values = call('HMGET', owners, unpack(names))
 for i, value in ipairs(values) do
-    local field, epoch, owner = ARGV[i + 5], 0, ''
+    local field, epoch, owner = names[i], 0, ''
     if value then epoch, owner = parse(value) end
+    local is_heir = gone ~= '' and (owner == gone or owner:sub(1, #gone + 1) == gone .. '.')
     if owner == nonce then
         mine = mine + 1
         reply[i + 1] = op == 'renew' and 1 or value
@@ -52,7 +56,7 @@ for i, value in ipairs(values) do
         reply[i + 1] = 0
     else
         local left = 0
-        if owner ~= '' and owner ~= gone then
+        if owner ~= '' and not is_heir then
             if ends[owner] == nil then
                 ends[owner] = tonumber(call('HGET', owners, 'until:' .. owner) or '0')
                 if ends[owner] <= t then call('HDEL', owners, 'until:' .. owner) end
@@ -61,6 +65,8 @@ for i, value in ipairs(values) do
         end
         if left > 0 then
             reply[i + 1] = left
+        elseif field ~= ARGV[i + 5] and not is_heir then
+            reply[i + 1] = 0
         else
             local token = (epoch + 1) .. ':' .. nonce .. ':' .. host
             call('HSET', owners, field, token)

@@ -40,11 +40,13 @@ final class Farm {
 
     deinit { coordinator.destroy() }
 
-    static func configuration(_ redis: String, workers: Int, folder: String, apps: [App]) -> String {
+    static func configuration(
+        _ redis: String, workers: Int, folder: String, apps: [App], host: String = "here"
+    ) -> String {
         """
         redis: \(redis)
         state_dir: \(folder)/var
-        host: here
+        host: \(host)
         workers: \(workers)
         apps:
         \(apps.map(\.text).joined(separator: "\n"))

@@ -1,0 +1,64 @@
+/// The hosts that live, as one of them sees it, and since when nothing has changed among them.
+package struct Membership: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    /// What counts of a host: what decides its shares.
+    package struct Host: Hashable, Sendable {
+        package let name: String
+        /// Workers that it can run.
+        package let capacity: Int
+        package let apps: Set<String>
+
+        package init(name: String, capacity: Int, apps: Set<String>) {
+            (self.name, self.capacity, self.apps) = (name, capacity, apps)
+        }
+    }
+
+    /// What a look has brought.
+    package struct Change: Equatable, Sendable {
+        package var come: [String]
+        package var gone: [String]
+
+        package init(come: [String], gone: [String]) { (self.come, self.gone) = (come, gone) }
+    }
+
+    /// By name.
+    package private(set) var hosts: [Host] = []
+    private var since: Instant
+    private var missing: [String: Instant] = [:]
+
+    /// Nothing is moved between living hosts before so long nothing has changed: who comes and goes moves nothing.
+    package static let calm = Duration.seconds(10)
+    /// A host is gone when it was not seen for so long: after Redis was away, or its clock has jumped, all come back.
+    package static let patience = Duration.seconds(3)
+
+    package init(now: Instant) { since = now }
+
+    /// - Returns: nil when all is as before.
+    package mutating func observe(_ seen: [Host], at now: Instant) -> Change? {
+        let present = Set(seen.map(\.name))
+        missing = missing.filter { !present.contains($0.key) }
+        var next = seen
+        for host in hosts where !present.contains(host.name) {
+            let start = missing[host.name] ?? now
+            missing[host.name] = start
+            if start.duration(to: now) < Self.patience { next.append(host) } else { missing[host.name] = nil }
+        }
+        next.sort { $0.name < $1.name }
+        guard next != hosts else { return nil }
+        let before = Set(hosts.map(\.name))
+        let after = Set(next.map(\.name))
+        hosts = next
+        since = now
+        return Change(come: after.subtracting(before).sorted(), gone: before.subtracting(after).sorted())
+    }
+
+    package func isSettled(at now: Instant) -> Bool { since.duration(to: now) >= Self.calm }
+
+    /// Who should own what of an app: only hosts that have it take part.
+    package func shares(of app: String) -> HostShares {
+        HostShares(
+            app: app,
+            hosts: hosts.filter { $0.apps.contains(app) }.map { (name: $0.name, capacity: $0.capacity) })
+    }
+}

@@ -1,0 +1,24 @@
+/// Since when places that another living host should own have been free.
+///
+/// It may not know that it should, or not be able to: what stays free is taken by whoever sees it.
+package struct Vacancies<Place: Hashable & Sendable>: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    /// As long as a lease: a host that lives has looked several times.
+    package static var grace: Duration { .seconds(10) }
+
+    private var since: [Place: Instant] = [:]
+
+    package init() {}
+
+    package mutating func see(_ place: Place, isFree: Bool, at now: Instant) {
+        if !isFree { since[place] = nil } else if since[place] == nil { since[place] = now }
+    }
+
+    /// Nobody has taken it in time.
+    package func isOverdue(_ place: Place, at now: Instant) -> Bool {
+        since[place].map { $0.duration(to: now) >= Self.grace } ?? false
+    }
+
+    package mutating func removeAll() { since = [:] }
+}

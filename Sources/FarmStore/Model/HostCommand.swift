@@ -1,0 +1,26 @@
+/// What is said on ``FarmKeys/commands`` to the coordinators of all hosts.
+package enum HostCommand: Equatable, Sendable {
+    /// A host has come, or is about to go: look at the registry.
+    case hosts
+    /// Leases of an app were given back: take what should be yours.
+    case free(app: String)
+    /// Something else has changed, such as a pause: look at everything.
+    case other
+
+    package init(_ text: String) {
+        let words = text.split(separator: " ", maxSplits: 1)
+        switch words.first {
+        case "hosts": self = .hosts
+        case "free" where words.count == 2: self = .free(app: String(words[1]))
+        default: self = .other
+        }
+    }
+
+    package var text: String {
+        switch self {
+        case .hosts: "hosts"
+        case .free(let app): "free \(app)"
+        case .other: "look"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+/// Machines of one test's own: network namespaces, each with an address, joined by a switch that is a namespace too.
+///
+/// All interfaces are inside, so neither names nor addresses can collide with another network's, of this run or of any other.
+/// Everything is gone when this object is, or, after a crash of the tests, by the guardian's hand.
+package final class Network {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Why there can be no namespaces here; nil when there can.
+    package static let obstacle: String? = {
+        guard geteuid() == 0 else { return "network namespaces need root" }
+        do {
+            let probe = "pf-probe-\(getpid())"
+            try ip("netns", "add", probe)
+            defer { try? ip("netns", "del", probe) }
+            try ip("-n", probe, "link", "add", "a", "type", "veth", "peer", "name", "b")
+            try ip("-n", probe, "link", "add", "s", "type", "bridge")
+            return nil
+        } catch { return "network namespaces are not permitted here: \(error)" }
+    }()
+
+    private let hub: String
+    private let machines: [String]
+
+    package init(_ machines: [String]) throws {
+        self.machines = machines
+        hub = "pf-\(getpid())-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        var isMade = false
+        defer { if !isMade { destroy() } }
+        try make(hub)
+        try ip("-n", hub, "link", "add", "switch", "type", "bridge", "forward_delay", "0")
+        try ip("-n", hub, "link", "set", "switch", "up")
+        for machine in machines { try join(machine) }
+        isMade = true
+    }
+
+    deinit { destroy() }
+
+    /// 10.77.0.1 for the first, and so on.
+    package func address(of machine: String) -> String {
+        guard let index = machines.firstIndex(of: machine) else {
+            preconditionFailure("no machine \(machine)")
+        }
+        return "10.77.0.\(index + 1)"
+    }
+
+    /// What a command line begins with to run there.
+    package func prefix(_ machine: String) -> [String] {
+        ["nsenter", "--net=/run/netns/" + namespace(machine), "--"]
+    }
+
+    // MARK: Faults
+
+    /// Nothing gets through between two machines any more, and neither is told: frames go to nobody.
+    package func cut(_ one: String, _ other: String) throws {
+        for (here, there) in [(one, other), (other, one)] {
+            try ip(
+                "-n", namespace(here), "neigh", "replace", address(of: there), "lladdr", "02:de:ad:00:00:01",
+                "dev", "eth0", "nud", "permanent")
+        }
+    }
+
+    package func heal(_ one: String, _ other: String) throws {
+        for (here, there) in [(one, other), (other, one)] {
+            try ip("-n", namespace(here), "neigh", "del", address(of: there), "dev", "eth0")
+        }
+    }
+
+    /// The machine's cable is pulled, or put in again.
+    package func plug(_ machine: String, isIn: Bool) throws {
+        try ip("-n", hub, "link", "set", port(machine), isIn ? "up" : "down")
+    }
+
+    // MARK: Making
+
+    private func namespace(_ machine: String) -> String { "\(hub)-\(machine)" }
+    private func port(_ machine: String) -> String { "p\(machines.firstIndex(of: machine) ?? 0)" }
+
+    private func make(_ name: String) throws {
+        Guardian.shared.watch(namespace: name)
+        try ip("netns", "add", name)
+        try ip("-n", name, "link", "set", "lo", "up")
+    }
+
+    private func join(_ machine: String) throws {
+        let name = namespace(machine)
+        try make(name)
+        try ip("-n", hub, "link", "add", port(machine), "type", "veth", "peer", "name", "eth0", "netns", name)
+        try ip("-n", hub, "link", "set", port(machine), "master", "switch", "up")
+        try ip("-n", name, "addr", "add", address(of: machine) + "/24", "dev", "eth0")
+        try ip("-n", name, "link", "set", "eth0", "up")
+    }
+
+    private func destroy() {
+        for name in machines.map(namespace) + [hub] {
+            try? ip("netns", "del", name)
+            Guardian.shared.forget(namespace: name)
+        }
+    }
+}
+
+/// Runs iproute2's command to its end.
+private func ip(_ arguments: String...) throws {
+    let process = Process()
+    let paths = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"]
+    guard let path = paths.first(where: FileManager.default.isExecutableFile) else {
+        throw Network.Failure(description: "no command ip: the package iproute2 is missing")
+    }
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    let output = Pipe()
+    (process.standardOutput, process.standardError) = (output, output)
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+        throw Network.Failure(description: "ip \(arguments.joined(separator: " ")): \(text)")
+    }
+}

@@ -1,0 +1,53 @@
+import FarmPolicy
+import Testing
+
+struct MembershipTests {
+    private let start = ContinuousClock.now
+    private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+    private func host(_ name: String, _ capacity: Int = 2, _ apps: Set<String> = ["demo"]) -> Membership.Host
+    {
+        Membership.Host(name: name, capacity: capacity, apps: apps)
+    }
+
+    @Test func `who comes counts at once`() {
+        var membership = Membership(now: start)
+        #expect(membership.observe([host("a")], at: at(0)) == .init(come: ["a"], gone: []))
+        #expect(membership.observe([host("a")], at: at(1)) == nil)
+        #expect(membership.observe([host("b"), host("a")], at: at(2)) == .init(come: ["b"], gone: []))
+        #expect(membership.hosts.map(\.name) == ["a", "b"])
+    }
+
+    @Test func `a host that is missing for a moment is no change`() {
+        var membership = Membership(now: start)
+        _ = membership.observe([host("a"), host("b")], at: at(0))
+        #expect(membership.observe([host("a")], at: at(20)) == nil)
+        #expect(membership.observe([host("a")], at: at(22.9)) == nil)
+        #expect(membership.observe([host("a"), host("b")], at: at(22.95)) == nil)
+        #expect(membership.isSettled(at: at(23)))
+        // It begins anew: the three seconds are in one piece.
+        #expect(membership.observe([host("a")], at: at(24)) == nil)
+        #expect(membership.observe([host("a")], at: at(26)) == nil)
+        #expect(membership.observe([host("a")], at: at(27)) == .init(come: [], gone: ["b"]))
+    }
+
+    @Test func `it is settled when nothing has changed for ten seconds`() {
+        var membership = Membership(now: start)
+        _ = membership.observe([host("a")], at: at(0))
+        #expect(!membership.isSettled(at: at(9.9)) && membership.isSettled(at: at(10)))
+        let changes = [[host("a", 3)], [host("a", 3, [])], [host("a", 3, []), host("b")]]
+        for (step, change) in changes.enumerated() {
+            let time = Double(20 * (step + 1))
+            #expect(membership.observe(change, at: at(time)) != nil)
+            #expect(!membership.isSettled(at: at(time + 9.9)) && membership.isSettled(at: at(time + 10)))
+        }
+    }
+
+    @Test func `an app is shared among the hosts that have it`() {
+        var membership = Membership(now: start)
+        _ = membership.observe([host("a", 2, ["x", "y"]), host("b", 2, ["y"]), host("c", 2, [])], at: at(0))
+        let owners = { (app: String) in
+            Set((0..<64).compactMap { membership.shares(of: app).owner(of: .shard($0)) })
+        }
+        #expect(owners("x") == ["a"] && owners("y") == ["a", "b"] && owners("z") == [])
+    }
+}

@@ -1,0 +1,177 @@
+import FarmHarness
+import FarmPolicy
+import Foundation
+import Testing
+
+/// A farm of several hosts: one Redis, one gateway, and a coordinator with its workers on each host; each host has a folder
+/// of its own and, in a network, an address of its own.
+final class Hosts {
+    struct Options {
+        var names = ["alpha", "beta"]
+        var workers = 2
+        var faults: [String] = []
+        /// Each host, Redis and the gateway are machines of their own.
+        var isSpread = false
+        var redisOptions: [String] = []
+        var environment: [String: String] = [:]
+    }
+
+    let folder: TestFolder
+    let network: Network?
+    let redis: RedisServer
+    let gateway: Gateway
+    private let options: Options
+    private var coordinators: [String: Child] = [:]
+    private var commands = 0
+
+    /// Machines of the network beside the hosts.
+    static let redisMachine = "redis"
+    static let gatewayMachine = "gateway"
+    private static let port = 6379
+
+    init(_ options: Options = Options()) async throws {
+        self.options = options
+        folder = try TestFolder()
+        let network =
+            options.isSpread
+            ? try Network([Self.redisMachine, Self.gatewayMachine] + options.names) : nil
+        self.network = network
+        let listening = network.map {
+            ["--bind", $0.address(of: Self.redisMachine), "--port", "\(Self.port)", "--protected-mode", "no"]
+        }
+        redis = try await RedisServer(
+            in: folder.path, options: (listening ?? []) + options.redisOptions,
+            prefix: network?.prefix(Self.redisMachine) ?? [])
+        let place = network.map { ["--listen", $0.address(of: Self.gatewayMachine)] } ?? []
+        let name = network.map { ["--server-name", $0.address(of: Self.gatewayMachine)] } ?? []
+        gateway = try await Gateway(
+            in: folder.path, faults: options.faults, options: place + name,
+            prefix: network?.prefix(Self.gatewayMachine) ?? [])
+    }
+
+    deinit {
+        // Before the network: a namespace lives as long as a process in it.
+        for coordinator in coordinators.values { coordinator.destroy() }
+        gateway.process.destroy()
+        redis.process.destroy()
+    }
+
+    // MARK: Hosts
+
+    /// Starts a host's coordinator, for the first time or again.
+    @discardableResult
+    func start(_ host: String, as name: String? = nil, workers: Int? = nil) throws -> Child {
+        let home = folder.path + "/" + host
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        let address =
+            network.map { "redis://\($0.address(of: Self.redisMachine)):\(Self.port)/0" }
+            ?? "unix://" + redis.socket
+        let text = Farm.configuration(
+            address, workers: workers ?? options.workers, folder: home, apps: [App(gateway.started)],
+            host: name ?? host)
+        try folder.write(text, to: host + "/pushfarm.yaml")
+        let child = try Child(
+            "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"],
+            environment: options.environment, in: home, prefix: network?.prefix(host) ?? [])
+        coordinators[host] = child
+        return child
+    }
+
+    /// Starts all, and waits until they share the app's shards as they should.
+    func startAll() async throws {
+        for host in options.names { try start(host) }
+        try await shared(by: options.names)
+    }
+
+    func coordinator(_ host: String) -> Child {
+        guard let child = coordinators[host] else { preconditionFailure("\(host) was not started") }
+        return child
+    }
+
+    /// A signal for all processes of a host, as when a machine loses its power or stands still.
+    func signal(_ host: String, _ number: Int32) { _ = kill(-coordinator(host).pid, number) }
+
+    // MARK: What Redis says
+
+    /// Who owns which shard, and the intake; fields without an owner are left out.
+    func owners() throws -> [String: String] {
+        try redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
+            .filter { !$0.key.hasPrefix("until:") }
+            .compactMapValues { token in
+                let parts = token.split(separator: ":", omittingEmptySubsequences: false)
+                return parts.count == 3 && !parts[2].isEmpty ? String(parts[2]) : nil
+            }
+    }
+
+    /// Shards of each host.
+    func shares() throws -> [String: Int] {
+        try owners().reduce(into: [:]) { if $1.key != "intake" { $0[$1.value, default: 0] += 1 } }
+    }
+
+    /// Waits until all shards are owned, each by the host that should, of these.
+    @discardableResult
+    func shared(by hosts: [String], within limit: Duration = .seconds(60)) async throws -> [String: String] {
+        var last: [String: String] = [:]
+        do {
+            return try await eventually("the shards are shared by \(hosts)", within: limit) {
+                last = try owners()
+                return last == expected(hosts) ? last : nil
+            }
+        } catch {
+            Issue.record("owners: \(last)")
+            throw error
+        }
+    }
+
+    /// Who should own what, by the rule that all hosts follow.
+    private func expected(_ hosts: [String]) -> [String: String] {
+        let shares = HostShares(app: "demo", hosts: hosts.map { (name: $0, capacity: options.workers) })
+        var owners = ["intake": shares.owner(of: .intake)]
+        for shard in 0..<64 {
+            owners[shard < 10 ? "0\(shard)" : "\(shard)"] = shares.owner(of: .shard(shard))
+        }
+        return owners.compactMapValues { $0 }
+    }
+
+    // MARK: Jobs and commands
+
+    func push(_ jobs: [Job]) throws {
+        try redis.client().pipeline(jobs.map { ["RPUSH", "pushfarm:demo", $0.text] })
+    }
+
+    /// The sums of the jobs' accounts when they are finished.
+    func finished(_ jobs: [Job], within limit: Duration = .seconds(90)) async throws -> Totals {
+        var totals = Totals()
+        for job in jobs {
+            let account = try await eventually("job \(job.id) is finished", within: limit) {
+                let fields = try redis.client().run("HGETALL", "{pushfarm:demo}:job:\(job.id)").fields
+                return fields["state"] == "finished" ? fields : nil
+            }
+            func number(_ name: String) -> Int { account[name].flatMap { Int($0) } ?? 0 }
+            #expect(number("submitted") == job.tokens.count)
+            #expect(
+                number("accepted") == number("delivered") + number("failed") + number("expired"), "\(account)"
+            )
+            totals.accepted += number("accepted")
+            totals.delivered += number("delivered")
+            totals.failed += number("failed")
+            totals.maybeDuplicated += number("maybe_duplicated")
+        }
+        return totals
+    }
+
+    /// Runs one of the farm's commands on a host.
+    func run(_ arguments: [String], on host: String) async throws -> Farm.Result {
+        commands += 1
+        let home = folder.path + "/" + host
+        let child = try Child(
+            "command-\(commands)", BuiltProgram.path, arguments + ["--config", home + "/pushfarm.yaml"],
+            in: home, prefix: network?.prefix(host) ?? [])
+        guard case .exited(let status) = try await child.wait(within: .seconds(100)) else {
+            throw Overdue(description: "\(arguments) was killed: \(child.error)")
+        }
+        return Farm.Result(status: status, output: child.output, error: child.error)
+    }
+
+    func log(_ host: String) -> String { coordinator(host).error }
+}

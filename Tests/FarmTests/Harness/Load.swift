@@ -1,0 +1,94 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// Jobs for the same devices again and again, all the time, by which losses, doubles and order can be seen at the gateway.
+final class Load {
+    private let farm: Hosts
+    private let producer: Producer
+    private let pushing: Task<Void, Never>
+    private let tokens: [String]
+
+    /// Begins to push.
+    init(_ farm: Hosts, devices: Int = 400, every pause: Duration = .milliseconds(400)) throws {
+        self.farm = farm
+        tokens = Tokens.make(devices)
+        let producer = Producer(socket: farm.redis.socket, tokens: tokens)
+        self.producer = producer
+        pushing = Task { await producer.run(every: pause) }
+    }
+
+    deinit { pushing.cancel() }
+
+    /// Waits until so many rounds more were pushed, and as many pushes more have arrived.
+    func more(_ rounds: Int) async throws {
+        let (before, arrived) = (await producer.rounds, try farm.gateway.ledger().lines.count)
+        try await eventually("\(rounds) rounds more") { await producer.rounds >= before + rounds }
+        try await farm.gateway.requests(arrived + rounds * tokens.count / 2)
+    }
+
+    /// What came to every device, in order; the jobs are finished.
+    private func end() async throws -> (jobs: [Job], totals: Totals, came: [String: [String]], requests: Int)
+    {
+        pushing.cancel()
+        await pushing.value
+        let jobs = await producer.jobs
+        let totals = try await farm.finished(jobs)
+        let ledger = try farm.gateway.ledger()
+        let came: [String: [String]] = ledger.lines.reduce(into: [:]) { came, line in
+            guard line.status == 200, let token = line.token else { return }
+            came[token, default: []].append(line.bodySha256 ?? "")
+        }
+        return (jobs, totals, came, ledger.lines.count)
+    }
+
+    /// Every device got every round once, in the order of the rounds.
+    func expectExactlyOnce(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let (jobs, totals, came, requests) = try await end()
+        #expect(totals.delivered == jobs.count * tokens.count, sourceLocation: sourceLocation)
+        #expect(totals.maybeDuplicated == 0 && requests == totals.delivered, sourceLocation: sourceLocation)
+        #expect(came.count == tokens.count, sourceLocation: sourceLocation)
+        // All devices saw the rounds in one and the same order, and in that each once.
+        #expect(Set(came.values).count == 1, sourceLocation: sourceLocation)
+        #expect(came.values.first.map { Set($0).count } == jobs.count, sourceLocation: sourceLocation)
+    }
+
+    /// Nothing is lost; what was sent twice is within the windows of the workers that were lost, and within what the farm
+    /// says of itself.
+    func expectBounded(workers: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let (jobs, totals, came, _) = try await end()
+        #expect(totals.delivered == jobs.count * tokens.count, sourceLocation: sourceLocation)
+        let reached = came.values.reduce(0) { $0 + Set($1).count }
+        let doubles = came.values.reduce(0) { $0 + $1.count - Set($1).count }
+        #expect(reached == jobs.count * tokens.count, "lost", sourceLocation: sourceLocation)
+        #expect(doubles <= totals.maybeDuplicated, sourceLocation: sourceLocation)
+        #expect(totals.maybeDuplicated <= 2_000 * workers, sourceLocation: sourceLocation)
+    }
+}
+
+/// A producer with a connection of its own.
+private actor Producer {
+    private let socket: String
+    private let tokens: [String]
+    private(set) var jobs: [Job] = []
+
+    init(socket: String, tokens: [String]) { (self.socket, self.tokens) = (socket, tokens) }
+
+    var rounds: Int { jobs.count }
+
+    /// Pushes until it is cancelled. A push without an answer is made again: the job's id tells them apart.
+    func run(every pause: Duration) async {
+        var client: RedisClient?
+        while !Task.isCancelled {
+            let number = jobs.count
+            let job = Job(
+                id: "round-\(number)", tokens: tokens, payload: #"{"aps":{"alert":"\#(number)"}}"#)
+            do {
+                if client == nil { client = try RedisClient(socket) }
+                try client?.run("RPUSH", "pushfarm:demo", job.text)
+                jobs.append(job)
+            } catch { client = nil }
+            try? await Task.sleep(for: pause)
+        }
+    }
+}
