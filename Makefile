@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test lint format clean
+.PHONY: setup build demo test fuzz sanitize lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -18,6 +18,17 @@ demo: build
 test: setup
 	swift build --build-tests
 	swift test --skip-build
+
+# Coverage-guided fuzzing of what reads others' bytes: 60 s a target, or `make fuzz SECONDS=600 TARGET=job`.
+# MERGE=1 takes what found new ground into the committed corpus.
+SECONDS = 60
+fuzz: setup
+	Tests/Fuzzing/run $(SECONDS) "$(TARGET)" "$(MERGE)"
+
+# The whole suite, and the farms that it starts, under the address and the undefined-behaviour sanitizer.
+sanitize: setup
+	Tests/sanitize address
+	Tests/sanitize undefined
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

@@ -168,6 +168,19 @@ let package = Package(
             name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict
         ),
         .target(name: "RandomTesting", path: "Tests/RandomTesting", swiftSettings: strict),
+        // What reads bytes of others, for `make fuzz` (libFuzzer) and FuzzingTests (a plain loop).
+        .target(
+            name: "Fuzzing",
+            dependencies: [
+                "PushModel", "APNs", "ControlChannel", "RESP", "FarmStore", "FarmConfiguration", "HTTP2",
+                "Transport", "RandomTesting",
+            ],
+            path: "Tests/Fuzzing", exclude: ["Corpora", "Crashers", "run"], swiftSettings: strict),
+        .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
+        .executableTarget(
+            name: "pushfarm-fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/FuzzingProgram",
+            swiftSettings: strict),
+        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"], swiftSettings: strict),
         .testTarget(
             name: "CoordinatorTests",
             dependencies: [

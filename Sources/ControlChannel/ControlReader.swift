@@ -14,6 +14,13 @@ struct ControlReader {
         return number
     }
 
+    /// One byte, 1 or 0.
+    mutating func flag() throws(ControlError) -> Bool {
+        let flag: UInt8 = try number()
+        guard flag < 2 else { throw .unknownKind(flag) }
+        return flag == 1
+    }
+
     mutating func blob() throws(ControlError) -> [UInt8] {
         let count = Int(try number(UInt32.self))
         guard rest.count >= count else { throw .truncated }

@@ -61,7 +61,7 @@ extension Order: ControlMessage {
         case 4:
             self = .provider(
                 app: try reader.text(), generation: try reader.number(), token: try reader.blob(),
-                reconnects: try reader.number(UInt8.self) == 1)
+                reconnects: try reader.flag())
         case 5:
             self = .shards(
                 app: try reader.text(),

@@ -37,7 +37,7 @@ extension FarmConfiguration {
     }
 
     /// As ``load(path:environment:overrides:purpose:)``, from a text.
-    static func read(
+    package static func read(
         _ text: String, file: String?, environment: [String: String] = [:], overrides: [Override] = [],
         purpose: Purpose = .client, workingDirectory: String = "/farm"
     ) throws(ConfigurationError) -> FarmConfiguration {

@@ -39,7 +39,8 @@ struct LocatorText {
         password = colon == credentials.endIndex ? nil : secret
     }
 
-    private static func decoded(_ text: Substring) -> String? {
+    /// Undoes percent encoding; nil when an escape is malformed, or when it is no UTF-8.
+    static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {

@@ -43,12 +43,14 @@ extension RedisLocation {
         if !credentials.isEmpty { credentials += "@" }
         return switch endpoint {
         case .tcp(let place): "\(usesTLS ? "rediss" : "redis")://\(credentials)\(place)/\(database)"
-        case .unix(let path): "unix://\(credentials)\(path)" + (database == 0 ? "" : "?db=\(database)")
+        case .unix(let path):
+            "unix://\(credentials)\(Self.encoded(path, butNot: "/"))"
+                + (database == 0 ? "" : "?db=\(database)")
         }
     }
 
-    /// Percent-encodes all but RFC 3986's unreserved characters.
-    private static func encoded(_ text: String) -> String {
+    /// Percent-encodes all but RFC 3986's unreserved characters, and `mark`.
+    private static func encoded(_ text: String, butNot mark: Unicode.Scalar? = nil) -> String {
         var encoded = ""
         for byte in text.utf8 {
             switch byte {
@@ -56,6 +58,8 @@ extension RedisLocation {
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
                 UInt8(ascii: "_"),
                 UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            case let byte where mark == Unicode.Scalar(byte):
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             default:
                 let hex = String(byte, radix: 16, uppercase: true)
@@ -84,7 +88,10 @@ extension RedisLocation {
             guard parts.query == nil else { throw InvalidValue("the Redis address takes no ?options") }
             database = try Self.database(parts.path.dropFirst())
         case "unix":
-            let written = String(parts.authority) + String(parts.path)
+            guard let written = LocatorText.decoded(parts.authority + parts.path), !written.utf8.contains(0)
+            else {
+                throw InvalidValue("the socket's path has a % that is no escape")
+            }
             guard !written.isEmpty, !written.hasSuffix("/") else {
                 throw InvalidValue("the Redis address names no socket: expected unix:///path/redis.sock")
             }

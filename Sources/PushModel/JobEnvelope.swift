@@ -89,7 +89,7 @@ struct JobEnvelope {
     private func unknown(_ name: String, at key: JSONString) -> JobError {
         let name = Excerpt.of(name)
         return JobError(
-            field: name, position: key.content.lowerBound - 1,
+            field: name.isEmpty ? "job" : name, position: key.content.lowerBound - 1,
             reason: "there is no field \"\(name)\"; \(JobField.advice(for: name))")
     }
 }

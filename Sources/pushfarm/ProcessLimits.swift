@@ -1,3 +1,5 @@
+import EventLoop
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -8,7 +10,7 @@
 
 /// What a long-running process asks of the kernel for itself.
 enum ProcessLimits {
-    /// As many descriptors as it may have, and no core dump: that would hold keys and tokens.
+    /// As many descriptors as it may have; no core dump, which would hold keys and tokens, and no look into its memory.
     static func apply() {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -24,5 +26,6 @@ enum ProcessLimits {
         }
         limit = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(core, &limit)
+        OwnMemory.hide()
     }
 }

@@ -28,14 +28,16 @@ struct RedisLocationTests {
         ("redis://h", "redis://h:6379/0"), ("redis://:p@h:1/3", "redis://:***@h:1/3"),
         ("unix:///run/r.sock", "unix:///run/r.sock"),
         ("unix://var/r.sock?db=2", "unix:///base/var/r.sock?db=2"),
-        ("unix://./r.sock", "unix:///base/r.sock"), ("unix://u:p@/run/r.sock", "unix://u:***@/run/r.sock"),
+        ("unix://./r.sock", "unix:///base/r.sock"), ("unix:///run/a%20b%3f.sock", "unix:///run/a b?.sock"),
+        ("unix://u:p@/run/r.sock", "unix://u:***@/run/r.sock"),
     ])
     func `reads all forms and hides the password`(text: String, shown: String) throws {
         #expect(try RedisLocation(text, relativeTo: "/base").description == shown)
     }
 
     @Test(arguments: [
-        "unix://", "unix:///run/", "unix:///" + String(repeating: "a", count: 110), "redis://h?x=1",
+        "unix://", "unix:///run/", "unix:///run/%zz", "unix:///run/a%00b",
+        "unix:///" + String(repeating: "a", count: 110), "redis://h?x=1",
     ])
     func `refuses what names no socket or host`(text: String) {
         #expect(throws: InvalidValue.self) { try RedisLocation(text, relativeTo: "/base") }

@@ -69,7 +69,7 @@ struct JobRefusalTests {
         ("\"collapse-id\":1", "collapse-id", "did you mean \"collapse_id\"?"),
         ("\"expire_at\":1", "expire_at", "\"expires_at\""),
         ("\"aps\":{}", "aps", "inside \"payload\""), ("\"zzz\":1", "zzz", "the fields are id, tokens"),
-        ("\"\":1", "", "the fields are"),
+        ("\"\":1", "job", "the fields are"),
         ("\"payload\":{}", "payload", "given twice"),
         ("\"lane\":\"high\",\"lane\":\"high\"", "lane", "given twice"),
         ("\"tokens\":[]", "tokens", "given twice"), ("\"\\u0074okens\":[]", "tokens", "given twice"),

@@ -37,7 +37,9 @@ package struct RedisAddress: Hashable, Sendable {
                 database = try Self.database(words[1])
                 rest = rest[..<query]
             }
-            guard rest.hasPrefix("/"), let path = Self.decode(rest) else { throw .badPath }
+            guard rest.hasPrefix("/"), let path = Self.decode(rest), !path.utf8.contains(0) else {
+                throw .badPath
+            }
             self.init(endpoint: .unix(path: path))
             self.database = database
         default: throw .unknownScheme(String(scheme.prefix(20)))
@@ -79,7 +81,7 @@ package struct RedisAddress: Hashable, Sendable {
 
     private static func database(_ text: Substring) throws(RedisAddressError) -> Int {
         if text.isEmpty { return 0 }
-        guard let number = Int(text), (0...9999).contains(number) else { throw .badDatabase }
+        guard let number = Int(text), (0...65_535).contains(number) else { throw .badDatabase }
         return number
     }
 

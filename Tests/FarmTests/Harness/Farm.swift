@@ -10,6 +10,8 @@ final class Farm {
         var faults: [String] = []
         var simulatorOptions: [String] = []
         var redisPassword: String?
+        /// The farm reads Redis's password from a file, and not from the address.
+        var passwordInFile = false
         var environment: [String: String] = [:]
         /// All of `apps:`; nil: one app "demo" with the simulator's own key.
         var apps: ((Gateway.Started, TestFolder) -> [App])?
@@ -30,7 +32,11 @@ final class Farm {
         redis = try await RedisServer(in: folder.path, password: options.redisPassword)
         gateway = try await Gateway(
             in: folder.path, faults: options.faults, options: options.simulatorOptions)
-        let address = "unix://" + (options.redisPassword.map { ":\($0)@" } ?? "") + redis.socket
+        var address = "unix://" + (options.redisPassword.map { ":\($0)@" } ?? "") + redis.socket
+        if options.passwordInFile, let password = options.redisPassword {
+            let file = try folder.write(password + "\n", to: "redis-password")
+            address = "unix://\(redis.socket)\nredis_password_file: \(file)"
+        }
         let apps = options.apps?(gateway.started, folder) ?? [App(gateway.started, more: options.appLines)]
         try folder.write(
             Self.configuration(address, workers: options.workers, folder: folder.path, apps: apps),
@@ -66,12 +72,14 @@ final class Farm {
     }
 
     /// Ends a process of the coordinator's group, and no other, without warning.
-    func kill(worker pid: pid_t) {
+    func kill(worker pid: pid_t) { signal(worker: pid, SIGKILL) }
+
+    func signal(worker pid: pid_t, _ number: Int32) {
         guard coordinator.descendants.contains(pid) else {
             Issue.record("process \(pid) is none of the farm's workers")
             return
         }
-        _ = Foundation.kill(pid, SIGKILL)
+        _ = Foundation.kill(pid, number)
     }
 
     // MARK: Jobs

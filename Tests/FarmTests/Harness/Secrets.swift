@@ -1,0 +1,87 @@
+import Foundation
+
+/// Byte strings that must be nowhere, in all the forms in which they could get there.
+struct Secrets {
+    private var patterns: [(name: String, bytes: [UInt8])] = []
+
+    /// What every provider token begins with, or has after its first dot.
+    static var bearer: Secrets {
+        var secrets = Secrets()
+        for (name, text) in [("header", #"{"alg":"#), ("claims", #"{"iss":"#)] {
+            // Whole groups of three bytes only: what follows does not change them.
+            let group = Array(text.utf8.prefix(6))
+            secrets.add("bearer token's \(name)", Data(group).base64EncodedString())
+        }
+        return secrets
+    }
+
+    /// The names of what is there.
+    func found(in data: Data) -> [String] {
+        patterns.filter { data.range(of: Data($0.bytes)) != nil }.map(\.name)
+    }
+
+    func found(in text: String) -> [String] { found(in: Data(text.utf8)) }
+
+    func found(inFile path: String) -> [String] {
+        FileManager.default.contents(atPath: path).map { found(in: $0) } ?? []
+    }
+
+    static func + (one: Secrets, other: Secrets) -> Secrets {
+        var sum = one
+        sum.patterns += other.patterns
+        return sum
+    }
+
+    private mutating func add(_ name: String, _ text: String) { patterns.append((name, Array(text.utf8))) }
+
+    private mutating func add(_ name: String, forms bytes: [UInt8]) {
+        let hex = bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        patterns.append((name, bytes))
+        add("\(name), hex", hex)
+        add("\(name), hex", hex.uppercased())
+        // Where three bytes begin depends on what stands before: all three ways, without what is at the ends.
+        for start in 0..<3 {
+            let whole = bytes.dropFirst(start)
+            let text = Data(whole.prefix(whole.count / 3 * 3)).base64EncodedString()
+            add("\(name), base64", text)
+            add("\(name), base64url", text.replacing("+", with: "-").replacing("/", with: "_"))
+        }
+    }
+}
+
+extension Secrets {
+    init(password: String, _ name: String) { add(name, forms: Array(password.utf8)) }
+
+    /// Device tokens, as a person could read them.
+    init(tokens: [String]) {
+        for token in tokens {
+            add("device token \(token.prefix(8))…", token)
+            add("device token \(token.prefix(8))…", token.uppercased())
+        }
+    }
+
+    /// A private key: its text line by line, and its secret number as Apple's file, OpenSSL's memory and people write it.
+    init(privateKey pem: String, _ name: String) {
+        var isInside = false
+        var body = ""
+        for line in pem.split(separator: "\n") {
+            if line.hasPrefix("-----") {
+                isInside = line.contains("BEGIN") && line.contains("PRIVATE KEY")
+            } else if isInside {
+                if line.count > 16 { add("\(name), a line of its file", String(line)) }
+                body += line
+            }
+        }
+        guard let der = Data(base64Encoded: body), let number = Self.number(of: Array(der)) else { return }
+        add("\(name), its number", forms: number)
+        // As libcrypto keeps it: limbs, lowest first.
+        patterns.append(("\(name), its number", Array(number.reversed())))
+    }
+
+    /// Of a P-256 key in PKCS#8: version 1, then 32 bytes.
+    private static func number(of der: [UInt8]) -> [UInt8]? {
+        let mark: [UInt8] = [0x02, 0x01, 0x01, 0x04, 0x20]
+        guard let place = der.firstRange(of: mark), der.count >= place.upperBound + 32 else { return nil }
+        return Array(der[place.upperBound..<place.upperBound + 32])
+    }
+}

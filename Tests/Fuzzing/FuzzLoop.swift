@@ -1,0 +1,42 @@
+import RandomTesting
+
+/// Tries inputs one after the other, for so long: the same ones in each run, as far as it gets.
+package struct FuzzLoop {
+    package struct Failure: Error, CustomStringConvertible {
+        package let input: [UInt8]
+        package let violation: Violation
+        package var description: String { violation.description }
+    }
+
+    private let target: FuzzTarget
+    private let corpus: [[UInt8]]
+    private let seed: UInt64
+
+    package init(_ target: FuzzTarget, corpus: [[UInt8]], seed: UInt64) {
+        (self.target, self.corpus, self.seed) = (target, corpus, seed)
+    }
+
+    /// - Parameter trying: is told each input before it is tried, since a trap leaves no other trace of it.
+    /// - Returns: how many inputs were tried.
+    package func run(for duration: Duration, trying: ([UInt8]) -> Void) throws(Failure) -> Int {
+        for input in corpus { try attempt(input, trying) }
+        guard !corpus.isEmpty else { return 0 }
+        let mutator = Mutator(target, corpus: corpus)
+        var random = SplitMix(seed: seed)
+        var count = corpus.count
+        let clock = ContinuousClock()
+        let end = clock.now + duration
+        while clock.now < end {
+            try attempt(mutator.next(using: &random), trying)
+            count += 1
+        }
+        return count
+    }
+
+    private func attempt(_ input: [UInt8], _ trying: ([UInt8]) -> Void) throws(Failure) {
+        trying(input)
+        do throws(Violation) { try target.check(input) } catch {
+            throw Failure(input: input, violation: error)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import APNs
+import PushModel
+
+extension FuzzTarget {
+    /// The body of a gateway's answer.
+    static let answer = FuzzTarget(
+        "answer",
+        words: [
+            "{\"reason\":\"", "\"timestamp\":", "BadDeviceToken", "Unregistered", "ExpiredProviderToken",
+            "\"}", "\\ud83d",
+            "\\ude00", "\\u0000", "1780000000000", "-9223372036854775808", "1e400", ",", ":", "[[[[[[[[",
+            "{}", "null",
+        ], longestInput: 1024
+    ) { bytes throws(Violation) in
+        let (body, isJSON) = bytes.withUnsafeBytes { raw in
+            (AnswerBody(raw), (try? JSONScanner.validate(raw)) != nil)
+        }
+        if isJSON { _ = try ReferenceJSON(accepted: bytes) }
+        guard let body else { return }
+        let reference = try ReferenceJSON(accepted: bytes)
+        try Violation.unless(isJSON, "no JSON, and yet a reason")
+        if let reason = body.reason {
+            try Violation.unless(reason.utf8.count <= AnswerBody.longestReason, "a reason beyond its bound")
+            if let whole = reference?["reason"]?.string {
+                try Violation.unless(
+                    whole.hasPrefix(reason) || whole.utf8.starts(with: reason.utf8), "another reason")
+            }
+        }
+        for status in [-1, 0, 200, 299, 400, 403, 410, 429, 500, 503, 999] {
+            for registeredAt in [nil, Int64.min, 0, Int64.max] {
+                let verdict = Verdict(
+                    status: status, reason: body.reason, timestamp: body.timestamp, registeredAt: registeredAt
+                )
+                try Violation.unless((verdict == .delivered) == (status == 200), "\(status) is \(verdict)")
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import FarmStore
+import PushModel
+import RESP
+
+extension FuzzTarget {
+    /// Answers of Redis that are not those which the scripts promise: read as the reply of every request.
+    static let replies = FuzzTarget(
+        "replies",
+        words: respWords + [
+            "$1\r\n1\r\n", "$5\r\n1-1,2\r\n", "$7\r\n03.h.1a\r\n", "$6\r\nintake\r\n", "-FENCED 03\r\n",
+            "-STEP 7\r\n",
+            "-TAKEN 1\r\n", "-EXISTS job\r\n", "-OOM x\r\n", "$7\r\n1:abc:h\r\n", "*5\r\n", "*6\r\n",
+            "$4\r\nopen\r\n",
+        ]
+    ) { bytes throws(Violation) in
+        let limits = RESPReader.Limits(bufferedBytes: 64 << 10, elements: 256)
+        for value in RESPStream(bytes, limits: limits, piece: { $0 }).values {
+            try readAll(value)
+        }
+    }
+
+    private static let requests: [any Request.Type] = [
+        AcquireLeases.self, Audit.self, Checkout.self, ClaimResults.self, CountResults.self,
+        CreateResultsGroup.self, LatestJobs.self, Pause.self, Promote.self, PutBack.self, ReadAccount.self,
+        ReadDepths.self, ReadGate.self, ReadOwners.self, ReadResults.self, Reclaim.self, Refuse.self,
+        ReleaseLeases.self, ReleaseParked.self, RenewLeases.self, Report.self, Resume.self, Settle.self,
+        Split.self, Submit.self, Take.self, WaitForJob.self,
+    ]
+
+    private static func readAll(_ value: RESPValue) throws(Violation) {
+        for request in requests { read(value, as: request) }
+        if let text = value.text {
+            let info = RedisInfo(text)
+            _ = (info.maxMemory, info.version, info.isAppendOnly)
+        }
+        // What is made of the parts.
+        if let reply = try? Checkout.result(value) {
+            for batch in reply.batches {
+                _ = (batch.id.shard, batch.id.lane, batch.id.description, try? Batch(decoding: batch.body))
+            }
+        }
+        if let owners = try? ReadOwners.result(value) {
+            for token in owners.values { _ = (token.epoch, token.nonce, token.host) }
+        }
+        if let fields = try? ReadAccount.result(value),
+            let account = Account(id: "j", app: "a", fields: fields)
+        {
+            _ = account.queued
+        }
+        if let records = try? ReadResults.result(value) {
+            for case .closed(_, _, let positions) in records.map(\.content) {
+                try Violation.unless(positions.allSatisfy { !$0.isEmpty }, "a run without positions")
+            }
+        }
+    }
+
+    private static func read<R: Request>(_ value: RESPValue, as request: R.Type) {
+        do throws(StoreError) { _ = try R.result(value) } catch { _ = error.description }
+    }
+}

@@ -1,0 +1,79 @@
+import PushModel
+
+extension FuzzTarget {
+    /// A results entry, as the gatherer reads it from Redis.
+    static let results = FuzzTarget(
+        "results",
+        words: ["\u{1}D", "F", "E", "R", "Unregistered", "\u{0}\u{0}\u{0}\u{1}", "job", "exhausted"]
+    ) { bytes throws(Violation) in
+        guard let entry = try? ResultsEntry(decoding: bytes) else { return }
+        try Violation.unless(entry.items.count <= bytes.count / 5, "more items than bytes")
+        try Violation.unless(
+            entry.tokens.count + entry.pushes.count <= bytes.count / 2, "more tokens than bytes")
+        var builder = ResultsBuilder()
+        var isText = true
+        for item in entry.items {
+            builder.rewrite(item, of: entry)
+            for text in entry.texts(of: item)
+            where String(validating: entry.bytes[text], as: UTF8.self) == nil {
+                isText = false
+            }
+        }
+        try Violation.unless(
+            !isText || (builder.finish() ?? [1]) == bytes, "written again, it is another entry")
+    }
+}
+
+extension ResultsEntry {
+    /// Texts that the format does not hold to UTF-8.
+    func texts(of item: Item) -> [Range<Int>] {
+        switch item.result {
+        case .delivered: []
+        case .failed(let failure): [failure.reason, failure.cause]
+        case .expired(let expiry): [expiry.cause]
+        case .retry(let retry): [retry.reason, retry.segment.cause]
+        }
+    }
+}
+
+extension ResultsBuilder {
+    mutating func rewrite(_ item: ResultsEntry.Item, of entry: ResultsEntry) {
+        entry.bytes.withUnsafeBytes { bytes in
+            func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { .init(rebasing: bytes[range]) }
+            let jobID = part(item.jobID)
+            switch item.result {
+            case .delivered(let tokens):
+                beginDelivered(jobID: jobID, receipts: tokens.isEmpty ? .failures : .all)
+                if tokens.isEmpty { for _ in 0..<item.count { append(token: part(0..<1)) } }
+                for token in entry.tokens[tokens] { append(token: part(token.range)) }
+            case .failed(let failure):
+                beginFailed(
+                    jobID: jobID, reason: entry.text(failure.reason), cause: entry.text(failure.cause),
+                    status: failure.status, isDead: failure.isDead, isUnknown: failure.isUnknown,
+                    receipts: failure.receipts)
+                for token in entry.tokens[failure.tokens] {
+                    append(token: part(token.range), timestamp: token.timestamp)
+                }
+            case .expired(let expiry):
+                beginExpired(jobID: jobID, cause: entry.text(expiry.cause), receipts: expiry.receipts)
+                for token in entry.tokens[expiry.tokens] { append(token: part(token.range)) }
+            case .retry(let retry):
+                let segment = retry.segment
+                let head = SegmentHead(
+                    repeating: segment, jobID: entry.jobID(of: item), attempt: segment.attempt,
+                    cause: entry.text(segment.cause))
+                beginRetry(
+                    head, payload: part(segment.hasPayloadPerPush ? 0..<0 : segment.payload), why: retry.why,
+                    status: retry.status, reason: entry.text(retry.reason),
+                    retryAfterMilliseconds: retry.retryAfterMilliseconds)
+                for push in entry.pushes[segment.pushes] {
+                    if segment.hasPayloadPerPush {
+                        append(token: part(push.token), payload: part(push.payload))
+                    } else {
+                        append(token: part(push.token))
+                    }
+                }
+            }
+        }
+    }
+}

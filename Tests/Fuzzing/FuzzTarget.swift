@@ -1,0 +1,34 @@
+/// Something that reads bytes which it did not write, and what must hold whatever they are.
+package struct FuzzTarget: Sendable {
+    package let name: String
+    /// Pieces that mean something to it: a mutation puts them in.
+    package let words: [String]
+    /// Longer inputs find nothing that shorter ones do not.
+    package let longestInput: Int
+    /// Pure: equal bytes, equal end. A trap counts as a violation too.
+    package let check: @Sendable ([UInt8]) throws(Violation) -> Void
+
+    init(
+        _ name: String, words: [String], longestInput: Int = 4096,
+        check: @escaping @Sendable ([UInt8]) throws(Violation) -> Void
+    ) {
+        (self.name, self.words, self.longestInput, self.check) = (name, words, longestInput, check)
+    }
+
+    package static let all: [FuzzTarget] = [
+        .job, .answer, .batch, .results, .configuration, .resp, .replies, .control, .http2,
+    ]
+}
+
+/// What did not hold.
+package struct Violation: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+
+    static func unless(
+        _ condition: Bool, _ description: @autoclosure () -> String
+    ) throws(Violation) {
+        if !condition { throw Violation(description()) }
+    }
+}

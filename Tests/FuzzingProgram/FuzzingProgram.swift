@@ -1,0 +1,43 @@
+#if LIBFUZZER
+    import CFuzzer
+    import Foundation
+    import Fuzzing
+
+    /// libFuzzer's loop over one target: `pushfarm-fuzz TARGET [libFuzzer's own arguments]`. See `make fuzz`.
+    @main @MainActor enum FuzzingProgram {
+        private static var target: FuzzTarget?
+
+        static func main() {
+            let words = CommandLine.arguments.dropFirst()
+            guard let target = FuzzTarget.all.first(where: { $0.name == words.first }) else {
+                // Also how the Makefile learns the names.
+                return print(FuzzTarget.all.map(\.name).joined(separator: "\n"))
+            }
+            self.target = target
+            let arguments = ["pushfarm-fuzz", "-max_len=\(target.longestInput)"] + words.dropFirst()
+            var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+            var count = Int32(arguments.count)
+            pointers.withUnsafeMutableBufferPointer { pointers in
+                var start = pointers.baseAddress
+                exit(LLVMFuzzerRunDriver(&count, &start, { Self.run($0, $1) }))
+            }
+        }
+
+        /// libFuzzer calls back on the thread that it was started on.
+        private nonisolated static func run(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+            let input = Array(UnsafeBufferPointer(start: start, count: count))
+            MainActor.assumeIsolated {
+                do throws(Violation) {
+                    try target?.check(input)
+                } catch {
+                    fatalError("\(error)")
+                }
+            }
+            return 0
+        }
+    }
+#else
+    @main enum FuzzingProgram {
+        static func main() { print("Built without libFuzzer: run make fuzz.") }
+    }
+#endif
