@@ -1,3 +1,4 @@
+import FarmHarness
 import Foundation
 import TLS
 import Testing

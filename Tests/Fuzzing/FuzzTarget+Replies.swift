@@ -20,7 +20,7 @@ extension FuzzTarget {
     }
 
     private static let requests: [any Request.Type] = [
-        AcquireLeases.self, Audit.self, Checkout.self, ClaimResults.self, CountResults.self,
+        AcquireLeases.self, Audit.self, Blame.self, Checkout.self, ClaimResults.self, CountResults.self,
         CreateResultsGroup.self, LatestJobs.self, Pause.self, Promote.self, PutBack.self, ReadAccount.self,
         ReadDepths.self, ReadGate.self, ReadOwners.self, ReadResults.self, Reclaim.self, Refuse.self,
         ReleaseLeases.self, ReleaseParked.self, RenewLeases.self, Report.self, Resume.self, Settle.self,

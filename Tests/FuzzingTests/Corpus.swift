@@ -2,8 +2,9 @@ import Foundation
 
 /// The files beside the targets.
 enum Corpus {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Fuzzing")
+    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let folder = package.appendingPathComponent("Tests/Fuzzing")
 
     /// What a target starts from: the corpus, and everything that it once failed on.
     static func inputs(_ target: String) throws -> [[UInt8]] {
@@ -13,6 +14,17 @@ enum Corpus {
             let names = try FileManager.default.contentsOfDirectory(atPath: place.path).sorted()
             return try names.map { Array(try Data(contentsOf: place.appendingPathComponent($0))) }
         }
+    }
+
+    /// A source file of the package.
+    static func source(_ path: String) throws -> String {
+        try String(contentsOf: package.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// All source files below a folder.
+    static func sources(_ folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: package.appendingPathComponent(folder).path)
+            .filter { $0.hasSuffix(".swift") }.map { try source(folder + "/" + $0) }
     }
 
     static func lastInput(_ target: String) -> LastInput {
