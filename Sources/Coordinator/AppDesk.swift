@@ -17,7 +17,7 @@ import Logging
     /// A longer job is refused unread.
     var maxJobBytes: Int
     /// Tokens, or pushes, of one job.
-    let maxTokens: Int
+    var maxTokens: Int
     let retention: Retention
     let retry: RetryPolicy
 

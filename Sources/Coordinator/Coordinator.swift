@@ -48,6 +48,7 @@ import Supervision
     let settings: RedisSettings
     let redis: RedisConnection
     let registry: FarmRegistry
+    let pressure: Pressure
     let since = WallClock.seconds * 1000
     var apps: [String: HostedApp] = [:]
     var slots: [WorkerSlot] = []
@@ -80,6 +81,7 @@ import Supervision
             clientName: "pushfarm-coordinator-\(options.configuration.host)")
         redis = RedisConnection(settings)
         registry = FarmRegistry(connection: redis)
+        pressure = Pressure(registry, log: log)
         map = ShardMap(shards: options.configuration.shards, workers: options.workers)
     }
 
@@ -106,13 +108,16 @@ import Supervision
         await keepLeases()
         redis.onReady = { [unowned self] isOther in
             if isOther { log.notice("Redis is another process than before") }
+            pressure.reconnected()
             renewSoon()
         }
+        await pressure.beat(apps.values)
         listen()
         for slot in slots { slot.start() }
         let tasks = [
             Task { @Loop in await keepLeasesOn() },
             loop(every: .seconds(1)) { [unowned self] in await beat() },
+            loop(every: .seconds(1)) { [unowned self] in await pressure.beat(apps.values) },
             loop(every: .seconds(2)) { [unowned self] in
                 for app in apps.values { await app.credentials.look() }
             },
@@ -148,7 +153,13 @@ import Supervision
 
     /// A Redis that may throw keys away would lose pushes: such a one is refused.
     func checkRedis() async throws {
-        let info = try await registry.info()
+        let info: RedisInfo
+        do throws(RedisError) { info = try await registry.info() } catch {
+            guard !error.isTemporary else { throw error }
+            return log.error(
+                "cannot check Redis: its eviction policy must be noeviction. The farm's user needs +info",
+                metadata: ["error": "\(error)"])
+        }
         guard info.evictionPolicy == "noeviction" else {
             throw CoordinatorError.evictingRedis(policy: info.evictionPolicy)
         }

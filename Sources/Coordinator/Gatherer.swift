@@ -97,11 +97,7 @@ import PushModel
 extension Gatherer {
     private func makeGroup() async throws(StoreError) {
         guard !hasGroup else { return }
-        do throws(StoreError) {
-            try await desk.store.perform(CreateResultsGroup())
-        } catch {
-            guard case .redis(.refused(let refusal)) = error, refusal.code == "BUSYGROUP" else { throw error }
-        }
+        try await desk.store.perform(CreateResultsGroup())
         hasGroup = true
     }
 

@@ -10,6 +10,7 @@ import Logging
     let store: AppStore
     let leases: AppLeases
     let credentials: AppCredentials
+    private var configuration: AppConfiguration
     private let desk: AppDesk
     private let intake: Intake
     private let gatherer: Gatherer
@@ -37,6 +38,7 @@ import Logging
 
     init(_ configuration: AppConfiguration, shares: HostShares, _ around: Surroundings) {
         let name = configuration.name
+        self.configuration = configuration
         log = around.log
         store = AppStore(app: name, connection: around.redis)
         leases = AppLeases(
@@ -48,7 +50,7 @@ import Logging
             tellWorkers: around.tellWorkers)
         desk = AppDesk(
             name: name, topic: configuration.topic, host: around.host, redis: around.redis, log: around.log,
-            shards: around.shards, maxJobBytes: configuration.maxJobBytes, maxTokens: 100_000,
+            shards: around.shards, maxJobBytes: configuration.maxJobBytes, maxTokens: configuration.maxTokens,
             retention: around.retention
         ) { around.ring(name, $0) }
         promoter = Promoter(desk)
@@ -75,6 +77,8 @@ import Logging
     func change(to configuration: AppConfiguration) async {
         desk.topic = configuration.topic
         desk.maxJobBytes = configuration.maxJobBytes
+        desk.maxTokens = configuration.maxTokens
+        self.configuration = configuration
         await credentials.change(to: configuration)
     }
 
@@ -107,6 +111,14 @@ import Logging
     func hostsAreGone() { gatherer.claim() }
 
     func workerReported() { gatherer.wake() }
+
+    /// - Parameter memory: bytes that Redis may use; 0 if that is not known.
+    func limits(memory: Int) -> AppLimits {
+        let share = memory > 0 ? memory / 4 : 1 << 30
+        return AppLimits(
+            backlog: configuration.maxBacklog, inbox: configuration.maxInbox,
+            inboxBytes: configuration.maxInboxBytes ?? share, jobBytes: configuration.maxJobBytes)
+    }
 
     /// The shards of one worker, with their fences.
     func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {

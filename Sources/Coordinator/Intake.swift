@@ -24,6 +24,8 @@ import PushModel
     private var head: IntakeHead?
     /// The last reply was as large as it may be.
     private var hasMore = false
+    /// The app or the farm is full: so long nothing more is taken.
+    private var heldBack: Duration?
     /// The lease under which it works now.
     private var served: FenceToken?
     private var task: Task<Void, Never>?
@@ -83,7 +85,9 @@ import PushModel
         queue.removeAll()
         while desk.intakeToken == token, !Task.isCancelled {
             try await take(token)
-            if held == 0 { await watcher.wait() }
+            if held == 0 {
+                if let heldBack { await bell.wait(atMost: heldBack) } else { await watcher.wait() }
+            }
             while held > 0, desk.intakeToken == token, !Task.isCancelled {
                 try await parse()
                 if hasMore, unparsed.isEmpty, queue.count < limits.jobs, queue.openTokens < limits.tokens {
@@ -126,6 +130,7 @@ extension Intake {
             Take(
                 token: token, known: known, maxJobs: limits.jobs, maxBytes: Self.takenBytes,
                 maxJobBytes: desk.maxJobBytes))
+        heldBack = reply.heldBack
         if known == 0 {
             (step, head) = (reply.step, reply.head)
         } else if reply.step != step {

@@ -23,6 +23,14 @@ package struct AppConfiguration: Sendable, Equatable {
     /// How long an answer to a request may take.
     package var requestTimeout: Duration = .seconds(20)
     package var maxJobBytes = 64 << 20
+    /// Tokens, or pushes, of one job.
+    package var maxTokens = 100_000
+    /// Open pushes, and jobs in the inbox, together.
+    package var maxBacklog = 10_000_000
+    /// Jobs in the inbox.
+    package var maxInbox = 1_000_000
+    /// Of the inbox; nil: a quarter of what Redis may use.
+    package var maxInboxBytes: Int?
     /// Gateway connections per worker.
     package var connections = 1
     package var credentials: Credentials

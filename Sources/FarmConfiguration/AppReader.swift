@@ -30,10 +30,24 @@ struct AppReader {
         if let bytes = try reader.number(app.appending("max_job_bytes"), in: 1024...512 << 20) {
             result.maxJobBytes = bytes
         }
+        try readLimits(&result)
         if let connections = try reader.number(app.appending("connections"), in: 1...64) {
             result.connections = connections
         }
         return result
+    }
+
+    private func readLimits(_ result: inout AppConfiguration) throws(ConfigurationError) {
+        if let count = try reader.number(app.appending("max_tokens"), in: 1...1_000_000) {
+            result.maxTokens = count
+        }
+        if let count = try reader.number(app.appending("max_backlog"), in: 1...1_000_000_000) {
+            result.maxBacklog = count
+        }
+        if let count = try reader.number(app.appending("max_inbox"), in: 1...1_000_000_000) {
+            result.maxInbox = count
+        }
+        result.maxInboxBytes = try reader.number(app.appending("max_inbox_bytes"), in: 1024...1 << 50)
     }
 
     private func checkName() throws(ConfigurationError) {

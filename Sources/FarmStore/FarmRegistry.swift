@@ -29,8 +29,11 @@ import RESP
     /// Fixes the farm's number of shards at the first start.
     /// - Throws: ``FarmMismatch`` when it was fixed to another number.
     package func fixShards(_ shards: Int) async throws {
-        _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "shards", "\(shards)"))
-        _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "version", "1"))
+        // Looked at first: a Redis that is full refuses to write, and a farm must be able to start there.
+        if try await fixedShards() == nil {
+            _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "shards", "\(shards)"))
+            _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "version", "1"))
+        }
         guard let fixed = try await fixedShards() else { return }
         if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
     }
@@ -41,9 +44,11 @@ import RESP
     }
 
     package func addApps(_ apps: [String]) async throws(RedisError) {
-        guard !apps.isEmpty else { return }
+        let known = try await self.apps()
+        let new = apps.filter { !known.contains($0) }
+        guard !new.isEmpty else { return }
         var command = RESPCommand("SADD", FarmKeys.apps)
-        for app in apps { command.append(app) }
+        for app in new { command.append(app) }
         _ = try await connection.call(command)
     }
 
@@ -121,6 +126,11 @@ import RESP
     /// What INFO says.
     package func info() async throws(RedisError) -> RedisInfo {
         RedisInfo(try await connection.call(RESPCommand("INFO")).text ?? "")
+    }
+
+    /// What INFO says about memory.
+    package func memory() async throws(RedisError) -> RedisInfo {
+        RedisInfo(try await connection.call(RESPCommand("INFO", "memory")).text ?? "")
     }
 
     /// Runs a script of one key.

@@ -23,9 +23,9 @@ extension Request {
     /// The whole command. `hash` is what Redis answered when the script was loaded.
     package func command(_ keys: Keys, hash: [UInt8]?) -> RESPCommand {
         var command = RESPCommand()
-        if Self.script != nil {
+        if let script = Self.script {
             guard let hash else { preconditionFailure("\(Self.self) needs the hash of its script") }
-            command.append("EVALSHA")
+            command.append(script.isReadOnly ? "EVALSHA_RO" : "EVALSHA")
             command.append(hash)
         }
         write(keys, to: &command)

@@ -3,7 +3,7 @@ import RESP
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release
-    case gate, depths, audit
+    case gate, group, depths, audit
     case swap, beat
 
     /// What is loaded into Redis: the shebang, the shared prelude, the body.
@@ -23,6 +23,14 @@ package enum Script: Int, CaseIterable, Sendable {
         guard usesPrelude else { return file }
         let end = file.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? file.endIndex
         return file[..<end] + PackageResources.prelude_lua + file[end...]
+    }
+
+    /// Changes nothing: may run with no more than the right to read.
+    var isReadOnly: Bool {
+        switch self {
+        case .depths, .audit: true
+        default: false
+        }
     }
 
     private var usesPrelude: Bool {
@@ -47,6 +55,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .reclaim: PackageResources.reclaim_lua
         case .release: PackageResources.release_lua
         case .gate: PackageResources.gate_lua
+        case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua
         case .audit: PackageResources.audit_lua
         case .swap: PackageResources.swap_lua

@@ -167,16 +167,40 @@ import Testing
         }
     }
 
-    @Test func `while Redis has no memory jobs wait, and none is lost`() async throws {
+    @Test func `jobs that were accepted come to their end when Redis has no memory left`() async throws {
         try await TestFarm.run { farm in
             try await farm.submit(
                 JobText(id: "a", tokens: tokens(0..<30)), JobText(id: "b", tokens: tokens(0..<3)))
             try await farm.run("CONFIG", "SET", "maxmemory", "1")
             farm.intake.start()
-            try await Loop.sleep(for: .milliseconds(300))
-            #expect(try await farm.desk.store.account(of: "a") == nil)
-            try await farm.run("CONFIG", "SET", "maxmemory", "0")
-            try await farm.until("it is split") { try await farm.desk.store.account(of: "b") != nil }
+            farm.gatherer.start()
+            try await farm.until("they are finished") {
+                try await farm.work()
+                let (isFirst, isSecond) = (try await farm.isFinished("a"), try await farm.isFinished("b"))
+                return isFirst && isSecond
+            }
+            await #expect(throws: RedisError.self) { try await farm.run("RPUSH", "pushfarm:demo", "more") }
+            try await farm.audit()
+        }
+    }
+
+    @Test func `at its limit an app's jobs wait in the inbox, and go on when there is room`() async throws {
+        try await TestFarm.run { farm in
+            let limits = AppLimits(backlog: 30, inbox: 100, inboxBytes: 1 << 20, jobBytes: 1 << 20)
+            _ = try await farm.perform(
+                Press(memory: .relieved, isHeld: false, retryAfter: .seconds(1), limits: limits))
+            try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
+            farm.intake.start()
+            farm.gatherer.start()
+            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            try await farm.submit(JobText(id: "b", tokens: tokens(0..<3)))
+            // Several looks of the intake.
+            try await Loop.sleep(for: .milliseconds(350))
+            #expect(try await farm.desk.store.account(of: "b") == nil)
+            try await farm.until("they are finished") {
+                try await farm.work()
+                return try await farm.isFinished("b")
+            }
             try await farm.audit()
         }
     }

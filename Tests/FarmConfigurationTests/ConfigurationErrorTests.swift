@@ -108,6 +108,19 @@ struct ConfigurationErrorTests {
             "expected seconds, more than 0 and at most 3600, found 0", 5
         ),
         (
+            key + "\n    max_tokens: 1000001",
+            "expected a whole number from 1 to 1000000, found 1000001", 5
+        ),
+        (key + "\n    max_backlog: 0", "expected a whole number from 1 to 1000000000, found 0", 5),
+        (
+            key + "\n    max_inbox: many",
+            "expected a whole number from 1 to 1000000000, found text \"many\"", 5
+        ),
+        (
+            key + "\n    max_inbox_bytes: 1000",
+            "expected a whole number from 1024 to 1125899906842624, found 1000", 5
+        ),
+        (
             key + "\n    request_timeout: 20s",
             "expected seconds, more than 0 and at most 3600, found text \"20s\"", 5
         ),

@@ -21,6 +21,10 @@ let sample = """
         certificate: { file: /etc/push.p12, password_env: PUSH_P12_PASSWORD }
         connections: 3
         max_job_bytes: 1048576
+        max_tokens: 5000
+        max_backlog: 2_000_000
+        max_inbox: 300
+        max_inbox_bytes: 4096
         proxy: http://proxy.example:3128
     """
 
@@ -55,6 +59,10 @@ struct FarmConfigurationTests {
         #expect(shop.credentials == .certificate(file: "/etc/push.p12", keyFile: nil, password: nil))
         #expect(shop.connections == 3)
         #expect(shop.maxJobBytes == 1_048_576)
+        #expect((shop.maxTokens, shop.maxBacklog) == (5000, 2_000_000))
+        #expect((shop.maxInbox, shop.maxInboxBytes) == (300, 4096))
+        #expect((demo.maxTokens, demo.maxBacklog) == (100_000, 10_000_000))
+        #expect(demo.maxInbox == 1_000_000 && demo.maxInboxBytes == nil)
         #expect(shop.proxy?.place == HostPort(host: "proxy.example", port: 3128))
     }
 

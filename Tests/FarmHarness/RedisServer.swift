@@ -6,19 +6,22 @@ package final class RedisServer {
     private let folder: String
     private let options: [String]
     private let password: String?
+    private let user: String?
     package private(set) var process: Child
 
     private let prefix: [String]
 
     /// - Parameters:
+    ///   - user: who the tests are, with this password, on a Redis whose options name its users.
     ///   - options: beside ours, over which they win.
     ///   - prefix: of its command line.
     package init(
-        in folder: String, password: String? = nil, options: [String] = [], prefix: [String] = []
+        in folder: String, password: String? = nil, user: String? = nil, options: [String] = [],
+        prefix: [String] = []
     ) async throws {
         self.folder = folder
-        self.password = password
-        let options = (password.map { ["--requirepass", $0] } ?? []) + options
+        (self.password, self.user) = (password, user)
+        let options = (user == nil ? password.map { ["--requirepass", $0] } ?? [] : []) + options
         (self.options, self.prefix) = (options, prefix)
         socket = folder + "/redis.sock"
         process = try Self.start(folder, options, prefix)
@@ -27,7 +30,14 @@ package final class RedisServer {
 
     package func client() throws -> RedisClient {
         let client = try RedisClient(socket)
-        if let password { try client.run("AUTH", password) }
+        if let password { try client.run(["AUTH"] + [user, password].compactMap { $0 }) }
+        return client
+    }
+
+    /// As one of the users of the ACL file.
+    package func client(as user: String, _ password: String) throws -> RedisClient {
+        let client = try RedisClient(socket)
+        try client.run("AUTH", user, password)
         return client
     }
 

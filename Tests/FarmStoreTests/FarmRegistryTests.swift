@@ -1,4 +1,5 @@
 import EventLoop
+import Foundation
 import LoopTesting
 import RESP
 import Testing
@@ -30,6 +31,36 @@ import Testing
             } catch let error as FarmMismatch {
                 #expect(error == FarmMismatch(configured: 32, fixed: 64))
                 #expect("\(error)".contains("32") && "\(error)".contains("64"))
+            }
+        }
+    }
+
+    @Test func `a farm that was started before starts on a Redis that is full`() async throws {
+        try await withRegistry { registry, redis in
+            try await registry.fixShards(64)
+            try await registry.addApps(["demo"])
+            try redis.run("CONFIG", "SET", "maxmemory", "1")
+            try await registry.fixShards(64)
+            try await registry.addApps(["demo"])
+        }
+    }
+
+    @Test func `the functions are loaded once, and a newer version stays`() async throws {
+        try await withRegistry { registry, redis in
+            #expect(try await registry.functionLibrary() == nil)
+            #expect(try await registry.loadFunctions())
+            #expect(try await !registry.loadFunctions())
+            #expect(try await registry.functionLibrary() == FunctionLibrary.text)
+            let text = String(decoding: FunctionLibrary.text, as: UTF8.self)
+            let version = FunctionLibrary.version(of: FunctionLibrary.text)
+            for (number, isReplaced) in [(version - 1, true), (version + 1, false)] {
+                let other = text.replacingOccurrences(
+                    of: "-- version \(version)\n", with: "-- version \(number)\n")
+                try redis.run("FUNCTION", "LOAD", "REPLACE", other)
+                #expect(try await registry.loadFunctions() == isReplaced)
+                #expect(
+                    try await registry.functionLibrary()
+                        == (isReplaced ? FunctionLibrary.text : Array(other.utf8)))
             }
         }
     }

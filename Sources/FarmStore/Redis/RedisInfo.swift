@@ -21,6 +21,10 @@ package struct RedisInfo: Sendable {
     /// Bytes; 0 is no limit.
     package var maxMemory: Int { number("maxmemory") }
     package var usedMemory: Int { number("used_memory") }
+    /// What Redis compares with ``maxMemory``: without the buffers of replicas and of the append-only file.
+    package var countedMemory: Int { usedMemory - number("mem_not_counted_for_evict") }
+    /// What Redis may use: ``maxMemory``, or all that the machine has; 0 if nothing is known.
+    package var memoryLimit: Int { maxMemory > 0 ? maxMemory : systemMemory }
     package var systemMemory: Int { number("total_system_memory") }
     /// A farm needs "noeviction".
     package var evictionPolicy: String { text("maxmemory_policy") }

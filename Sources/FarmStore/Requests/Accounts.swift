@@ -78,6 +78,8 @@ package struct ReadDepths: Request {
         package let results: Int
         /// Batches.
         package let parked: Int
+        /// Pushes that are in a batch or in an entry.
+        package let open: Int
         /// Batches of each shard.
         package let shards: [Shard]
     }
@@ -102,16 +104,16 @@ package struct ReadDepths: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "depths")
         let (inbox, taken) = (try reader.integer(), try reader.integer())
-        let (delayed, results, parked) = (
-            try reader.integer(), try reader.integer(), try reader.integer()
-        )
+        let (delayed, results) = (try reader.integer(), try reader.integer())
+        let (parked, open) = (try reader.integer(), try reader.integer())
         var shards: [Shard] = []
         while !reader.isAtEnd {
             shards.append(
                 Shard(high: try reader.integer(), bulk: try reader.integer(), flight: try reader.integer()))
         }
         return Reply(
-            inbox: inbox, taken: taken, delayed: delayed, results: results, parked: parked, shards: shards)
+            inbox: inbox, taken: taken, delayed: delayed, results: results, parked: parked, open: open,
+            shards: shards)
     }
 }
 

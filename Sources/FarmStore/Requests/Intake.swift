@@ -12,6 +12,8 @@ package struct Take: Request {
         package let refused: Int
         /// So many jobs go one by one: one of them may have ended the process that held them.
         package let careful: Int
+        /// More is in the inbox and stays there until so much time has passed, for the app or the farm is full.
+        package let heldBack: Duration?
         /// The jobs' exact bytes, in order, behind the known ones.
         package let jobs: [[UInt8]]
     }
@@ -47,10 +49,13 @@ package struct Take: Request {
         let offset = try reader.integer()
         let refused = try reader.integer()
         let careful = try reader.integer()
+        let pause = try reader.integer()
         var jobs: [[UInt8]] = []
         while !reader.isAtEnd { jobs.append(try reader.bytes()) }
         let head = job.isEmpty ? nil : IntakeHead(job: job, offset: offset)
-        return Reply(step: step, head: head, refused: refused, careful: careful, jobs: jobs)
+        return Reply(
+            step: step, head: head, refused: refused, careful: careful,
+            heldBack: pause > 0 ? .milliseconds(pause) : nil, jobs: jobs)
     }
 }
 

@@ -20,13 +20,11 @@ package struct ResultsRecord: Equatable, Sendable {
 
 /// Makes the group of the gatherers, from the beginning of the stream. An existing one is left as it is.
 package struct CreateResultsGroup: Request {
+    package static var script: Script? { .group }
+
     package init() {}
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        for word in ["XGROUP", "CREATE"] { command.append(word) }
-        command.append(keys.results)
-        for word in ["gatherers", "0", "MKSTREAM"] { command.append(word) }
-    }
+    package func write(_ keys: Keys, to command: inout RESPCommand) { command.append(keys) }
 
     package static func read(_ value: RESPValue) throws(StoreError) {}
 }

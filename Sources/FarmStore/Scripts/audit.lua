@@ -121,5 +121,8 @@ for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do
         if reasons > n('failed') then say('job', job, 'has more reasons than failures') end
     end
 end
+local load, total = tonumber(call('HGET', P .. 'load', 'open') or '0'), 0
+for _, n in pairs(open) do total = total + n end
+if load ~= total then say('load', load, 'of', total, 'open') end
 for job, n in pairs(open) do if n > 0 and not known[job] then say('job', job, 'has', n, 'open and no account') end end
 return faults

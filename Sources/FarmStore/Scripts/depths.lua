@@ -3,11 +3,12 @@
 --
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 shards of the farm
--- Reply [inbox, taken, delayed, results, parked, then per shard: high, bulk, in flight]; numbers of jobs, batches, entries
+-- Reply [inbox, taken, delayed, results, parked, open pushes, then per shard: high, bulk, in flight]; numbers of jobs,
+--       batches, entries
 -- Fence none: it only reads. Again the same answer.
 local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken'), call('ZCARD', P .. 'delayed'),
-    call('XLEN', P .. 'results'), call('LLEN', P .. 'parked') }
-local n = 5
+    call('XLEN', P .. 'results'), call('LLEN', P .. 'parked'), tonumber(call('HGET', P .. 'load', 'open') or '0') }
+local n = 6
 for shard = 0, tonumber(ARGV[1]) - 1 do
     local nn = string.format('%02d', shard)
     reply[n + 1] = call('LLEN', P .. 'ready:' .. nn)

@@ -1,20 +1,62 @@
 #!lua flags=allow-oom
--- Pauses and resumes an app, and says which it is.
+-- Pauses and resumes an app, opens and closes it to producers, and says which it is.
 --
--- KEYS  1 prefix
+-- KEYS  1 prefix; press: 2 inbox
 -- ARGV  pause, reason, fingerprint of the credentials | resume
--- Reply 1 when something changed, else 0
+--       | press, memory full|relieved|keep, intake held 0/1, ms until a producer should try again, backlog, jobs of the inbox,
+--         bytes of the inbox, bytes of one job: each at most
+-- Reply pause, resume: 1 when something changed, else 0
+--       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox]
 -- Fence none: the wish is stored, the last one holds. OOM allowed.
 -- Again nothing changes, and no second event is written.
-local gate, t = P .. 'gate', now()
-if ARGV[1] == 'pause' then
+--
+-- `held`, so that take keeps to a trickle: as the caller says, and while the memory is full.
+-- An app is full because of the farm's memory ("memory"), of its open pushes and jobs ("backlog") or of its inbox
+-- ("inbox"). The latter two end when all are below nine tenths of their limits.
+local gate, t, op = P .. 'gate', string.format('%d', now()), ARGV[1]
+if op == 'pause' then
     local old = call('HMGET', gate, 'paused', 'fingerprint')
     if old[1] == ARGV[2] and old[2] == ARGV[3] then return 0 end
     call('HSET', gate, 'paused', ARGV[2], 'fingerprint', ARGV[3], 'since', t)
     call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'app.paused', 'at', t, 'reason', ARGV[2])
     return 1
+elseif op == 'resume' then
+    if call('HDEL', gate, 'paused', 'fingerprint', 'since') == 0 then return 0 end
+    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'app.resumed', 'at', t)
+    call('PUBLISH', P .. 'bell', '*')
+    return 1
 end
-if call('HDEL', gate, 'paused', 'fingerprint', 'since') == 0 then return 0 end
-call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'app.resumed', 'at', t)
-call('PUBLISH', P .. 'bell', '*')
-return 1
+
+local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
+local old = call('HMGET', gate, 'full', 'held', unpack(names))
+for i, name in ipairs(names) do
+    if old[i + 2] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
+end
+
+local was = old[1] or ''
+local open = math.max(0, tonumber(call('HGET', P .. 'load', 'open') or '0'))
+local jobs = call('LLEN', KEYS[2])
+local bytes = jobs > 0 and call('MEMORY', 'USAGE', KEYS[2], 'SAMPLES', '5') or 0
+local share = (was == 'backlog' or was == 'inbox') and 0.9 or 1
+local reason = ''
+if ARGV[2] == 'full' or ARGV[2] == 'keep' and was == 'memory' then
+    reason = 'memory'
+elseif open + jobs >= share * tonumber(ARGV[5]) then
+    reason = 'backlog'
+elseif jobs >= share * tonumber(ARGV[6]) or bytes >= share * tonumber(ARGV[7]) then
+    reason = 'inbox'
+end
+local held = ARGV[3] == '1' or reason == 'memory'
+if held and not old[2] then call('HSET', gate, 'held', '1') end
+if old[2] and not held then call('HDEL', gate, 'held') end
+if reason ~= was then
+    if reason == '' then call('HDEL', gate, 'full', 'full_since') else call('HSET', gate, 'full', reason) end
+end
+if (reason == '') == (was == '') then return { reason, 0, open, jobs } end
+if reason == '' then
+    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'farm.relieved', 'at', t, 'reason', was)
+else
+    call('HSET', gate, 'full_since', t)
+    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'farm.full', 'at', t, 'reason', reason)
+end
+return { reason, 1, open, jobs }

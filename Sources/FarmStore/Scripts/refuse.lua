@@ -1,11 +1,11 @@
-#!lua
+#!lua flags=allow-oom
 -- Drops the first taken job, which did not parse or validate, and says why.
 --
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 step; 3 job id or ""; 4 field; 5 position; 6 reason; 7 original, cut at 64 KiB;
 --       8 why the rest of a job fails that was split in part; 9 seconds an account is kept
 -- Reply 1, or 0 when this step was done before
--- Fence the intake's token and the step; STEP n: another step was done, the caller must take again. OOM refused.
+-- Fence the intake's token and the step; STEP n: another step was done, the caller must take again. OOM allowed: see take.
 -- Again the step is the intake's: nothing happens.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step = P .. 'intake', tonumber(ARGV[2])

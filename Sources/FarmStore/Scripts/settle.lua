@@ -10,6 +10,8 @@
 -- Reply [entries booked, jobs finished]
 -- Fence none: XDEL is the guard, an entry exists until it is settled. OOM allowed.
 -- Again XDEL finds nothing and the entry's words are skipped.
+--
+-- What ends is taken off `load`, which split added it to: with or without an account, it is in no batch and no entry.
 local keep, most, nentries = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
@@ -82,9 +84,10 @@ local texts = setmetatable({}, { __index = function(all, n)
     return text
 end })
 local names = { 'delivered', 'failed', 'expired', 'cancelled' }
-local finished = 0
+local finished, ended = 0, 0
 for _, id in ipairs(order) do
     local job, account = jobs[id], P .. 'job:' .. id
+    ended = ended + job[1] + job[2] + job[3] + job[4]
     local old = call('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
     if old[1] then
         local sum, moved, n = 0, job[5], 2
@@ -117,6 +120,8 @@ for _, id in ipairs(order) do
         end
     end
 end
+
+if ended > 0 then call('HINCRBY', P .. 'load', 'open', -ended) end
 
 if #invalid > 0 then
     local key = P .. 'invalid'

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Turns taken jobs into accounts and batches: one step of the intake.
 --
 -- KEYS  1 prefix
@@ -7,9 +7,10 @@
 --       jobs × (id, opens 0/1, submitted, accepted, malformed, duplicates, lane, events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body)
 -- Reply [1, ms until the earliest delayed batch of this call or -1, shards rung…]; [0] when this step was done before
--- Fence the intake's token and the step (STEP n: another step was done, the caller must take again). OOM refused.
+-- Fence the intake's token and the step (STEP n: another step was done, the caller must take again). OOM allowed: see take.
 -- Error EXISTS id, before any effect: an account of that id is open or younger than 24 h.
--- Again the step is the intake's: nothing happens, so accounts open, batches appear and jobs leave `taken` once.
+-- Again the step is the intake's: nothing happens, so accounts open, batches appear, their pushes are counted in `load`
+--       and jobs leave `taken` once.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
 -- A step says what it does: one of the same number that did something else is not this one, done before.
@@ -64,7 +65,7 @@ for _ = 1, njobs do
     end
 end
 
-local rung, first = {}, -1
+local rung, first, added = {}, -1, 0
 -- Ids are made of the time: after Redis went back in time, a counter would give some of them out again, and facts about
 -- a lost batch would be taken for another.
 local clock = call('TIME')
@@ -74,6 +75,7 @@ for k = 1, nbatches do
     i = i + 5
     local id = nn .. '.' .. lane .. '.' .. moment .. '.' .. k
     add_batch(id, tokens, body)
+    added = added + tokens
     if due > t then
         local sums = {}
         each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
@@ -86,6 +88,7 @@ for k = 1, nbatches do
     end
 end
 
+if added > 0 then call('HINCRBY', P .. 'load', 'open', added) end
 if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end
 call('HSET', intake, 'step', step, 'did', what)
 if ARGV[4] == '' then

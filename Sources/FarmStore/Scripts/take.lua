@@ -1,12 +1,17 @@
-#!lua
+#!lua flags=allow-oom
 -- Takes jobs from the inbox, for one coordinator at a time.
 --
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 jobs of `taken` that the caller holds; 3 jobs at most; 4 bytes at most; 5 bytes of one job
--- Reply [step, head job id or "", head offset, jobs refused here, jobs that go one by one, jobs beyond the known ones…]
--- Fence the intake's token. OOM refused: nothing new is taken in when memory is full.
+-- Reply [step, head job id or "", head offset, jobs refused here, jobs that go one by one, ms to wait before more is taken
+--       (0: none held back), jobs beyond the known ones…]
+-- Fence the intake's token.
+-- OOM   allowed: a job that was accepted is delivered, also when jobs are what fills the memory. What it may add then is
+--       bounded by the gate.
 -- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
 --
+-- Jobs stay in the inbox, where they are compact, while the app's open pushes have reached the limit in the gate; a
+-- trickle of them while the gate is `held`: as much as one split carries. So what was taken in always drains.
 -- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never
 -- travels: it is refused here, its original cut at 64 KiB. After `blame`, a caller that holds no job is given one, until
 -- all jobs are through that were taken then.
@@ -15,7 +20,7 @@ local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber
 local taken = P .. 'taken'
 local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset', 'careful')
 local careful = tonumber(intake[4] or '0')
-local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0, careful }
+local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0, careful, 0 }
 local length = call('LLEN', taken)
 if known > length then return { err = 'TAKEN ' .. length } end
 if careful > 0 then most = math.min(most, 1 - known) end
@@ -23,10 +28,18 @@ if careful > 0 then most = math.min(most, 1 - known) end
 local n, sum = 0, 0
 local function give(job)
     n, sum = n + 1, sum + #job
-    reply[n + 5] = job
+    reply[n + 6] = job
 end
 while known + n < length and n < most and (n == 0 or sum < bytes) do
     give(call('LINDEX', taken, known + n))
+end
+
+local TRICKLE, PAUSE = 16384, 100
+local gate = call('HMGET', P .. 'gate', 'held', 'max_backlog')
+local room = math.min(gate[1] and TRICKLE or math.huge, tonumber(gate[2] or math.huge))
+if room < math.huge and tonumber(call('HGET', P .. 'load', 'open') or '0') >= room then
+    if call('EXISTS', KEYS[2]) == 1 then reply[6] = PAUSE end
+    return reply
 end
 while known + n >= length and n < most and (n == 0 or sum < bytes) do
     local job = call('LMOVE', KEYS[2], taken, 'LEFT', 'RIGHT')

@@ -55,9 +55,9 @@ struct DoctorCommand: ParsableCommand {
             defer { client.close() }
             let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
             let skew = try await client.clock()
-            return RedisCheck(
-                info: info, place: client.place, skew: skew - .milliseconds(WallClock.milliseconds)
-            ).findings
+            let check = RedisCheck(
+                info: info, place: client.place, skew: skew - .milliseconds(WallClock.milliseconds))
+            return try await check.findings + PressureCheck(client: client).findings()
         } catch {
             return [
                 Finding(

@@ -14,7 +14,8 @@ struct PushCommand: ParsableCommand {
               pushfarm push --app demo --tokens-file all.txt --payload @news.json
 
             The job is checked before it is sent. With --wait the account is printed
-            when everything is settled; the status is 1 unless all was delivered.
+            when everything is settled; the status is 1 unless all was delivered. When the
+            farm is full it waits as long as --patience says, then the status is 75.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -38,6 +39,9 @@ struct PushCommand: ParsableCommand {
 
     @OptionGroup(title: "Job fields") var fields: JobFieldOptions
 
+    @Option(help: ArgumentHelp("How long to wait while the farm is full.", valueName: "seconds"))
+    var patience = 60
+
     @Flag(help: "Waits until all is settled, and prints the account.")
     var wait = false
 
@@ -48,6 +52,9 @@ struct PushCommand: ParsableCommand {
         guard !tokens.isEmpty || tokensFile != nil else {
             throw ValidationError("Give --token or --tokens-file.")
         }
+        guard (0...86_400).contains(patience) else {
+            throw ValidationError("--patience is 0 to 86400 seconds.")
+        }
     }
 
     func run() throws {
@@ -57,13 +64,14 @@ struct PushCommand: ParsableCommand {
         let draft = JobDraft(
             id: fields.id ?? JobDraft.freshID(), tokens: try allTokens(), payload: try payloadText(),
             fields: fields.fields)
-        let jobs = draft.split(limit: JobLimits().tokens)
+        let jobs = draft.split(limit: limits(app, configuration).tokens)
         for job in jobs { try check(job, app, configuration) }
-        let wait = wait
+        let (wait, patience) = (wait, Duration.seconds(patience))
         let accounts = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            for job in jobs { _ = try await client.call(Submit(job: Array(job.text.utf8)), app) }
+            let desk = SubmitDesk(client: client, app: app, patience: patience)
+            for job in jobs { try await desk.submit(job.id, Array(job.text.utf8)) }
             return wait
                 ? try await AccountWatch(client: client, console: console).wait(jobs.map(\.id), app) : []
         }
@@ -92,6 +100,10 @@ struct PushCommand: ParsableCommand {
         return only.name
     }
 
+    private func limits(_ app: String, _ configuration: FarmConfiguration) -> JobLimits {
+        configuration.app(named: app).map { JobLimits(tokens: $0.maxTokens) } ?? JobLimits()
+    }
+
     private func allTokens() throws(CommandFailure) -> [Substring] {
         var all = tokens.map { $0[...] }
         if let tokensFile {
@@ -115,7 +127,8 @@ struct PushCommand: ParsableCommand {
         let topic = configuration.app(named: app)?.topic ?? "com.example.unknown"
         do {
             _ = try JobParser.parse(
-                Array(job.text.utf8), app: app, topic: topic, now: WallClock.seconds, limits: JobLimits())
+                Array(job.text.utf8), app: app, topic: topic, now: WallClock.seconds,
+                limits: limits(app, configuration))
         } catch {
             throw .usage("the job would be refused: \(error.field): \(error.reason)")
         }

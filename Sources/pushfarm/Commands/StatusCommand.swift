@@ -6,7 +6,7 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Shows hosts, workers, apps and Redis.",
         discussion: """
-            Inbox counts jobs; ready, in flight and delayed count batches of up to 256
+            Open counts pushes without an outcome, inbox jobs; ready, in flight and delayed count batches of up to 256
             pushes. Status 1 when something is not as it should be: a probe.
 
             Example:

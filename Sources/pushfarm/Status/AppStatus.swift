@@ -6,6 +6,8 @@ struct AppStatus: Sendable {
     let app: String
     /// Nil when it is not paused.
     let pause: ReadGate.Pause?
+    /// Nil when producers are welcome.
+    let full: ReadFullness.Fullness?
     let depths: ReadDepths.Reply
     let openJobs: Int
 
@@ -16,12 +18,13 @@ struct AppStatus: Sendable {
         _ app: String, shards: Int, from client: FarmClient
     ) async throws(CommandFailure) -> AppStatus {
         let pause = try await client.call(ReadGate(), app)
+        let full = try await client.call(ReadFullness(), app)
         let depths = try await client.call(ReadDepths(shards: shards), app)
         var open = 0
         for id in try await client.call(LatestJobs(count: latest), app) {
             if try await client.account(id, app)?.state == .open { open += 1 }
         }
-        return AppStatus(app: app, pause: pause, depths: depths, openJobs: open)
+        return AppStatus(app: app, pause: pause, full: full, depths: depths, openJobs: open)
     }
 
     /// Batches that wait for a worker.
@@ -34,7 +37,8 @@ struct AppStatus: Sendable {
     var json: JSONValue {
         .object([
             "app": .string(app), "state": .string(pause == nil ? "running" : "paused"),
-            "paused_reason": .text(pause?.reason), "ready": .number(ready), "in_flight": .number(inFlight),
+            "paused_reason": .text(pause?.reason), "full_reason": .text(full?.reason.rawValue),
+            "open": .number(depths.open), "ready": .number(ready), "in_flight": .number(inFlight),
             "delayed": .number(depths.delayed), "results": .number(depths.results), "inbox": .number(inbox),
             "jobs_open": .number(openJobs),
         ])

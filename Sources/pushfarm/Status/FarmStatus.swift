@@ -26,6 +26,7 @@ struct FarmStatus: Sendable {
         for host in hosts where host.state == "gone" { troubles.append("host \(host.host) is gone") }
         for app in apps {
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
+            if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }
         }
         if !redis.evictionPolicy.isEmpty, redis.evictionPolicy != "noeviction" {
             troubles.append("Redis may evict keys: maxmemory-policy is \(redis.evictionPolicy)")

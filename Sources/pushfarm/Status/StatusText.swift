@@ -37,18 +37,24 @@ struct StatusText {
 
     private var apps: String {
         var table = Table([
-            "APP": .left, "STATE": .left, "INBOX": .right, "READY": .right, "IN FLIGHT": .right,
+            "APP": .left, "STATE": .left, "OPEN": .right, "INBOX": .right, "READY": .right,
+            "IN FLIGHT": .right,
             "DELAYED": .right,
             "RESULTS": .right, "OPEN JOBS": .right,
         ])
         for app in status.apps {
             table.add(
-                .init(app.app), app.pause == nil ? .init("running", .green) : .init("paused", .red),
+                .init(app.app), state(of: app), .init(Figures.grouped(app.depths.open)),
                 .init(Figures.grouped(app.inbox)), .init(Figures.grouped(app.ready)),
                 .init(Figures.grouped(app.inFlight)), .init(Figures.grouped(app.depths.delayed)),
                 .init(Figures.grouped(app.depths.results)), .init(Figures.grouped(app.openJobs)))
         }
         return table.text(colours: colours)
+    }
+
+    private func state(of app: AppStatus) -> Table.Cell {
+        if app.pause != nil { return .init("paused", .red) }
+        return app.full == nil ? .init("running", .green) : .init("full", .yellow)
     }
 
     private var redis: String {

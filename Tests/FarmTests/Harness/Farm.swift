@@ -12,6 +12,8 @@ final class Farm {
         var redisPassword: String?
         /// The farm reads Redis's password from a file, and not from the address.
         var passwordInFile = false
+        /// Redis has the users of deploy/users.acl, each with this password, and the farm is one of them.
+        var usersPassword: String?
         var environment: [String: String] = [:]
         /// All of `apps:`; nil: one app "demo" with the simulator's own key.
         var apps: ((Gateway.Started, TestFolder) -> [App])?
@@ -29,10 +31,18 @@ final class Farm {
     init(_ options: Options = Options()) async throws {
         self.options = options
         folder = try TestFolder()
-        redis = try await RedisServer(in: folder.path, password: options.redisPassword)
+        if let password = options.usersPassword {
+            let file = try folder.write(Users.text(password), to: "users.acl")
+            redis = try await RedisServer(
+                in: folder.path, password: password, user: "operator", options: ["--aclfile", file])
+        } else {
+            redis = try await RedisServer(in: folder.path, password: options.redisPassword)
+        }
         gateway = try await Gateway(
             in: folder.path, faults: options.faults, options: options.simulatorOptions)
-        var address = "unix://" + (options.redisPassword.map { ":\($0)@" } ?? "") + redis.socket
+        let who =
+            options.usersPassword.map { "farm:\($0)@" } ?? options.redisPassword.map { ":\($0)@" } ?? ""
+        var address = "unix://" + who + redis.socket
         if options.passwordInFile, let password = options.redisPassword {
             let file = try folder.write(password + "\n", to: "redis-password")
             address = "unix://\(redis.socket)\nredis_password_file: \(file)"

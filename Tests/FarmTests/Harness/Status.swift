@@ -28,6 +28,8 @@ struct Status: Decodable {
         var app: String
         var state: String
         var pausedReason: String?
+        var fullReason: String?
+        var open: Int
         var ready: Int
         var inFlight: Int
         var delayed: Int

@@ -1,0 +1,115 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// Tells producers and intakes how full Redis is, once a second: the gates of this host's apps.
+///
+/// Every host does it; to say the same again changes nothing.
+@Loop final class Pressure {
+    private let registry: FarmRegistry
+    private let log: Logger
+    private var marks = PressureMarks()
+    /// Pushes in batches and results, by app, as Redis last counted them.
+    private var open: [String: Int] = [:]
+    private var isBlind = false
+    private var lastLook: UInt64?
+    private var hasFunctions = true
+    private var isInTrouble = false
+
+    /// What producers are told to wait at least.
+    private static let retryAfter = Duration.seconds(1)
+    /// Between looks whether Redis still has the functions.
+    private static let lookInterval: UInt64 = 10_000
+
+    init(_ registry: FarmRegistry, log: Logger) {
+        (self.registry, self.log) = (registry, log)
+    }
+
+    /// Redis may be another one than before.
+    func reconnected() { lastLook = nil }
+
+    func beat(_ apps: some Sequence<HostedApp>) async {
+        await keepFunctions()
+        guard let memory = await memory() else { return }
+        let now = Loop.milliseconds
+        let reading = PressureMarks.Reading(
+            used: memory.countedMemory, limit: memory.memoryLimit, open: open.values.reduce(0, +))
+        let decision = marks.decide(reading, now: now)
+        var counted: [String: Int] = [:]
+        for app in apps { counted[app.name] = await press(app, decision, reading.limit) }
+        open = counted
+    }
+
+    /// - Returns: the app's open pushes.
+    private func press(_ app: HostedApp, _ decision: PressureMarks.Decision, _ memory: Int) async -> Int? {
+        let memoryWord: Press.Memory =
+            switch decision.memory {
+            case .full: .full
+            case .relieved: .relieved
+            case .keep: .keep
+            }
+        let press = Press(
+            memory: memoryWord, isHeld: decision.isHeld, retryAfter: Self.retryAfter,
+            limits: app.limits(memory: memory))
+        do throws(StoreError) {
+            let reply = try await app.store.perform(press)
+            isInTrouble = false
+            if reply.isNew { tell(app.name, reply) }
+            return reply.open
+        } catch {
+            if !isInTrouble, !error.isTemporary {
+                log.error(
+                    "cannot tell producers how full it is",
+                    metadata: ["app": "\(app.name)", "error": "\(error)"])
+                isInTrouble = true
+            }
+            return open[app.name]
+        }
+    }
+
+    private func tell(_ app: String, _ reply: Press.Reply) {
+        guard let reason = reply.full else {
+            return log.notice("relieved: producers may push again", metadata: ["app": "\(app)"])
+        }
+        log.warning(
+            "full: producers are told to wait",
+            metadata: [
+                "app": "\(app)", "reason": "\(reason.rawValue)", "open": "\(reply.open)",
+                "inbox": "\(reply.inbox)",
+            ])
+    }
+
+    private func memory() async -> RedisInfo? {
+        do throws(RedisError) {
+            let info = try await registry.memory()
+            isBlind = false
+            return info
+        } catch {
+            if !isBlind, !error.isTemporary {
+                log.error(
+                    "cannot see Redis's memory: producers are stopped only when it is full. The farm's user needs +info",
+                    metadata: ["error": "\(error)"])
+                isBlind = true
+            }
+            // Its own limits an app has all the same; temporary trouble passes.
+            return error.isTemporary ? nil : RedisInfo("")
+        }
+    }
+
+    private func keepFunctions() async {
+        let now = Loop.milliseconds
+        if let lastLook, now - lastLook < Self.lookInterval { return }
+        lastLook = now
+        do throws(RedisError) {
+            if try await registry.loadFunctions() { log.info("functions for producers loaded") }
+            hasFunctions = true
+        } catch {
+            // Said once; a Redis that is full or away is asked again.
+            guard hasFunctions, !error.isTemporary else { return }
+            hasFunctions = false
+            log.warning(
+                "producers may find no function \(FunctionLibrary.submit)", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import FarmStore
+
+extension FullReason {
+    /// For a person.
+    var text: String {
+        switch self {
+        case .memory: "Redis's memory is nearly used up; producers are told to wait"
+        case .backlog: "max_backlog pushes are open; producers are told to wait"
+        case .inbox: "its inbox has reached max_inbox or max_inbox_bytes; producers are told to wait"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import EventLoop
+import FarmStore
+
+/// Submits jobs as a producer should: waits while the farm is full, but not for ever.
+@Loop struct SubmitDesk {
+    let client: FarmClient
+    let app: String
+    /// For one job.
+    var patience: Duration
+
+    func submit(_ id: String, _ job: [UInt8]) async throws(CommandFailure) {
+        let deadline = ContinuousClock.now + patience
+        let offer = Offer(job: job, id: id)
+        while true {
+            let (pause, reason) = try await wait(for: offer)
+            guard let pause else { return }
+            guard ContinuousClock.now + pause <= deadline else {
+                throw .temporary(
+                    "\(client.place): the farm is full (\(reason)); job \(id) was not sent. Try again later")
+            }
+            do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
+        }
+    }
+
+    /// - Returns: how long to wait before the next try, and why; nil when the job is in the inbox.
+    private func wait(for offer: Offer) async throws(CommandFailure) -> (Duration?, String) {
+        let reply: Offer.Reply
+        do throws(StoreError) {
+            reply = try await AppStore(app: app, connection: client.redis).perform(offer)
+        } catch .redis(.waitAndRepeat(let error)) where error.code == "OOM" {
+            return (.seconds(1), "Redis's memory is used up")
+        } catch .redis(.refused(let error)) where error.message.contains("Function not found") {
+            // No coordinator has ever been here: the inbox waits for the first one.
+            _ = try await client.call(Submit(job: offer.job), app)
+            return (nil, "")
+        } catch {
+            guard error.isTemporary else { throw .failed("\(client.place): \(error)") }
+            throw .temporary(
+                "\(client.place): \(error). Whether job \(offer.id) was sent is not known: the same --id again is safe"
+            )
+        }
+        switch reply {
+        case .accepted: return (nil, "")
+        case .busy(let pause, let reason): return (pause, reason)
+        case .duplicate: throw .failed("job \(offer.id) is open, or came within the last 24 hours")
+        case .refused(let reason): throw .failed("job \(offer.id) would be refused: \(reason)")
+        }
+    }
+}

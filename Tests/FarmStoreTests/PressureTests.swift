@@ -1,0 +1,264 @@
+import PushModel
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// The count of open pushes, the gate, and the function that producers call.
+@Suite struct PressureTests {
+    let desk: Desk
+    init() throws {
+        desk = try Desk()
+        _ = try desk.redis.run(FunctionLibrary.loadCommand)
+    }
+
+    private static let wide = AppLimits(backlog: 1000, inbox: 100, inboxBytes: 1 << 20, jobBytes: 1 << 10)
+
+    @discardableResult
+    private func press(
+        _ memory: Press.Memory = .keep, held: Bool = false, _ limits: AppLimits = wide
+    ) throws -> Press.Reply {
+        try desk.perform(
+            Press(memory: memory, isHeld: held, retryAfter: .milliseconds(500), limits: limits))
+    }
+
+    @discardableResult
+    private func press(_ limits: AppLimits) throws -> Press.Reply { try press(.keep, limits) }
+
+    private func offer(_ text: String = "{}", id: String = "") throws -> Offer.Reply {
+        try desk.perform(Offer(job: Array(text.utf8), id: id))
+    }
+
+    private func open() throws -> Int { try desk.perform(ReadDepths(shards: Desk.shards)).open }
+
+    private func take(_ most: Int = 10) throws -> Take.Reply {
+        try desk.perform(
+            Take(token: desk.token, known: 0, maxJobs: most, maxBytes: 1 << 20, maxJobBytes: 1 << 20))
+    }
+
+    private func fullEvents() throws -> [String] {
+        try desk.events().compactMap { event in
+            event["type"].flatMap { $0.hasPrefix("farm.") ? "\($0) \(event["reason"] ?? "")" : nil }
+        }
+    }
+
+    // MARK: The count
+
+    @Test func `open pushes are counted from the split to their outcome, through retries`() throws {
+        try desk.split(step: 1, [("j1", 3), ("j2", 4)])
+        #expect(try open() == 7)
+        #expect(try desk.perform(desk.splitRequest(step: 1, [("j1", 3), ("j2", 4)])) == .doneBefore)
+        #expect(try open() == 7)
+        let batch = try #require(try desk.checkout().batches.first)
+        _ = try desk.report(batch, 0..<3, entry: Desk.delivered("j1", 3))
+        #expect(try open() == 7 && desk.audit() == [])
+        var settlement = Desk.settlement(try desk.results()[0], "j1", delivered: 1)
+        (settlement.jobs[0].failed, settlement.jobs[0].waiting) = (1, 1)
+        settlement.retries = [
+            .init(shard: 1, lane: .high, delay: .zero, tokens: 1, body: Desk.body([("j1", 1)], attempt: 1))
+        ]
+        try desk.perform(Settle([settlement]))
+        try desk.perform(Settle([settlement]))
+        #expect(try open() == 5 && desk.audit() == [])
+    }
+
+    @Test func `the audit tells when the count is not what there is`() throws {
+        try desk.split([("j1", 3)])
+        #expect(try desk.audit() == [])
+        try desk.redis.run("HINCRBY", "{pushfarm:demo}:load", "open", "2")
+        #expect(try desk.audit() == ["load 5 of 3 open"])
+    }
+
+    // MARK: The intake
+
+    @Test func `at its limit an app's jobs stay in the inbox, and go on when there is room`() throws {
+        try desk.split(step: 1, [("j1", 3)])
+        try desk.perform(Submit(job: Array("job".utf8)))
+        var limits = Self.wide
+        limits.backlog = 3
+        try press(limits)
+        let full = try take()
+        #expect(full.jobs.isEmpty && full.heldBack != nil)
+        #expect(try desk.redis.run("LLEN", "pushfarm:demo").integer == 1)
+        let batch = try #require(try desk.checkout().batches.first)
+        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1))
+        try desk.perform(Settle([Desk.settlement(try desk.results()[0], "j1", delivered: 1)]))
+        let freed = try take()
+        #expect(freed.jobs.count == 1 && freed.heldBack == nil)
+        // What is taken already is answered however full the app is.
+        limits.backlog = 1
+        try press(limits)
+        #expect(try take().jobs.count == 1)
+    }
+
+    @Test(arguments: [true, false]) func `while it is held the intake keeps to a trickle`(isByMemory: Bool)
+        throws
+    {
+        try desk.perform(Submit(job: Array("job".utf8)))
+        var limits = Self.wide
+        limits.backlog = 1_000_000
+        try press(isByMemory ? .full : .keep, held: !isByMemory, limits)
+        try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "16384")
+        #expect(try take().heldBack != nil)
+        // An empty inbox is no reason to wait: the next job rings.
+        try desk.redis.run("RENAME", "pushfarm:demo", "aside")
+        #expect(try take().heldBack == nil)
+        try desk.redis.run("RENAME", "aside", "pushfarm:demo")
+        try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "16383")
+        #expect(try take().jobs.count == 1)
+        try desk.perform(Submit(job: Array("job".utf8)))
+        // The app's own limit holds, too.
+        try press(.keep, held: true, Self.wide)
+        #expect(
+            try desk.perform(
+                Take(token: desk.token, known: 1, maxJobs: 9, maxBytes: 99, maxJobBytes: 99)
+            ).heldBack != nil)
+        try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "16384")
+        try press(.relieved, limits)
+        #expect(
+            try desk.perform(
+                Take(token: desk.token, known: 1, maxJobs: 9, maxBytes: 99, maxJobBytes: 99)
+            ).jobs.count == 1)
+    }
+
+    // MARK: The gate
+
+    @Test func `full and relieved are told once each, whoever presses how often`() throws {
+        #expect(try press() == .init(full: nil, isNew: false, open: 0, inbox: 0))
+        #expect(try press(.full) == .init(full: .memory, isNew: true, open: 0, inbox: 0))
+        #expect(try press(.full) == .init(full: .memory, isNew: false, open: 0, inbox: 0))
+        // Between the marks it stays as it was.
+        #expect(try press(.keep).full == .memory)
+        let since = try #require(try desk.perform(ReadFullness())?.since)
+        #expect(since > 1_700_000_000_000)
+        #expect(try press(.relieved) == .init(full: nil, isNew: true, open: 0, inbox: 0))
+        #expect(try press(.relieved).isNew == false && press(.keep).full == nil)
+        #expect(try fullEvents() == ["farm.full memory", "farm.relieved memory"])
+        #expect(try desk.perform(ReadFullness()) == nil)
+        #expect(try desk.perform(ReadGate()) == nil)
+    }
+
+    @Test func `an app over its own limit is full until it is below nine tenths of it`() throws {
+        var limits = Self.wide
+        limits.backlog = 10
+        try desk.split([("j1", 9)])
+        #expect(try press(limits).full == nil)
+        try desk.perform(Submit(job: Array("job".utf8)))
+        #expect(try press(limits) == .init(full: .backlog, isNew: true, open: 9, inbox: 1))
+        try desk.redis.run("DEL", "pushfarm:demo")
+        #expect(try press(limits).full == .backlog)
+        let batch = try #require(try desk.checkout().batches.first)
+        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1))
+        try desk.perform(Settle([Desk.settlement(try desk.results()[0], "j1", delivered: 1)]))
+        #expect(try press(limits) == .init(full: nil, isNew: true, open: 8, inbox: 0))
+        #expect(try fullEvents() == ["farm.full backlog", "farm.relieved backlog"])
+    }
+
+    @Test func `a pause and a gate do not know of each other`() throws {
+        try press(.full)
+        try desk.perform(Pause(reason: "why"))
+        try desk.perform(Resume())
+        #expect(try press(.keep).full == .memory)
+        try desk.perform(Pause(reason: "why"))
+        try press(.relieved)
+        #expect(try desk.perform(ReadGate())?.reason == "why")
+    }
+
+    // MARK: The function
+
+    @Test func `a job that is welcome is pushed as it stands`() throws {
+        #expect(try offer("{a}") == .accepted(waiting: 1))
+        try press()
+        #expect(try offer("{b}", id: "b") == .accepted(waiting: 2))
+        let jobs = try desk.redis.run("LRANGE", "pushfarm:demo", "0", "-1").array?.compactMap(\.text)
+        #expect(jobs == ["{a}", "{b}"])
+    }
+
+    @Test func `producers wait while the farm is full, and come back spread`() throws {
+        try press(.full)
+        var pauses: Set<Duration> = []
+        for _ in 0..<50 {
+            guard case .busy(let pause, "memory") = try offer() else {
+                Issue.record("not busy")
+                continue
+            }
+            #expect(pause >= .milliseconds(500) && pause < .milliseconds(1000))
+            pauses.insert(pause)
+        }
+        #expect(pauses.count > 1)
+        #expect(try desk.redis.run("LLEN", "pushfarm:demo").integer == 0)
+        // A push by hand is never refused.
+        try desk.perform(Submit(job: Array("job".utf8)))
+        try press(.relieved)
+        #expect(try offer() == .accepted(waiting: 2))
+    }
+
+    @Test func `an app's own limits hold at once, between two presses`() throws {
+        func reason(_ limits: AppLimits, _ text: String = "{}") throws -> String? {
+            try press(limits)
+            guard case .busy(_, let reason) = try offer(text) else { return nil }
+            return reason
+        }
+        try desk.split([("j1", 9)])
+        var limits = Self.wide
+        limits.backlog = 10
+        #expect(try reason(limits) == nil)
+        // Nobody presses between these two.
+        guard case .busy(_, "backlog") = try offer() else {
+            Issue.record("not busy")
+            return
+        }
+        limits = Self.wide
+        limits.inbox = 2
+        #expect(try reason(limits) == nil)
+        guard case .busy(_, "inbox") = try offer() else {
+            Issue.record("not busy")
+            return
+        }
+        limits = Self.wide
+        limits.inboxBytes = 1000
+        #expect(try reason(limits, String(repeating: "x", count: 1000)) == "inbox")
+        try desk.redis.run("DEL", "pushfarm:demo")
+        #expect(try reason(limits, String(repeating: "x", count: 1000)) == nil)
+    }
+
+    @Test func `a job that is too large is refused for good`() throws {
+        try press()
+        #expect(try offer(String(repeating: "x", count: 1024)) == .accepted(waiting: 1))
+        let large = try offer(String(repeating: "x", count: 1025))
+        #expect(large == .refused(reason: "larger than 1024 bytes: 1025"))
+    }
+
+    @Test func `a known id is answered as a duplicate, until it is a day old`() throws {
+        try desk.split([("j1", 1)])
+        #expect(try offer(id: "j1") == .duplicate)
+        #expect(try offer(id: "j2") == .accepted(waiting: 1))
+        try press(.full)
+        #expect(try offer(id: "j1") == .duplicate)
+        try press(.relieved)
+        try desk.redis.run("HSET", "{pushfarm:demo}:job:j1", "state", "finished")
+        #expect(try offer(id: "j1") == .duplicate)
+        try desk.redis.run("HSET", "{pushfarm:demo}:job:j1", "created_at", "1700000000000")
+        #expect(try offer(id: "j1") == .accepted(waiting: 2))
+        try desk.redis.run("HSET", "{pushfarm:demo}:job:j1", "state", "open")
+        #expect(try offer(id: "j1") == .duplicate)
+    }
+
+    @Test(arguments: [
+        ["0", "job"], ["1", "pushfarm:demo"], ["1", "elsewhere", "job"], ["1", "pushfarm:", "job"],
+        ["2", "pushfarm:demo", "pushfarm:other", "job"], ["1", "pushfarm:demo", "job", "id", "more"],
+    ])
+    func `a wrong call is an error that says how`(words: [String]) throws {
+        var command = RESPCommand("FCALL", FunctionLibrary.submit)
+        for word in words { command.append(word) }
+        let error = try #require(try desk.redis.run(command).error)
+        #expect(error.message.hasPrefix("ERR usage: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]"))
+    }
+
+    @Test func `a library says its version`() {
+        #expect(FunctionLibrary.version(of: FunctionLibrary.text) >= 1)
+        #expect(FunctionLibrary.version(of: Array("#!lua name=pushfarm\n-- version 12\nx".utf8)) == 12)
+        #expect(FunctionLibrary.version(of: Array("#!lua name=pushfarm\n-- vision 12\nx".utf8)) == 0)
+        #expect(FunctionLibrary.version(of: []) == 0)
+    }
+}

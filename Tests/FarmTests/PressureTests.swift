@@ -1,0 +1,179 @@
+import FarmHarness
+import Foundation
+import RESP
+import Testing
+
+extension BusyFarms {
+    /// More jobs than there is room for.
+    struct PressureTests {
+        /// A job whose payloads take room, wherever they are.
+        private static func heavy(_ number: Int) -> (id: String, tokens: [String], text: String) {
+            let tokens = Tokens.make(20, seed: UInt64(1000 + number))
+            let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 3500))"}}"#
+            let pushes = tokens.map { #"{"token":"\#($0)","payload":\#(payload)}"# }.joined(separator: ",")
+            return ("heavy-\(number)", tokens, #"{"id":"heavy-\#(number)","pushes":[\#(pushes)]}"#)
+        }
+
+        /// Everything that Redis has accepted, whatever it was told.
+        private struct Accepted {
+            var ids: [String] = []
+            var tokens: [String] = []
+            var number = 0
+
+            mutating func push(
+                _ client: RedisClient, _ command: (_ id: String, _ job: String) -> [String]
+            ) throws -> RESPValue {
+                let job = heavy(number)
+                let answer = try client.run(command(job.id, job.text))
+                guard answer.integer != nil || answer.array?.first?.text == "OK" else { return answer }
+                number += 1
+                ids.append(job.id)
+                tokens += job.tokens
+                return answer
+            }
+        }
+
+        private static func submit(_ id: String, _ job: String) -> [String] {
+            ["FCALL", "pushfarm_submit", "1", "pushfarm:demo", job, id]
+        }
+
+        /// Nil when Redis says that its memory is used up.
+        private static func unlessOutOfMemory<Value>(_ body: () throws -> Value) throws -> Value? {
+            do {
+                return try body()
+            } catch let error as RESPServerError where error.code == "OOM" {
+                return nil
+            }
+        }
+
+        @Test func `at maxmemory producers are refused, and all that was accepted is delivered`() async throws
+        {
+            let farm = try await Farm(
+                Farm.Options(
+                    faults: ["latency 100ms", "streams 20"], appLines: ["max_inbox_bytes: 1000000000"]))
+            _ = try await farm.ready()
+            let client = try farm.redis.client()
+            let used = try #require(
+                try client.run("INFO", "memory").text?.split(separator: "\r\n")
+                    .first { $0.hasPrefix("used_memory:") }?.split(separator: ":").last.flatMap { Int($0) })
+            try client.run("CONFIG", "SET", "maxmemory", "\(used + 12_000_000)")
+
+            // The soft mark: producers that ask are told to wait.
+            var accepted = Accepted()
+            let busy = try await eventually("producers are told to wait") {
+                // Until the coordinator has looked, Redis itself may have to refuse: it means the same.
+                let answer = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }?.array
+                return answer?.first?.text == "BUSY" ? answer : nil
+            }
+            #expect(busy[2].text == "memory")
+            #expect((1000..<2000).contains(try #require(busy[1].integer)))
+            #expect(try farm.events("farm.full").map { $0["reason"] } == ["memory"])
+            let status = try await farm.run("status", "--json")
+            #expect(status.status == 1)
+            #expect(try Status(json: status.output).apps.first?.fullReason == "memory")
+            let push = try await farm.run(
+                "push", "--app", "demo", "--token", Tokens.make(1)[0], "--alert", "Hi", "--patience", "0")
+            #expect(push.status == 75 && push.error.contains("full"), "\(push)")
+
+            // The hard one: a push by hand goes on until Redis refuses it.
+            try await eventually("Redis is full") {
+                try Self.unlessOutOfMemory {
+                    while true { _ = try accepted.push(client) { ["RPUSH", "pushfarm:demo", $1] } }
+                } == nil
+            }
+            let refused = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }
+            #expect(refused == nil || refused?.array?.first?.text == "BUSY")
+
+            // A coordinator that starts now must be able to.
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            try farm.restartCoordinator()
+
+            // It drains, though producers take every free byte at once.
+            let before = try farm.gateway.counter("requests")
+            try farm.gateway.tell("latency off")
+            try farm.gateway.tell("streams 1000")
+            let end = accepted.number + 100
+            try await eventually("a hundred jobs more find room") {
+                _ = try Self.unlessOutOfMemory {
+                    while accepted.number < end {
+                        _ = try accepted.push(client) { ["RPUSH", "pushfarm:demo", $1] }
+                    }
+                }
+                return accepted.number >= end
+            }
+            #expect(try farm.gateway.counter("requests") > before)
+
+            var maybe = 0
+            for id in accepted.ids {
+                let account = try await eventually("job \(id) is finished") {
+                    let fields = try client.run("HGETALL", "{pushfarm:demo}:job:\(id)").fields
+                    return fields["state"] == "finished" ? fields : nil
+                }
+                #expect(account["delivered"] == "20")
+                maybe += account["maybe_duplicated"].flatMap { Int($0) } ?? 0
+            }
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: accepted.tokens) == 0 && ledger.doubles <= maybe)
+            #expect(try client.run("HGET", "{pushfarm:demo}:load", "open").text == "0")
+
+            try await eventually("producers are welcome again") {
+                try client.run("HGET", "{pushfarm:demo}:gate", "full").isNull
+            }
+            #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")
+            // Told once each, in turns.
+            let told = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("farm.") }
+            #expect(told.count.isMultiple(of: 2))
+            for (index, type) in told.enumerated() {
+                #expect(type == (index.isMultiple(of: 2) ? "farm.full" : "farm.relieved"))
+            }
+            // Trouble is told when it begins, not each time it is met.
+            #expect(farm.coordinator.error.split(separator: "\n").count < 60, "\(farm.coordinator.error)")
+            #expect(!farm.coordinator.error.contains("leases"))
+        }
+
+        @Test func `a greedy app waits at its own limit, and its neighbour does not notice`() async throws {
+            let farm = try await Farm(
+                Farm.Options(
+                    faults: ["latency 300ms", "streams 10"],
+                    apps: { started, _ in
+                        [
+                            App(started, more: ["max_backlog: 500", "max_inbox: 20"]),
+                            App(started, name: "quiet"),
+                        ]
+                    }))
+            _ = try await farm.ready()
+            let client = try farm.redis.client()
+            let tokens = Tokens.make(600)
+            let first = Job.several("g", tokens, size: 100)
+            try farm.push(first)
+            try await eventually("the first jobs are taken in") {
+                try client.run("HGET", "{pushfarm:demo}:load", "open").text.flatMap { Int($0) } ?? 0 >= 500
+            }
+            // No room: the next jobs stay in the inbox, and producers that ask are told why.
+            let more = Tokens.make(200, seed: 7)
+            let second = Job.several("h", more, size: 10)
+            let answer = try client.run(Self.submit("x", second[0].text)).array
+            #expect(answer?.first?.text == "BUSY" && answer?.last?.text == "backlog")
+            try farm.push(second)
+            let event = try await farm.event("farm.full")
+            #expect(event["reason"] == "backlog")
+            #expect(try client.run("LLEN", "pushfarm:demo").integer == 20)
+            #expect(try await farm.status().apps.map(\.fullReason) == ["backlog", nil])
+
+            let quiet = Job(id: "q", tokens: Tokens.make(5, seed: 8))
+            let welcome = try client.run(
+                "FCALL", "pushfarm_submit", "1", "pushfarm:quiet", quiet.text, quiet.id)
+            #expect(welcome.array?.first?.text == "OK")
+            #expect(try await farm.finished("q", app: "quiet").delivered == 5)
+            #expect(try farm.events(app: "quiet").allSatisfy { $0["type"]?.hasPrefix("farm.") != true })
+
+            try farm.gateway.tell("latency off")
+            try farm.gateway.tell("streams 1000")
+            let totals = try await farm.finished(first + second)
+            #expect(totals.delivered == 800)
+            #expect(try farm.gateway.ledger().lost(of: tokens + more + quiet.tokens) == 0)
+            _ = try await farm.event("farm.relieved")
+        }
+    }
+}
