@@ -21,8 +21,10 @@ extension FuzzTarget {
 
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, Audit.self, Blame.self, Checkout.self, ClaimResults.self, CountResults.self,
-        CreateResultsGroup.self, LatestJobs.self, Pause.self, Promote.self, PutBack.self, ReadAccount.self,
-        ReadDepths.self, ReadGate.self, ReadOwners.self, ReadResults.self, Reclaim.self, Refuse.self,
+        CreateResultsGroup.self, LatestJobs.self, Offer.self, Pause.self, Press.self, Promote.self,
+        PutBack.self, ReadAccount.self,
+        ReadDepths.self, ReadFullness.self, ReadGate.self, ReadOwners.self, ReadResults.self, Reclaim.self,
+        Refuse.self,
         ReleaseLeases.self, ReleaseParked.self, RenewLeases.self, Report.self, Resume.self, Settle.self,
         Split.self, Submit.self, Take.self, WaitForJob.self,
     ]
@@ -40,7 +42,7 @@ extension FuzzTarget {
             }
         }
         if let owners = try? ReadOwners.result(value) {
-            for token in owners.values { _ = (token.epoch, token.nonce, token.host) }
+            for token in owners.fields.values { _ = (token.epoch, token.nonce, token.host) }
         }
         if let fields = try? ReadAccount.result(value),
             let account = Account(id: "j", app: "a", fields: fields)
