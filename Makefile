@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test fuzz sanitize lint format clean
+.PHONY: setup build demo test fuzz sanitize chaos lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -29,6 +29,15 @@ fuzz: setup
 sanitize: setup
 	Tests/sanitize address
 	Tests/sanitize undefined
+
+# Breaks farms of real processes for MINUTES, by the kinds of docs/reliability.md; SEED repeats a run, ONLY=1,7 picks kinds.
+# A table on the terminal, all figures in .build/chaos/chaos.json, ledgers and logs of whatever fails beside it.
+MINUTES ?= 10
+SEED ?= 7
+chaos: setup
+	swift build --product pushfarm
+	swift build --product chaos-campaign
+	.build/debug/chaos-campaign minutes=$(MINUTES) seed=$(SEED) $(if $(ONLY),only=$(ONLY))
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

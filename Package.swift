@@ -202,6 +202,21 @@ let package = Package(
                 "RandomTesting", "FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop", "Transport",
             ],
             swiftSettings: strict),
+        // Breaks farms of real processes, and judges what became of them.
+        .target(name: "ChaosChecker", path: "Tests/ChaosChecker", swiftSettings: strict),
+        .target(
+            name: "Chaos",
+            dependencies: [
+                "ChaosChecker", "FarmHarness", "RandomTesting", "EventLoop", "Transport", "RESP",
+            ], path: "Tests/Chaos", swiftSettings: strict),
+        .executableTarget(
+            name: "chaos-campaign", dependencies: ["Chaos", "EventLoop"],
+            path: "Tests/ChaosProgram", swiftSettings: strict),
+        .testTarget(
+            name: "ChaosTests",
+            dependencies: [
+                "Chaos", "ChaosChecker", "LoopTesting", "EventLoop", "Transport", "RandomTesting", "pushfarm",
+            ], swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(
             name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),

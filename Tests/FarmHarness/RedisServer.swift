@@ -43,8 +43,13 @@ package final class RedisServer {
 
     /// Kills it, and starts another on the same data.
     package func crash() async throws {
-        process.signal(SIGKILL)
+        try await kill()
         try await restart()
+    }
+
+    package func kill() async throws {
+        process.signal(SIGKILL)
+        _ = try await process.wait()
     }
 
     /// Starts another on the same data, after the one before has ended.
@@ -52,6 +57,13 @@ package final class RedisServer {
         _ = try await process.wait()
         process = try Self.start(folder, options, prefix)
         try await ready()
+    }
+
+    /// The file that the commands since the start are in.
+    package var appendOnlyFile: String {
+        let directory = folder + "/appendonlydir"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return directory + "/" + (names.filter { $0.hasSuffix(".incr.aof") }.max() ?? "")
     }
 
     /// Until it has read its data.
@@ -66,8 +78,10 @@ package final class RedisServer {
         _ folder: String, _ options: [String], _ prefix: [String]
     ) throws -> Child {
         try Child(
-            "redis", "redis-server",
+            "redis", "/bin/sh",
             [
+                // A file that may not grow is an error like a full disk, and not the end.
+                "-c", "trap '' XFSZ; exec redis-server \"$@\"", "sh",
                 "--port", "0", "--unixsocket", folder + "/redis.sock", "--dir", folder, "--save", "",
                 "--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction",
             ] + options, in: folder, prefix: prefix)

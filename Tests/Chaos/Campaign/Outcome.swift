@@ -1,0 +1,54 @@
+package import ChaosChecker
+
+/// What came of one scenario.
+package struct Outcome: Sendable {
+    package let scenario: Scenario
+    package let seed: UInt64
+    package var verdict = Verdict()
+    package var bound = 0
+    /// Things that were done to the farm.
+    package var faults = 0
+    package var complaints: [String] = []
+    package var seconds = 0.0
+    /// Where ledgers and logs are, if they were kept.
+    package var folder: String?
+
+    package var isGood: Bool { complaints.isEmpty }
+
+    package static let heading =
+        pad("", 3) + pad("scenario", -48) + pad("faults", 7) + pad("pushes", 8) + pad("lost", 6)
+        + pad("doubled", 8) + pad("bound", 7) + pad("maybe", 7) + pad("books", 9) + pad("recovery", 10)
+        + pad("seconds", 8) + "  verdict"
+
+    package var line: String {
+        let books = verdict.wrongSums == 0 ? "\(verdict.looks) ok" : "\(verdict.wrongSums) wrong"
+        return Self.pad("\(scenario.number)", 2) + " " + Self.pad(scenario.name, -48)
+            + Self.pad("\(faults)", 7)
+            + Self.pad("\(verdict.pushes)", 8) + Self.pad("\(verdict.lost)", 6)
+            + Self.pad("\(verdict.doubled)", 8) + Self.pad("\(bound)", 7)
+            + Self.pad("\(verdict.maybeDuplicated)", 7) + Self.pad(books, 9)
+            + Self.pad("\(verdict.recovery) ms", 10) + Self.pad("\(Int(seconds.rounded()))", 8)
+            + (isGood ? "  good" : "  FAILED")
+    }
+
+    /// To the right, or with a negative width to the left.
+    private static func pad(_ text: String, _ width: Int) -> String {
+        let room = String(repeating: " ", count: max(0, abs(width) - text.count))
+        return width < 0 ? text + room : room + text
+    }
+
+    package var json: [String: Any] {
+        [
+            "scenario": scenario.number, "name": scenario.name, "seed": seed, "faults": faults,
+            "pushes": verdict.pushes, "delivered": verdict.delivered, "lost": verdict.lost,
+            "unexpected": verdict.unexpected, "doubled": verdict.doubled, "bound": bound,
+            "maybe_duplicated": verdict.maybeDuplicated, "false_claims": verdict.falseClaims,
+            "missed_claims": verdict.missedClaims, "recovered": verdict.recovered,
+            "forgotten": verdict.forgotten, "out_of_order": verdict.outOfOrder, "looks": verdict.looks,
+            "wrong_sums": verdict.wrongSums, "recovery_ms": verdict.recovery,
+            "finished_after_ms": verdict.finishedAfter, "seconds": seconds,
+            "verdict": isGood ? "good" : "failed",
+            "complaints": complaints,
+        ]
+    }
+}

@@ -1,0 +1,75 @@
+import EventLoop
+import Transport
+
+/// Hands on what one stream reads to another, later or slower if it must.
+@Loop final class Pump {
+    private struct Chunk {
+        let due: ContinuousClock.Instant
+        var bytes: ArraySlice<UInt8>
+    }
+
+    var way: LinkFare.Way {
+        didSet { flow() }
+    }
+    /// The source has ended, and everything of it is handed on.
+    var onEnd: @Loop () -> Void = {}
+
+    private let source: ByteStream
+    private let sink: ByteStream
+    private var chunks: [Chunk] = []
+    private var waiting = 0
+    private var hasEnded = false
+    private var isStopped = false
+    /// Until when the rate's allowance is used up.
+    private var paidUntil = ContinuousClock.now
+    private lazy var timer = Timer { [unowned self] in flow() }
+
+    /// Bytes that wait here at most; then the source is held up.
+    private static let room = 4 << 20
+
+    init(from source: ByteStream, to sink: ByteStream, _ way: LinkFare.Way) {
+        (self.source, self.sink, self.way) = (source, sink, way)
+        source.onBytes = { [unowned self] in take($0) }
+        source.onEnd = { [unowned self] _ in end() }
+    }
+
+    /// Hands on nothing more.
+    func stop() {
+        isStopped = true
+        chunks = []
+        source.onBytes = { _ in }
+        source.onEnd = { _ in }
+        timer.stop()
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        guard !chunks.isEmpty || way != LinkFare.Way() else { return sink.write(bytes) }
+        chunks.append(Chunk(due: .now + way.delay, bytes: Array(bytes)[...]))
+        waiting += bytes.count
+        if waiting > Self.room { source.isReading = false }
+        flow()
+    }
+
+    private func end() {
+        hasEnded = true
+        flow()
+    }
+
+    /// Hands on what is due and allowed.
+    private func flow() {
+        guard !isStopped, !way.isBlocked else { return }
+        let now = ContinuousClock.now
+        while let first = chunks.first {
+            let due = max(first.due, way.rate == nil ? first.due : paidUntil)
+            guard due <= now else { return timer.start(after: due - now) }
+            let portion = first.bytes.prefix(way.rate.map { max(1, $0 / 20) } ?? first.bytes.count)
+            portion.withUnsafeBytes { sink.write($0) }
+            waiting -= portion.count
+            if let rate = way.rate { paidUntil = now + .seconds(Double(portion.count) / Double(rate)) }
+            chunks[0].bytes = first.bytes.dropFirst(portion.count)
+            if chunks[0].bytes.isEmpty { chunks.removeFirst() }
+        }
+        if !hasEnded, waiting <= Self.room { source.isReading = true }
+        if hasEnded { onEnd() }
+    }
+}

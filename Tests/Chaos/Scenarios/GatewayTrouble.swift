@@ -1,0 +1,78 @@
+import EventLoop
+import FarmHarness
+
+/// A gateway that is slow, goes away, or refuses.
+extension Scenario {
+    static let gatewayTrouble: [Scenario] = [
+        Scenario(16, "slow gateway", { $0.appLines = ["request_timeout: 4"] }) { stage in
+            stage.startFlow(sizes: 10...60)
+            try stage.gateway.tell("latency 2s")
+            try await stage.pause(.seconds(4))
+            if try stage.gateway.counter("abandoned_streams") > 0 { stage.complain("slow, and given up") }
+            // Slower than the farm's patience: what was accepted and not answered in time is in doubt.
+            try await stage.fault("silence") {
+                try stage.gateway.tell("latency 20ms")
+                try stage.gateway.tell("silence 2% processed")
+                try await stage.pause(stage.scale.span)
+                try stage.gateway.tell("silence off")
+            }
+            await stage.stopFlow()
+            try stage.expectLostAnswers()
+        },
+        Scenario(17, "connections are reset") { stage in
+            stage.startFlow()
+            try await stage.fault("cut every 200 requests") {
+                try stage.gateway.tell("cut 200")
+                try await stage.pause(stage.scale.span)
+                try stage.gateway.tell("cut off")
+            }
+            stage.expectation.doubles = try stage.gateway.counter("cuts") * 100
+            stage.expectation.keepsOrder = false
+        },
+        Scenario(18, "GOAWAY storm, refused streams, changing limits") { stage in
+            stage.startFlow()
+            stage.expectation.keepsOrder = false
+            try await stage.fault("goaway") {
+                try stage.gateway.tell("goaway 50")
+                try await stage.pause(stage.scale.span / 3)
+                try stage.gateway.tell("goaway 50 announced")
+                try await stage.pause(stage.scale.span / 3)
+                try stage.gateway.tell("goaway off")
+                try stage.gateway.tell("refuse 10%")
+                for streams in [1000, 1, 100] {
+                    try stage.gateway.tell("streams \(streams)")
+                    try await stage.pause(stage.scale.span / 9)
+                }
+                try stage.gateway.tell("refuse off")
+            }
+            if try stage.gateway.counter("goaways") < 5 { stage.complain("hardly any GOAWAY") }
+        },
+        Scenario(19, "503, 429, expired tokens") { stage in
+            stage.startFlow()
+            stage.expectation.recovery = 60_000
+            try await stage.fault("503") {
+                try stage.gateway.tell("answer 503")
+                try await stage.pause(stage.scale.span / 2)
+                try stage.gateway.tell("answer off")
+            }
+            try await stage.fault("429") {
+                try stage.gateway.tell("answer 429 share=5% retry-after=1")
+                try await stage.pause(.seconds(1))
+                try stage.gateway.tell("answer off")
+            }
+            try await stage.fault("expired token") {
+                try stage.gateway.tell("expired-token 2s")
+                try await stage.pause(.seconds(3))
+            }
+            await stage.stopFlow()
+        },
+    ]
+}
+
+extension Stage {
+    /// The gateway accepted pushes whose answers it lost on purpose: each may come again.
+    func expectLostAnswers() throws {
+        expectation.doubles += try gateway.counter("silent_streams")
+        expectation.keepsOrder = false
+    }
+}

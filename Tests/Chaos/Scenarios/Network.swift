@@ -1,0 +1,80 @@
+import EventLoop
+import FarmHarness
+
+/// What happens to packets on the way to Redis and to the gateway.
+extension Scenario {
+    static let network: [Scenario] = [
+        Scenario(29, "the way to Redis is cut, slow, silent") { stage in
+            stage.startFlow()
+            let proxy = stage.redisProxy
+            try await stage.again(every: .milliseconds(500)) { try await stage.spoil(proxy, "Redis") }
+        },
+        Scenario(30, "the way to the gateway is cut, slow, silent", { $0.appLines = ["request_timeout: 4"] })
+        {
+            stage in
+            stage.startFlow()
+            stage.expectation.keepsOrder = false
+            let proxy = stage.gatewayProxy
+            try await stage.again(every: .milliseconds(500)) {
+                stage.expectation.doubles += stage.options.workers * 200
+                try await stage.spoil(proxy, "gateway")
+            }
+        },
+        Scenario(31, "the way to Redis is silent for longer than a lease", { $0.hosts = 2 }) { stage in
+            stage.startFlow()
+            try await stage.pause(.seconds(1))
+            stage.expectation.recovery = 30_000
+            try await stage.fault("blackhole") {
+                stage.redisProxy.fare = .blackhole
+                try await stage.pause(.seconds(14))
+                stage.redisProxy.heal()
+            }
+            try await stage.pause(.seconds(2))
+        },
+    ]
+}
+
+extension Stage {
+    /// One fault of a network, drawn from the seed.
+    func spoil(_ proxy: FaultProxy, _ what: String) async throws {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: await fault("reset \(what)") { proxy.cut(.reset) }
+        case 1: await fault("finish \(what)") { proxy.cut(.finish) }
+        case 2: await fault("half-open \(what)") { proxy.cut(.halfOpen) }
+        case 3:
+            let odd = Bool.random(using: &random)
+            await fault("reset some \(what)") {
+                proxy.cut(.reset) { $0.number.isMultiple(of: 2) == odd }
+            }
+        case 4:
+            try await fault("slow \(what)") {
+                proxy.fare = .both(LinkFare.Way(delay: .milliseconds(200)))
+                try await pause(.seconds(2))
+                proxy.heal()
+            }
+        case 5:
+            try await fault("narrow \(what)") {
+                proxy.fare = .both(LinkFare.Way(rate: 20_000))
+                try await pause(.seconds(2))
+                proxy.heal()
+            }
+        case 6:
+            let isUp = Bool.random(using: &random)
+            try await fault("one way to \(what)") {
+                let blocked = LinkFare.Way(isBlocked: true)
+                proxy.fare = isUp ? LinkFare(up: blocked) : LinkFare(down: blocked)
+                try await pause(.seconds(2))
+                proxy.heal()
+            }
+        default:
+            let welcome: FaultProxy.Welcome =
+                [.close, .reset, .silence].randomElement(using: &random) ?? .reset
+            try await fault("no welcome at \(what)") {
+                proxy.welcome = welcome
+                proxy.cut(.reset)
+                try await pause(.seconds(1))
+                proxy.heal()
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import EventLoop
+import FarmHarness
+
+/// Jobs that are wrong, and pushes that bring down what touches them.
+extension Scenario {
+    private static let poisonToken = "b01d" + String(repeating: "7", count: 60)
+
+    static let poison: [Scenario] = [
+        Scenario(20, "malformed jobs") { stage in
+            stage.startFlow()
+            try await stage.again(every: .milliseconds(200)) {
+                for text in Scenario.malformed { try stage.tellRedis("RPUSH", "pushfarm:demo", text) }
+            }
+            let refused = try stage.tellRedis("XLEN", "{pushfarm:demo}:refused").integer ?? 0
+            if refused < Scenario.malformed.count { stage.complain("only \(refused) jobs refused") }
+        },
+        Scenario(
+            21, "a token that crashes its worker", { $0.failpoints = ["send.before@\(poisonToken):crash"] }
+        ) {
+            stage in
+            stage.startFlow()
+            try await stage.pause(.seconds(1))
+            stage.expectation.poison = [poisonToken]
+            // Three crashes, each with what else was in the air.
+            stage.expectDoubles(4)
+            await stage.fault("poison") {
+                await stage.push(token: poisonToken, among: 50)
+            }
+            try await stage.pause(.seconds(8))
+        },
+    ]
+
+    static let malformed: [String] = [
+        "", "{", "null", "[]", #"{"tokens":[]}"#, #"{"tokens":["aa"],"payload":{"aps":{}}"#,
+        #"{"tokens":"aa","payload":{"aps":{}}}"#, #"{"tokens":["aa"],"payload":[]}"#,
+        #"{"tokens":["00fc13adff785122"],"payload":{"aps":{}},"lanes":"high"}"#,
+        #"{"tokens":["00fc13adff785122"],"payload":{"aps":{}},"priority":11}"#,
+        #"{"id":"","tokens":["00fc13adff785122"],"payload":{"aps":{}}}"#,
+        #"{"tokens":["00fc13adff785122"],"payload":{"aps":{"alert":"\#(String(repeating: "x", count: 5000))"}}}"#,
+        String(repeating: "[", count: 10_000), "\u{0}\u{1}\u{2}", #"{"a":"\ud800"}"#,
+    ]
+}
+
+extension Stage {
+    /// A job with one given token among others.
+    func push(token: String, among count: Int) async {
+        var (job, promise) = load.job(count)
+        job.tokens.insert(token, at: count / 2)
+        promise.tokens = job.tokens
+        await producers[0].push(job, promise)
+    }
+}

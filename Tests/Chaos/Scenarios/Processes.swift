@@ -1,0 +1,132 @@
+import EventLoop
+import FarmHarness
+import Foundation
+
+/// Processes that are killed, stopped, or fail where they are told to.
+extension Scenario {
+    static let processes: [Scenario] = [
+        Scenario(1, "kill workers") { stage in
+            stage.startFlow(every: .milliseconds(50))
+            try await stage.again(every: .milliseconds(500)) { await stage.killWorker() }
+        },
+        Scenario(2, "kill at each failpoint", { $0.failpoints = Scenario.points.map { "\($0):kill:1:0:1" } })
+        {
+            stage in
+            stage.startFlow()
+            stage.expectation.doubles = Scenario.points.count * Stage.window
+            stage.expectation.keepsOrder = false
+            // A coordinator that fails is started again, as systemd would.
+            try await stage.again(every: .milliseconds(200)) { try await stage.restartTheDead() }
+            try await eventually("each failpoint was hit", within: .seconds(90)) {
+                try await stage.restartTheDead()
+                return stage.failures.count == Scenario.points.count
+            }
+            try await stage.restartTheDead()
+        },
+        Scenario(3, "kill the coordinator") { stage in
+            stage.startFlow()
+            // Its workers finish what is in the air: nothing is in doubt.
+            try await stage.again(every: .seconds(3)) {
+                try await stage.fault("kill coordinator") {
+                    let host = stage.hosts[0]
+                    host.signal(SIGKILL)
+                    _ = try await host.ended()
+                    try host.restart()
+                    try await stage.ready()
+                }
+            }
+        },
+        Scenario(4, "kill a whole host of two", { $0.hosts = 2 }) { stage in
+            stage.startFlow()
+            stage.expectation.recovery = 40_000
+            try await stage.pause(.seconds(2))
+            let rounds = stage.scale.isShort ? 1 : 3
+            for _ in 0..<rounds {
+                let host = stage.hosts[0]
+                try await stage.fault("kill host") {
+                    stage.expectDoubles(host.pids(.worker).count)
+                    host.signalAll(SIGKILL)
+                    _ = try await host.ended()
+                }
+                // Long enough for the other one to take everything over.
+                try await stage.pause(.seconds(16))
+                try host.restart()
+                try await stage.ready()
+                try await stage.pause(.seconds(2))
+            }
+        },
+        Scenario(5, "stop a worker for 1 s and for 12 s") { stage in
+            stage.startFlow()
+            for _ in 0..<(stage.scale.isShort ? 1 : 5) {
+                try await stage.pause(.milliseconds(500))
+                guard let pid = stage.hosts[0].pids(.worker).first else { continue }
+                try await stage.fault("stop worker for 1 s") {
+                    kill(pid, SIGSTOP)
+                    try await stage.pause(.seconds(1))
+                    kill(pid, SIGCONT)
+                }
+                if stage.hosts[0].pids(.worker).first != pid { stage.complain("stopped for 1 s, and ended") }
+            }
+            try await stage.pause(.seconds(1))
+            guard let pid = stage.hosts[0].pids(.worker).first else { return }
+            stage.expectDoubles(1)
+            try await stage.fault("stop worker for good") {
+                kill(pid, SIGSTOP)
+                try await eventually("the worker that hangs is ended", within: .seconds(40)) {
+                    !stage.hosts[0].pids(.worker).contains(pid)
+                }
+            }
+        },
+        Scenario(6, "stop a whole host for longer than its leases", { $0.hosts = 2 }) { stage in
+            stage.startFlow()
+            try await stage.pause(.seconds(2))
+            let host = stage.hosts[0]
+            stage.expectDoubles(host.pids(.worker).count)
+            stage.expectation.recovery = 40_000
+            try await stage.fault("stop host") {
+                host.signalAll(SIGSTOP)
+                try await stage.pause(.seconds(stage.scale.isShort ? 16 : 30))
+                host.signalAll(SIGCONT)
+            }
+            try await stage.pause(.seconds(5))
+            try await stage.restartTheDead()
+        },
+    ]
+
+    /// Each place of worker and coordinator where a kill is worth something.
+    static let points =
+        [
+            "redis.checkout.before", "redis.checkout.sent", "redis.checkout.after", "batch.read",
+            "send.before",
+            "send.after", "answer", "redis.report.before", "redis.report.sent", "redis.report.after",
+            "batch.done", "redis.take.before", "redis.take.after", "intake.parse", "redis.split.before",
+            "redis.split.sent", "redis.split.after", "redis.settle.before", "redis.settle.sent",
+            "redis.settle.after", "redis.promote.after", "redis.reclaim.before", "redis.reclaim.after",
+            "redis.lease.before", "redis.lease.after",
+        ]
+}
+
+extension Stage {
+    /// So many workers ended while they had pushes in the air.
+    func expectDoubles(_ workers: Int) {
+        expectation.doubles += workers * Stage.window
+        // What was on its way is sent again, after what another worker has sent since.
+        expectation.keepsOrder = false
+    }
+
+    func killWorker() async {
+        guard let host = hosts.randomElement(using: &random),
+            let pid = host.pids(.worker).randomElement(using: &random)
+        else { return }
+        expectDoubles(1)
+        await fault("kill worker") { kill(pid, SIGKILL) }
+    }
+
+    /// Starts coordinators that have ended.
+    func restartTheDead() async throws {
+        for host in hosts where host.coordinator.hasEnded {
+            await fault("coordinator ended by itself") {}
+            try host.restart()
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import EventLoop
+
+/// One way of breaking a farm, by its number in the list of docs/reliability.md.
+package struct Scenario: Sendable {
+    package let number: Int
+    package let name: String
+    let options: Stage.Options
+    let play: @Loop @Sendable (Stage) async throws -> Void
+
+    init(
+        _ number: Int, _ name: String, _ change: (inout Stage.Options) -> Void = { _ in },
+        play: @escaping @Loop @Sendable (Stage) async throws -> Void
+    ) {
+        (self.number, self.name, self.play) = (number, name, play)
+        var options = Stage.Options()
+        change(&options)
+        self.options = options
+    }
+
+    package static let all: [Scenario] =
+        (processes + redisTrouble + gatewayTrouble + poison + limits + network + orderly + [swizzle])
+        .sorted { $0.number < $1.number }
+}
+
+extension Stage {
+    /// Does something to the farm again and again, with pauses, as long as the scale says; at least once.
+    func again(every pause: Duration, _ body: () async throws -> Void) async throws {
+        let end = ContinuousClock.now + scale.span
+        repeat {
+            try await self.pause(pause)
+            try await body()
+        } while ContinuousClock.now < end
+    }
+}

@@ -1,0 +1,27 @@
+import ChaosChecker
+import Foundation
+
+/// Reads the simulator's ledger.
+enum GatewayLedger {
+    private struct Line: Decodable {
+        var time: Int64
+        var connection: Int
+        var stream: Int
+        var token: String?
+        var collapse_id: String?
+        var status: Int
+        var reason: String?
+    }
+
+    /// Off the loop, which has other things to do.
+    @concurrent static func read(_ file: String) async throws -> [GatewayNote] {
+        let data = FileManager.default.contents(atPath: file) ?? Data()
+        let decoder = JSONDecoder()
+        return try data.split(separator: UInt8(ascii: "\n")).map { text in
+            let line = try decoder.decode(Line.self, from: text)
+            return GatewayNote(
+                at: line.time, connection: line.connection, stream: line.stream, job: line.collapse_id ?? "",
+                token: line.token ?? "", status: line.status, reason: line.reason ?? "")
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package import EventLoop
+package import FarmHarness
+package import Foundation
+
+/// One host of the farm: a coordinator and what it has started, in a process group of its own.
+@Loop package final class Host {
+    package let name: String
+    private let folder: String
+    private let environment: [String: String]
+    /// The shell's limits for it, such as `-n 64`.
+    private let limit: String?
+    private(set) var coordinator: Child
+    /// Groups of coordinators before this one, whose workers may be left.
+    private(set) var former: [Child] = []
+
+    init(_ name: String, folder: String, environment: [String: String], limit: String?) throws {
+        (self.name, self.folder, self.environment, self.limit) = (name, folder, environment, limit)
+        coordinator = try Self.start(name, folder, environment, limit)
+    }
+
+    private static func start(
+        _ name: String, _ folder: String, _ environment: [String: String], _ limit: String?
+    ) throws -> Child {
+        let words = [BuiltProgram.path, "coordinator", "--config", "\(folder)/\(name).yaml"]
+        var variables = environment
+        // A trace of a crash that was ordered takes seconds and tells nothing.
+        variables["SWIFT_BACKTRACE"] = "enable=no"
+        guard let limit else {
+            return try Child(
+                name, words[0], Array(words.dropFirst()), environment: variables, in: folder)
+        }
+        return try Child(
+            name, "/bin/sh", ["-c", "ulimit \(limit); exec \"$@\"", "sh"] + words, environment: variables,
+            in: folder)
+    }
+
+    /// Starts the coordinator again, after it has ended.
+    package func restart() throws {
+        former.append(coordinator)
+        coordinator = try Self.start(name, folder, environment, limit)
+    }
+
+    package enum Role: String {
+        case worker, intake
+    }
+
+    /// Living processes of one kind, whichever coordinator has started them.
+    package func pids(_ role: Role) -> [pid_t] {
+        (former + [coordinator]).flatMap(\.descendants).filter { pid in
+            let line = ProcessTable.visibleText(of: pid)
+            return line.split(separator: "\0", maxSplits: 2).dropFirst().first == role.rawValue[...]
+        }.sorted()
+    }
+
+    /// Living processes without the coordinator.
+    var children: [pid_t] { (former + [coordinator]).flatMap(\.descendants) }
+
+    /// A signal to the coordinator and all that it has started.
+    package func signalAll(_ number: Int32) {
+        for child in former where !child.descendants.isEmpty { _ = kill(-child.pid, number) }
+        if !coordinator.hasEnded { _ = kill(-coordinator.pid, number) }
+    }
+
+    package func signal(_ number: Int32) { coordinator.signal(number) }
+
+    package func ended(within limit: Duration = .seconds(60)) async throws -> Child.End {
+        try await coordinator.wait(within: limit)
+    }
+
+    func destroy() {
+        for child in former + [coordinator] {
+            _ = kill(-child.pid, SIGKILL)
+            child.destroy()
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ChaosChecker
+import FarmHarness
+import RandomTesting
+
+/// Makes jobs whose tokens overlap, so that their order shows.
+struct Load {
+    /// In a hundred tokens.
+    var deadShare = 2
+    /// In a hundred jobs.
+    var atMostOnceShare = 5
+    var bulkShare = 10
+    private let name: String
+    private let tokens: [String]
+    private var random: SplitMix
+    private var count = 0
+
+    init(_ name: String, tokens: Int, seed: UInt64) {
+        self.name = name
+        let dead = tokens * deadShare / 100
+        self.tokens =
+            Tokens.make(tokens - dead, start: "a0", seed: seed)
+            + Tokens.make(dead, start: "dead0000", seed: seed &+ 1)
+        random = SplitMix(seed: seed)
+    }
+
+    mutating func job(_ size: Int) -> (Job, ProducerNote.Promise) {
+        count += 1
+        let id = "\(name)-\(count)"
+        // A stretch of the ring, some of it left out.
+        let start = Int.random(in: tokens.indices, using: &random)
+        let chosen = (0..<min(size, tokens.count)).map { tokens[(start + $0) % tokens.count] }
+        var promise = ProducerNote.Promise(tokens: chosen)
+        promise.atMostOnce = draw(atMostOnceShare)
+        promise.allReceipts = draw(20)
+        let isBulk = draw(bulkShare)
+        promise.isOrdered = !isBulk
+        var fields = [#""collapse_id":"\#(id)""#]
+        if promise.atMostOnce { fields.append(#""delivery":"at-most-once""#) }
+        if promise.allReceipts { fields.append(#""receipts":"all""#) }
+        if isBulk { fields.append(#""lane":"bulk""#) }
+        return (Job(id: id, tokens: chosen, fields: fields.joined(separator: ",")), promise)
+    }
+
+    private mutating func draw(_ share: Int) -> Bool { Int.random(in: 0..<100, using: &random) < share }
+}

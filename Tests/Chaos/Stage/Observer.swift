@@ -1,0 +1,61 @@
+import ChaosChecker
+import EventLoop
+import FarmHarness
+import RESP
+
+/// Looks at all accounts once a second, with HGETALL.
+@Loop final class Observer {
+    private(set) var notes: [BooksNote] = []
+    private let app: String
+    private let path: String
+    private let jobs: @Loop () -> [String]
+    private var redis: PlainRedis?
+    private let turnstile = Turnstile()
+    private var task: Task<Void, Never>?
+
+    init(app: String, redis path: String, jobs: @escaping @Loop () -> [String]) {
+        (self.app, self.path, self.jobs) = (app, path, jobs)
+    }
+
+    func start() {
+        task = Task { @Loop in
+            while !Task.isCancelled {
+                await look()
+                _ = try? await Loop.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    /// Looks a last time.
+    func stop() async {
+        task?.cancel()
+        await task?.value
+        await look()
+    }
+
+    /// Accounts of all jobs that were tried; nil when Redis does not answer.
+    @discardableResult
+    func look() async -> [String: [String: String]]? {
+        await turnstile.pass {
+            let at = WallTime.now
+            let accounts = try? await read()
+            if accounts == nil { redis = nil }
+            notes.append(BooksNote(number: notes.count + 1, at: at, accounts: accounts))
+            return accounts
+        }
+    }
+
+    private func read() async throws -> [String: [String: String]] {
+        if redis == nil { redis = try await PlainRedis(path) }
+        let jobs = jobs()
+        let answers = try await redis?.call(
+            jobs.map { ["HGETALL", "{pushfarm:\(app)}:job:\($0)"] }, within: .seconds(5))
+        var accounts: [String: [String: String]] = [:]
+        for (job, answer) in zip(jobs, answers ?? []) {
+            if answer.error != nil { throw PlainRedis.Failure.lost }
+            let fields = answer.fields
+            if !fields.isEmpty { accounts[job] = fields }
+        }
+        return accounts
+    }
+}

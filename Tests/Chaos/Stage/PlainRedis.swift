@@ -1,0 +1,72 @@
+package import EventLoop
+package import RESP
+import Transport
+
+/// A connection to Redis that knows its protocol and nothing of the farm, and waits for no answer too long.
+@Loop package final class PlainRedis {
+    package enum Failure: Error {
+        /// It may have been done or not.
+        case lost
+    }
+
+    private let stream: ByteStream
+    private let reader = RESPReader()
+    private var answers: [RESPValue] = []
+    private var wanted = 0
+    private var reading: CheckedContinuation<Bool, Never>?
+    private lazy var deadline = Timer { [unowned self] in finish(false) }
+    private var hasEnded = false
+    private let turnstile = Turnstile()
+
+    package init(_ path: String, within limit: Duration = .seconds(2)) async throws {
+        stream = try await Dial(.unix(path: path), timeout: limit).connect()
+        stream.onBytes = { [unowned self] in take($0) }
+        stream.onEnd = { [unowned self] _ in finish(false) }
+    }
+
+    isolated deinit { stream.close() }
+
+    /// - Throws: ``Failure/lost`` when there was no answer in time; then the connection is of no more use.
+    package func call(_ words: [String], within limit: Duration = .seconds(2)) async throws -> RESPValue {
+        try await call([words], within: limit)[0]
+    }
+
+    /// Sends commands at once and waits for all answers. Errors are answers.
+    package func call(_ commands: [[String]], within limit: Duration = .seconds(2)) async throws
+        -> [RESPValue]
+    {
+        guard !commands.isEmpty else { return [] }
+        return try await turnstile.pass { try await exchange(commands, within: limit) }
+    }
+
+    private func exchange(_ commands: [[String]], within limit: Duration) async throws -> [RESPValue] {
+        guard !hasEnded else { throw Failure.lost }
+        var bytes: [UInt8] = []
+        for words in commands {
+            var command = RESPCommand()
+            for word in words { command.append(word) }
+            command.write(into: &bytes)
+        }
+        answers = []
+        wanted = commands.count
+        bytes.withUnsafeBytes { stream.write($0) }
+        deadline.start(after: limit)
+        guard await withCheckedContinuation({ reading = $0 }) else { throw Failure.lost }
+        return answers
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        do {
+            try reader.feed(bytes)
+            while let value = try reader.next() { answers.append(value) }
+            if answers.count >= wanted { finish(true) }
+        } catch { finish(false) }
+    }
+
+    private func finish(_ isGood: Bool) {
+        deadline.stop()
+        if !isGood { hasEnded = true }
+        reading?.resume(returning: isGood)
+        reading = nil
+    }
+}

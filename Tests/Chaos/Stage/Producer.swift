@@ -1,0 +1,44 @@
+import ChaosChecker
+package import EventLoop
+import FarmHarness
+import RESP
+import RandomTesting
+
+/// Pushes jobs as a program in any language does, one after the other, and writes down what it knows of each.
+@Loop package final class Producer {
+    let name: String
+    let app: String
+    private(set) var notes: [ProducerNote] = []
+    /// Jobs that Redis would not take.
+    private(set) var refusals = 0
+    private let path: String
+    private var redis: PlainRedis?
+
+    init(_ name: String, app: String, redis path: String) {
+        (self.name, self.app, self.path) = (name, app, path)
+    }
+
+    var jobs: [String] { notes.compactMap { if case .attempt = $0.kind { $0.job } else { nil } } }
+
+    /// - Returns: whether Redis has confirmed it.
+    @discardableResult
+    func push(_ job: Job, _ promise: ProducerNote.Promise) async -> Bool {
+        note(job.id, .attempt(promise))
+        do {
+            if redis == nil { redis = try await PlainRedis(path) }
+        } catch {
+            // Nothing was sent.
+            note(job.id, .refused)
+            return false
+        }
+        let answer = try? await redis?.call(["RPUSH", "pushfarm:\(app)", job.text])
+        if answer == nil { redis = nil }
+        if answer?.error != nil { refusals += 1 }
+        note(job.id, answer.map { $0.error == nil ? .accepted : .refused } ?? .unknown)
+        return answer.map { $0.error == nil } ?? false
+    }
+
+    private func note(_ job: String, _ kind: ProducerNote.Kind) {
+        notes.append(ProducerNote(at: WallTime.now, producer: name, job: job, kind: kind))
+    }
+}

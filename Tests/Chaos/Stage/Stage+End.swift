@@ -1,0 +1,138 @@
+package import ChaosChecker
+import EventLoop
+import FarmHarness
+import Foundation
+import RESP
+
+/// How a run ends: all that is accepted comes out, the farm is ended in order, the ledgers are read.
+extension Stage {
+    /// - Returns: what the checker and the scenario say.
+    package func finish(within limit: Duration = .seconds(120)) async throws -> Verdict {
+        await stopFlow()
+        redisProxy.heal()
+        gatewayProxy.heal()
+        let isDone = await settled(within: limit)
+        if !isDone { complain("not everything was finished within \(limit)") }
+        for host in hosts { await end(host) }
+        await observer.stop()
+        let evidence = try await evidence()
+        try keep(evidence)
+        return await Self.judge(evidence, expectation)
+    }
+
+    @concurrent private static func judge(_ evidence: Evidence, _ expectation: Expectation) async -> Verdict {
+        Checker.judge(evidence, expectation)
+    }
+
+    /// Waits until every job that is known to be in the farm has a finished account.
+    private func settled(within limit: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline {
+            if let accounts = await observer.look(), await isSettled(accounts) { return true }
+            _ = try? await Loop.sleep(for: .milliseconds(300))
+        }
+        return false
+    }
+
+    private func isSettled(_ accounts: [String: [String: String]]) async -> Bool {
+        guard accounts.values.allSatisfy({ $0["state"] == "finished" }) else { return false }
+        for note in producers.flatMap(\.notes) where note.kind == .accepted && accounts[note.job] == nil {
+            if !expectation.rollBacks.contains(where: { $0.contains(note.at) }) { return false }
+        }
+        guard let redis = try? await PlainRedis(redis.socket),
+            let answers = try? await redis.call([
+                ["LLEN", "pushfarm:demo"], ["LLEN", "{pushfarm:demo}:taken"],
+            ])
+        else { return false }
+        return answers.allSatisfy { $0.integer == 0 }
+    }
+
+    /// Ends a host in order; nothing of it may be left.
+    private func end(_ host: Host) async {
+        host.signalAll(SIGCONT)
+        guard !host.coordinator.hasEnded else {
+            complain(
+                "the coordinator of \(host.name) has ended: \(host.coordinator.end.map { "\($0)" } ?? "")")
+            return
+        }
+        host.signal(SIGTERM)
+        do {
+            let end = try await host.ended()
+            if end != .exited(0) { complain("the coordinator of \(host.name), told to end: \(end)") }
+            try await eventually("no process of \(host.name) is left", within: .seconds(20)) {
+                host.children.isEmpty
+            }
+        } catch { complain("\(error)") }
+    }
+
+    // MARK: Evidence
+
+    private func evidence() async throws -> Evidence {
+        var evidence = Evidence()
+        evidence.producers = producers.flatMap(\.notes)
+        evidence.books = observer.notes
+        evidence.faults = faults
+        evidence.gateway = try await GatewayLedger.read(gateway.ledgerFile)
+        let redis = try await PlainRedis(redis.socket)
+        evidence.events = try await events(redis)
+        evidence.leftovers = try await leftovers(redis)
+        return evidence
+    }
+
+    private func events(_ redis: PlainRedis) async throws -> [EventNote] {
+        var notes: [EventNote] = []
+        var start = "-"
+        while true {
+            let answer = try await redis.call(
+                ["XRANGE", "{pushfarm:demo}:events", start, "+", "COUNT", "5000"], within: .seconds(30))
+            guard let entries = answer.array, !entries.isEmpty else { return notes }
+            for entry in entries {
+                guard let fields = entry.array?.last?.fields, let type = fields["type"] else { continue }
+                notes.append(
+                    EventNote(type: type, at: fields["at"].flatMap { Int64($0) } ?? 0, fields: fields))
+            }
+            start = "(" + (entries.last?.array?.first?.text ?? "")
+        }
+    }
+
+    /// Keys in which pushes are while they are open, and their numbers.
+    private func leftovers(_ redis: PlainRedis) async throws -> [String] {
+        let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
+        let open = ["taken", "ready:", "bulk:", "flight:", "delayed", "parked", "batches", "states"]
+        var found = names.filter { name in
+            open.contains { name.hasPrefix("{pushfarm:demo}:" + $0) } && !parkedAllowed(name)
+        }
+        for (command, key) in [("LLEN", "pushfarm:demo"), ("XLEN", "{pushfarm:demo}:results")] {
+            let length = try await redis.call([command, key]).integer ?? 0
+            if length > 0 { found.append("\(key) with \(length) entries") }
+        }
+        return found
+    }
+
+    private func parkedAllowed(_ name: String) -> Bool { mayPark && !name.contains(":ready:") }
+
+    /// Writes all that the checker saw into the folder, for whoever wants to know why.
+    private func keep(_ evidence: Evidence) throws {
+        try folder.write(
+            evidence.producers.map { "\($0.at) \($0.producer) \($0.job) \(Self.word($0.kind))" }
+                .joined(separator: "\n"), to: "producers.log")
+        try folder.write(
+            evidence.faults.map { "\($0.at) \($0.until) \($0.what)" }.joined(separator: "\n"),
+            to: "faults.log")
+        try folder.write(
+            evidence.events.map { "\($0.at) \($0.type) \($0.fields)" }.joined(separator: "\n"),
+            to: "events.log")
+        try folder.write(
+            evidence.books.map { "\($0.number) \($0.at) \($0.accounts.map { "\($0)" } ?? "no answer")" }
+                .joined(separator: "\n"), to: "books.log")
+    }
+
+    private static func word(_ kind: ProducerNote.Kind) -> String {
+        switch kind {
+        case .attempt(let promise): "attempt \(promise.tokens.count) \(promise.atMostOnce ? "once" : "")"
+        case .accepted: "accepted"
+        case .refused: "refused"
+        case .unknown: "unknown"
+        }
+    }
+}

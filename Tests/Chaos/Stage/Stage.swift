@@ -1,0 +1,156 @@
+package import ChaosChecker
+package import EventLoop
+package import FarmHarness
+import Foundation
+package import RandomTesting
+import Transport
+
+/// Where a scenario plays: Redis, a gateway, hosts, a proxy on either path, producers, and somebody who looks on.
+@Loop package final class Stage {
+    package struct Options: Sendable {
+        package var hosts = 1
+        package var workers = 2
+        /// Lines for the simulator's control command.
+        package var gateway = ["latency 20ms", "streams 100"]
+        package var redis: [String] = []
+        /// Lines of the app's configuration.
+        package var appLines: [String] = []
+        package var farmLines: [String] = []
+        /// As `PUSHFARM_FAILPOINTS` takes them.
+        package var failpoints: [String] = []
+        /// The shell's `ulimit` for coordinators.
+        package var limit: String?
+        package var tokens = 4_000
+
+        package init() {}
+    }
+
+    package let folder: TestFolder
+    package let redis: RedisServer
+    package let gateway: Gateway
+    package let redisProxy: FaultProxy
+    package let gatewayProxy: FaultProxy
+    package private(set) var hosts: [Host] = []
+    package let options: Options
+    package let scale: Scale
+    package var random: SplitMix
+    package var expectation = Expectation(doubles: 0)
+    package private(set) var faults: [FaultNote] = []
+    /// What the scenario itself found wrong.
+    package private(set) var complaints: [String] = []
+    /// Batches may be parked at the end.
+    package var mayPark = false
+
+    var producers: [Producer] = []
+    var load: Load
+    private(set) lazy var observer = Observer(app: "demo", redis: redis.socket) { [unowned self] in
+        producers.flatMap(\.jobs)
+    }
+    private var flow: Task<Void, Never>?
+
+    /// What a worker may have in the air and unreported: its credit has this lower bound, and 100 streams ask for less.
+    package static let window = 512
+
+    package init(_ options: Options, scale: Scale, seed: UInt64) async throws {
+        self.options = options
+        self.scale = scale
+        random = SplitMix(seed: seed)
+        folder = try TestFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/failures", withIntermediateDirectories: true)
+        redis = try await RedisServer(in: folder.path, options: options.redis)
+        gateway = try await Gateway(in: folder.path, faults: options.gateway)
+        let port = UInt16(gateway.started.gateway.split(separator: ":").last ?? "") ?? 0
+        let anywhere = Endpoint.tcp(host: "127.0.0.1", port: 0)
+        redisProxy = try await FaultProxy(anywhere, to: .unix(path: redis.socket))
+        gatewayProxy = try await FaultProxy(anywhere, to: .tcp(host: "127.0.0.1", port: port))
+        load = Load("j", tokens: options.tokens, seed: seed)
+        producers = [Producer("shop", app: "demo", redis: redis.socket)]
+        for number in 1...options.hosts { try await addHost("host\(number)") }
+        try await ready()
+        observer.start()
+    }
+
+    isolated deinit {
+        flow?.cancel()
+        for host in hosts { host.destroy() }
+        redisProxy.close()
+        gatewayProxy.close()
+    }
+
+    // MARK: Hosts
+
+    package func addHost(_ name: String) async throws {
+        try configure(name, workers: options.workers)
+        let environment = [
+            "PUSHFARM_FAILPOINTS": options.failpoints.joined(separator: ","),
+            "PUSHFARM_FAILPOINTS_FOLDER": options.failpoints.isEmpty ? "" : folder.path + "/failures",
+        ].filter { !$0.value.isEmpty }
+        hosts.append(
+            try Host(name, folder: folder.path, environment: environment, limit: options.limit))
+    }
+
+    package func configure(_ name: String, workers: Int) throws {
+        let started = gateway.started
+        let lines =
+            [
+                "redis: redis://127.0.0.1:\(redisProxy.port)/0", "state_dir: \(folder.path)/\(name)",
+                "host: \(name)", "workers: \(workers)",
+            ] + options.farmLines + [
+                "apps:", "  demo:", "    topic: \(started.bundle)",
+                "    gateway: https://127.0.0.1:\(gatewayProxy.port)", "    ca_file: \(started.caFile)",
+                "    key: { file: \(started.keyFile), id: \(started.keyID), team: \(started.team) }",
+            ] + options.appLines.map { "    " + $0 }
+        try folder.write(lines.joined(separator: "\n") + "\n", to: "\(name).yaml")
+    }
+
+    /// Until all workers of all hosts live and have a connection to Redis.
+    package func ready() async throws {
+        try await eventually("all workers live") {
+            hosts.allSatisfy { $0.pids(.worker).count == options.workers }
+        }
+    }
+
+    // MARK: Faults
+
+    /// Notes what `body` does to the farm; it ends when the farm can work again.
+    package func fault(_ what: String, _ body: () async throws -> Void) async rethrows {
+        let start = WallTime.now
+        try await body()
+        faults.append(FaultNote(at: start, until: WallTime.now, what: what))
+    }
+
+    package func complain(_ text: String) { complaints.append(text) }
+
+    /// What the failpoints did so far, by the names of their marks.
+    package var failures: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/failures")) ?? []).sorted()
+    }
+
+    package func pause(_ duration: Duration) async throws { try await Loop.sleep(for: duration) }
+
+    // MARK: Load
+
+    @discardableResult
+    package func push(_ size: Int) async -> Bool {
+        let (job, promise) = load.job(size)
+        return await producers[0].push(job, promise)
+    }
+
+    /// Jobs of random size, again and again.
+    package func startFlow(every interval: Duration = .milliseconds(100), sizes: ClosedRange<Int> = 20...300)
+    {
+        flow = Task { @Loop in
+            while !Task.isCancelled {
+                await push(Int.random(in: sizes, using: &random))
+                _ = try? await Loop.sleep(for: interval)
+            }
+        }
+    }
+
+    package func stopFlow() async {
+        flow?.cancel()
+        await flow?.value
+        flow = nil
+    }
+}

@@ -1,0 +1,77 @@
+/// The accounts: at each look, and at the end.
+extension Checker {
+    private static let outcomes = ["delivered", "failed", "expired", "cancelled"]
+
+    mutating func checkBooks() {
+        var before: [String: [String: Int]] = [:]
+        var time: Int64 = 0
+        for note in evidence.books {
+            if expectation.rollBacks.contains(where: { $0.upperBound > time && $0.upperBound <= note.at }) {
+                before = [:]
+            }
+            time = note.at
+            guard let accounts = note.accounts else { continue }
+            for (job, fields) in accounts {
+                let numbers = fields.compactMapValues { Int($0) }
+                if let fault = Self.fault(fields, numbers, before[job]) {
+                    verdict.wrongSums += 1
+                    verdict.complain(.books, "job \(job) at look \(note.number): \(fault)")
+                }
+                before[job] = numbers
+            }
+            for job in before.keys where accounts[job] == nil {
+                verdict.complain(.books, "the account of job \(job) is gone at look \(note.number)")
+                before[job] = nil
+            }
+        }
+        for (id, job) in book.jobs where !job.refused { checkEnd(id, job) }
+        for key in evidence.leftovers { verdict.complain(.books, "\(key) at the end") }
+    }
+
+    /// What is wrong with an account at any moment.
+    private static func fault(_ fields: [String: String], _ numbers: [String: Int], _ before: [String: Int]?)
+        -> String?
+    {
+        func n(_ field: String) -> Int { numbers[field] ?? 0 }
+        let reasons = numbers.reduce(0) { $0 + ($1.key.hasPrefix("reason:") ? $1.value : 0) }
+        let closed = outcomes.reduce(0) { $0 + n($1) }
+        let open = ["in_flight", "waiting"].reduce(0) { $0 + n($1) }
+        if n("submitted") != n("accepted") + n("malformed") + n("duplicates") {
+            return "submitted \(n("submitted")) is not accepted, malformed and duplicates"
+        }
+        if n("accepted") < closed + open {
+            return "accepted \(n("accepted")), and \(closed + open) in the books"
+        }
+        if n("failed") != reasons { return "failed \(n("failed")), and \(reasons) reasons" }
+        if let field = numbers.first(where: { $0.value < 0 }) { return "\(field.key) is \(field.value)" }
+        let isFinished = fields["state"] == "finished"
+        if isFinished != (closed == n("accepted")) || isFinished && open > 0 {
+            return "\(fields["state"] ?? "no state") with \(closed) of \(n("accepted")) closed, \(open) open"
+        }
+        guard let before else { return nil }
+        for field in ["submitted", "accepted", "created_at"] where before[field] != numbers[field] {
+            return "\(field) was \(before[field] ?? 0), is \(n(field))"
+        }
+        for field in outcomes + ["maybe_duplicated"] where before[field] ?? 0 > n(field) {
+            return "\(field) was \(before[field] ?? 0), is \(n(field))"
+        }
+        return nil
+    }
+
+    private mutating func checkEnd(_ id: String, _ job: PushBook.Job) {
+        guard let account = job.account else {
+            if let accepted = job.acceptedAt, !mayBeForgotten(accepted) {
+                verdict.complain(.books, "no account of job \(id)")
+            }
+            return
+        }
+        if account["state"] != "finished" { verdict.complain(.books, "job \(id) is not finished") }
+        let submitted = job.promise.tokens.count
+        if job.count("submitted") != submitted || job.count("accepted") != job.pushes.count {
+            verdict.complain(
+                .books,
+                "job \(id) has \(job.count("submitted")) submitted and \(job.count("accepted")) accepted, "
+                    + "its producer \(submitted) and \(job.pushes.count)")
+        }
+    }
+}

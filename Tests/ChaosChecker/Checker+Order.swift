@@ -1,0 +1,46 @@
+/// Whether first attempts of a token came in the order of their jobs.
+extension Checker {
+    mutating func checkOrder() {
+        let ordered = book.jobs.values.lazy.filter { $0.promise.isOrdered && $0.acceptedAt != nil }
+        let places = firstAttempts()
+        var byToken: [Lane: [PushBook.Job]] = [:]
+        for job in ordered {
+            for token in job.pushes.keys { byToken[Lane(job.producer, token), default: []].append(job) }
+        }
+        for (lane, jobs) in byToken where jobs.count > 1 {
+            var last = -1
+            for job in jobs.sorted(by: { $0.place < $1.place }) {
+                guard let place = places[Key(job.place, lane.token)] else { continue }
+                if place < last {
+                    verdict.outOfOrder += 1
+                    if expectation.keepsOrder {
+                        verdict.complain(
+                            .order, "token \(lane.token): line \(place) of an earlier job's \(last)")
+                    }
+                }
+                last = max(last, place)
+            }
+        }
+    }
+
+    private struct Lane: Hashable {
+        let producer: String
+        let token: String
+        init(_ producer: String, _ token: String) { (self.producer, self.token) = (producer, token) }
+    }
+
+    private struct Key: Hashable {
+        let job: Int
+        let token: String
+        init(_ job: Int, _ token: String) { (self.job, self.token) = (job, token) }
+    }
+
+    /// The place in the gateway's file of the first request, by job and token.
+    private func firstAttempts() -> [Key: Int] {
+        var places: [Key: Int] = [:]
+        for job in book.jobs.values {
+            for (token, push) in job.pushes { places[Key(job.place, token)] = push.requests.first }
+        }
+        return places
+    }
+}

@@ -1,0 +1,108 @@
+/// What became of each push.
+extension Checker {
+    mutating func checkPushes() {
+        for (id, job) in book.jobs.sorted(by: { $0.value.place < $1.value.place }) {
+            if job.refused { checkRefused(id, job) } else { check(id, job) }
+        }
+        let doubled = verdict.doubled
+        if doubled > expectation.doubles {
+            verdict.complain(.doubled, "\(doubled), and at most \(expectation.doubles) can be explained")
+        }
+    }
+
+    private mutating func checkRefused(_ id: String, _ job: PushBook.Job) {
+        for (token, push) in job.pushes where !push.requests.isEmpty {
+            verdict.unexpected += 1
+            verdict.complain(.unexpected, "token \(token) of job \(id), which Redis refused")
+        }
+        if job.account != nil { verdict.complain(.books, "an account of job \(id), which Redis refused") }
+    }
+
+    private mutating func check(_ id: String, _ job: PushBook.Job) {
+        var tally = Tally()
+        let isForgotten = job.acceptedAt.map(mayBeForgotten) == true && job.account == nil
+        for (token, push) in job.pushes {
+            if push.acceptances > 1 { tally.doubled += push.acceptances - 1 }
+            if push.acceptances > 0 { tally.delivered += 1 }
+            if push.isToldDelivered, push.acceptances == 0 {
+                verdict.falseClaims += 1
+                verdict.complain(.falseClaim, "token \(token) of job \(id)")
+            }
+            if let failure = push.failure {
+                tally.failed += 1
+                if push.acceptances > 0 { tally.missed += 1 }
+                checkReason(id, token, job, push, failure)
+            } else if push.acceptances == 0, job.isIn {
+                if isForgotten {
+                    verdict.forgotten += 1
+                } else {
+                    verdict.lost += 1
+                    verdict.complain(.lost, "token \(token) of job \(id)")
+                }
+            }
+        }
+        if job.isIn { verdict.pushes += job.pushes.count }
+        if job.isUnknown { verdict.recovered += tally.delivered }
+        add(id, job, tally)
+    }
+
+    private struct Tally {
+        var delivered = 0
+        var failed = 0
+        var missed = 0
+        var doubled = 0
+    }
+
+    private mutating func add(_ id: String, _ job: PushBook.Job, _ tally: Tally) {
+        verdict.delivered += tally.delivered
+        verdict.doubled += tally.doubled
+        verdict.missedClaims += tally.missed
+        verdict.maybeDuplicated += job.count("maybe_duplicated")
+        guard job.account != nil else { return }
+        let isExact = expectation.rollBacks.isEmpty
+        if isExact, tally.doubled > job.count("maybe_duplicated") {
+            verdict.complain(
+                .doubled,
+                "\(tally.doubled) of job \(id), whose account says at most \(job.count("maybe_duplicated"))")
+        }
+        let claims = job.count("delivered")
+        if claims > tally.delivered {
+            verdict.falseClaims += claims - tally.delivered
+            verdict.complain(.falseClaim, "job \(id) counts \(claims), the gateway \(tally.delivered)")
+        }
+        // An answer may be lost, and the next attempt fail: that is what "maybe" stands for.
+        let doubtful = job.count("maybe_duplicated") + job.count("reason:unknown")
+        if isExact, tally.missed > doubtful {
+            verdict.complain(
+                .missedClaim, "\(tally.missed) of job \(id), of which \(doubtful) can be explained")
+        }
+    }
+
+    /// A failure needs the gateway's word, or a reason of the farm's own that can be true.
+    private mutating func checkReason(
+        _ id: String, _ token: String, _ job: PushBook.Job, _ push: PushBook.Push, _ failure: EventNote
+    ) {
+        let requests = push.requests.map { evidence.gateway[$0] }
+        let isTrue =
+            if failure.type == "push.expired" {
+                job.promise.deadline.map { failure.at + 2_000 >= $0 } ?? false
+            } else {
+                switch failure.reason {
+                case "unknown": job.promise.atMostOnce
+                case "poison": expectation.poison.contains(token)
+                case "exhausted": requests.contains { $0.status != 200 }
+                case "suppressed": deadTokens.contains(token)
+                case "lost": !expectation.rollBacks.isEmpty
+                default:
+                    requests.contains {
+                        $0.reason == failure.reason && String($0.status) == failure.fields["status"]
+                    }
+                }
+            }
+        guard !isTrue else { return }
+        verdict.lost += 1
+        verdict.complain(
+            .lost,
+            "token \(token) of job \(id): \(failure.type) \(failure.reason), which the gateway does not know")
+    }
+}

@@ -1,0 +1,17 @@
+/// What may be after what was done: everything else is a fault of the farm.
+package struct Expectation: Sendable {
+    /// Pushes that may have been delivered more than once.
+    package var doubles: Int
+    /// The longest time without a delivery after a fault, while there was something to deliver, in milliseconds.
+    package var recovery: Int64?
+    /// Tokens that may fail as poison.
+    package var poison: Set<String> = []
+    /// First attempts keep the order of their jobs; not when requests are lost on their way.
+    package var keepsOrder = true
+    /// Moments to which Redis was put back, and from which: what was written between may be lost.
+    package var rollBacks: [ClosedRange<Int64>] = []
+    /// The gateway's connections are numbered through, and each of its streams is noted.
+    package var streamsAreWhole = true
+
+    package init(doubles: Int) { self.doubles = doubles }
+}

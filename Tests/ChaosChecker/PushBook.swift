@@ -1,0 +1,111 @@
+/// Producers' and gateway's notes, brought together by push.
+struct PushBook {
+    struct Push {
+        /// Requests at the gateway: their places in its file.
+        var requests: [Int] = []
+        var acceptances = 0
+        /// The event that says how it ended without being delivered.
+        var failure: EventNote?
+        var isToldDelivered = false
+    }
+
+    struct Job {
+        let producer: String
+        let attemptedAt: Int64
+        let promise: ProducerNote.Promise
+        /// Among all attempts.
+        let place: Int
+        var acceptedAt: Int64?
+        var refused = false
+        var isUnknown = false
+        var pushes: [String: Push]
+        /// Fields of its account at the end.
+        var account: [String: String]?
+
+        func count(_ field: String) -> Int { account?[field].flatMap { Int($0) } ?? 0 }
+        /// It is in the farm, as far as anybody can know.
+        var isIn: Bool { acceptedAt != nil || (isUnknown && account != nil) }
+    }
+
+    private(set) var jobs: [String: Job] = [:]
+
+    init(_ evidence: Evidence, _ verdict: inout Verdict) {
+        addProducers(evidence, &verdict)
+        addGateway(evidence, &verdict)
+        for (id, account) in evidence.books.last?.accounts ?? [:] {
+            if jobs[id] == nil { verdict.complain(.books, "an account \(id) that no producer knows") }
+            jobs[id]?.account = account
+        }
+        addEvents(evidence, &verdict)
+    }
+
+    private mutating func addProducers(_ evidence: Evidence, _ verdict: inout Verdict) {
+        for (place, note) in evidence.producers.enumerated() {
+            if case .attempt(let promise) = note.kind {
+                guard jobs[note.job] == nil else {
+                    verdict.complain(.ledger, "job \(note.job) attempted twice")
+                    continue
+                }
+                let pushes = Dictionary(promise.tokens.map { ($0, Push()) }) { first, _ in first }
+                jobs[note.job] = Job(
+                    producer: note.producer, attemptedAt: note.at, promise: promise, place: place,
+                    pushes: pushes)
+                continue
+            }
+            guard let job = jobs[note.job], job.producer == note.producer, job.attemptedAt <= note.at else {
+                verdict.complain(.ledger, "an answer for job \(note.job), which was not attempted before")
+                continue
+            }
+            guard job.acceptedAt == nil, !job.isUnknown, !job.refused else {
+                verdict.complain(.ledger, "two answers for job \(note.job)")
+                continue
+            }
+            switch note.kind {
+            case .accepted: jobs[note.job]?.acceptedAt = note.at
+            case .refused: jobs[note.job]?.refused = true
+            default: jobs[note.job]?.isUnknown = true
+            }
+        }
+        for (id, job) in jobs where job.acceptedAt == nil && !job.isUnknown && !job.refused {
+            verdict.complain(.ledger, "no answer for job \(id), not even that it was lost")
+        }
+    }
+
+    private mutating func addGateway(_ evidence: Evidence, _ verdict: inout Verdict) {
+        for (place, note) in evidence.gateway.enumerated() {
+            guard jobs[note.job]?.pushes[note.token] != nil else {
+                verdict.unexpected += 1
+                verdict.complain(.unexpected, "token \(note.token) of job \(note.job): \(note.status)")
+                continue
+            }
+            jobs[note.job]?.pushes[note.token]?.requests.append(place)
+            if note.status == 200 { jobs[note.job]?.pushes[note.token]?.acceptances += 1 }
+        }
+    }
+
+    private mutating func addEvents(_ evidence: Evidence, _ verdict: inout Verdict) {
+        for event in evidence.events {
+            switch event.type {
+            case "push.failed", "push.expired":
+                guard let push = jobs[event.job]?.pushes[event.token] else {
+                    verdict.complain(.events, "\(event.type) for token \(event.token) of job \(event.job)")
+                    continue
+                }
+                if push.failure != nil || push.isToldDelivered {
+                    verdict.complain(.events, "two ends of token \(event.token) of job \(event.job)")
+                }
+                jobs[event.job]?.pushes[event.token]?.failure = event
+            case "push.delivered":
+                guard let push = jobs[event.job]?.pushes[event.token] else {
+                    verdict.complain(.events, "push.delivered for token \(event.token) of job \(event.job)")
+                    continue
+                }
+                if push.failure != nil || push.isToldDelivered {
+                    verdict.complain(.events, "two ends of token \(event.token) of job \(event.job)")
+                }
+                jobs[event.job]?.pushes[event.token]?.isToldDelivered = true
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// What the checker found.
+package struct Verdict: Sendable {
+    /// Pushes that producers know to be accepted, or that the farm has an account of.
+    package var pushes = 0
+    package var delivered = 0
+    package var lost = 0
+    package var unexpected = 0
+    package var doubled = 0
+    package var maybeDuplicated = 0
+    package var falseClaims = 0
+    package var missedClaims = 0
+    /// Pushes whose acceptance no producer learned of, and that came out.
+    package var recovered = 0
+    /// Pushes of jobs that Redis forgot when it was put back.
+    package var forgotten = 0
+    /// First attempts that came before those of an earlier job for the same token.
+    package var outOfOrder = 0
+    /// Looks at the books.
+    package var looks = 0
+    /// Sums that were wrong at one of them.
+    package var wrongSums = 0
+    /// The longest time from the end of a fault to the next delivery, in milliseconds.
+    package var recovery: Int64 = 0
+    /// From the end of the last fault until the last account was finished, in milliseconds.
+    package var finishedAfter: Int64 = 0
+    package var complaints: [Complaint] = []
+
+    package init() {}
+
+    package var isGood: Bool { complaints.isEmpty }
+
+    mutating func complain(_ kind: Complaint.Kind, _ text: @autoclosure () -> String) {
+        counts[kind, default: 0] += 1
+        // The first ones tell enough; the number tells the rest.
+        if counts[kind, default: 0] <= Self.named { complaints.append(Complaint(kind, text())) }
+    }
+
+    /// Complaints of each kind, also those that are not kept.
+    package private(set) var counts: [Complaint.Kind: Int] = [:]
+    private static let named = 20
+}

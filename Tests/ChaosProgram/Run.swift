@@ -1,0 +1,65 @@
+import Chaos
+import EventLoop
+import Foundation
+
+/// All scenarios one after the other, each with its share of the time; what is left goes to the mixture of all.
+@Loop struct Run {
+    let minutes: Double
+    let seed: UInt64
+    let only: Set<Int>
+    let keep: String
+
+    /// What a scenario takes besides its faults: start, draining, end.
+    private static let overhead = 12.0
+
+    func run() async -> Bool {
+        let scenarios = Scenario.all.filter { only.isEmpty || only.contains($0.number) }
+        let start = ContinuousClock.now
+        let each = max(6, minutes * 60 / Double(max(1, scenarios.count)) - Self.overhead)
+        let scale = Scale(span: .seconds(each), isShort: minutes < 5)
+        let campaign = Campaign(seed: seed, scale: scale, keep: keep)
+        say("seed \(seed), \(Int(each)) s of faults each\n\n\(Outcome.heading)")
+        var outcomes: [Outcome] = []
+        for scenario in scenarios { outcomes.append(await play(scenario, campaign)) }
+        if only.isEmpty, let last = scenarios.last(where: { $0.number == 28 }) {
+            var number = seed
+            while ContinuousClock.now - start < .seconds(minutes * 60 - 30) {
+                number += 1
+                outcomes.append(await play(last, Campaign(seed: number, scale: scale, keep: keep)))
+            }
+        }
+        return report(outcomes)
+    }
+
+    private func play(_ scenario: Scenario, _ campaign: Campaign) async -> Outcome {
+        let outcome = await campaign.play(scenario)
+        say(outcome.line)
+        for complaint in outcome.complaints.prefix(8) { say("     \(complaint)") }
+        if let folder = outcome.folder { say("     kept in \(folder)") }
+        return outcome
+    }
+
+    /// At once, also into a pipe.
+    private func say(_ line: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    private func report(_ outcomes: [Outcome]) -> Bool {
+        let file = keep + "/chaos.json"
+        do {
+            try FileManager.default.createDirectory(atPath: keep, withIntermediateDirectories: true)
+            let data = try JSONSerialization.data(
+                withJSONObject: outcomes.map(\.json), options: [.prettyPrinted, .sortedKeys])
+            try data.write(to: URL(fileURLWithPath: file))
+        } catch { say("cannot write \(file): \(error)") }
+        let bad = outcomes.count { !$0.isGood }
+        let pushes = outcomes.reduce(0) { $0 + $1.verdict.pushes }
+        let faults = outcomes.reduce(0) { $0 + $1.faults }
+        let lost = outcomes.reduce(0) { $0 + $1.verdict.lost }
+        let doubled = outcomes.reduce(0) { $0 + $1.verdict.doubled }
+        say(
+            "\n\(outcomes.count) runs, \(faults) faults, \(pushes) pushes: \(lost) lost, \(doubled) doubled, "
+                + "\(bad == 0 ? "all good" : "\(bad) FAILED")\ndetails: \(file)")
+        return bad == 0
+    }
+}

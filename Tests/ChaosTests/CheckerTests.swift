@@ -1,0 +1,220 @@
+import ChaosChecker
+import Testing
+
+/// The judge is judged: ledgers are forged, and it has to say so, and about what.
+struct CheckerTests {
+    @Test func `an honest run has nothing to complain of`() {
+        let verdict = SampleRun().verdict
+        #expect(verdict.complaints == [])
+        #expect(verdict.pushes == 8 && verdict.delivered == 6 && verdict.doubled == 1 && verdict.lost == 0)
+        #expect(verdict.maybeDuplicated == 1 && verdict.recovery == 10)
+    }
+
+    // MARK: One line removed, doubled
+
+    @Test(arguments: SampleRun().evidence.producers.indices)
+    func `a producer's line that is missing is missed`(index: Int) {
+        var run = SampleRun()
+        let note = run.evidence.producers.remove(at: index)
+        #expect(run.verdict.complaints.contains { $0.text.contains("job \(note.job)") })
+    }
+
+    @Test(arguments: SampleRun().evidence.producers.indices)
+    func `a producer's line that is there twice is noticed`(index: Int) {
+        var run = SampleRun()
+        let note = run.evidence.producers[index]
+        run.evidence.producers.insert(note, at: index)
+        #expect(run.verdict.complaints.contains { $0.kind == .ledger && $0.text.contains("job \(note.job)") })
+    }
+
+    @Test(arguments: SampleRun().evidence.gateway.indices)
+    func `a request that is missing is missed`(index: Int) {
+        var run = SampleRun()
+        let note = run.evidence.gateway.remove(at: index)
+        let isLast = !run.evidence.gateway.contains {
+            $0.connection == note.connection && $0.stream > note.stream
+        }
+        let complaints = run.verdict.complaints
+        #expect(!complaints.isEmpty)
+        // The last one of a connection leaves no gap: then what it was about must show.
+        if isLast { #expect(complaints.contains { $0.text.contains(note.token) }) }
+    }
+
+    @Test(arguments: SampleRun().evidence.gateway.indices)
+    func `a request that is there twice is noticed`(index: Int) {
+        var run = SampleRun()
+        let note = run.evidence.gateway[index]
+        run.evidence.gateway.insert(note, at: index)
+        #expect(
+            run.verdict.complaints.contains {
+                $0.kind == .ledger && $0.text.contains("connection \(note.connection)")
+            })
+    }
+
+    @Test(arguments: SampleRun().evidence.events.indices)
+    func `an event that is missing is missed`(index: Int) {
+        var run = SampleRun()
+        let event = run.evidence.events.remove(at: index)
+        #expect(run.verdict.complaints.contains { $0.text.contains("job \(event.job)") })
+    }
+
+    @Test(arguments: SampleRun().evidence.events.indices)
+    func `an event that is there twice is noticed`(index: Int) {
+        var run = SampleRun()
+        let event = run.evidence.events[index]
+        run.evidence.events.insert(event, at: index)
+        #expect(run.verdict.complaints.contains { $0.kind == .events && $0.text.contains(event.job) })
+    }
+
+    @Test(arguments: [0, 1]) func `a look at the books that is missing or there twice is noticed`(index: Int)
+    {
+        var run = SampleRun()
+        run.evidence.books.insert(run.evidence.books[index], at: index)
+        #expect(run.verdict.complaints.contains { $0.kind == .ledger })
+        run = SampleRun()
+        run.evidence.books.insert(BooksNote(number: 2, at: 1_100, accounts: nil), at: 1)
+        run.evidence.books[2].number = 3
+        #expect(run.verdict.isGood)
+        run.evidence.books.remove(at: 1)
+        #expect(run.verdict.complaints.contains { $0.kind == .ledger })
+    }
+
+    @Test(arguments: ["a", "b", "c"]) func `an account that is missing is missed`(job: String) {
+        var run = SampleRun()
+        run.evidence.books[1].accounts?[job] = nil
+        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job \(job)") })
+    }
+
+    // MARK: One line changed
+
+    @Test(arguments: SampleRun().evidence.gateway.indices)
+    func `a request for another token is unexpected`(index: Int) {
+        var run = SampleRun()
+        run.evidence.gateway[index].token = "ffff"
+        #expect(run.verdict.unexpected == 1)
+        #expect(run.verdict.complaints.contains { $0.kind == .unexpected && $0.text.contains("ffff") })
+    }
+
+    @Test(arguments: SampleRun().evidence.gateway.indices)
+    func `another status of a request contradicts the account`(index: Int) {
+        var run = SampleRun()
+        let note = run.evidence.gateway[index]
+        run.evidence.gateway[index].status = note.status == 200 ? 500 : 200
+        run.evidence.gateway[index].reason = ""
+        // One of the two requests of a push that came twice may be any: it stays delivered, and is doubled no more.
+        guard note.job != "a" || note.token != "a2" else { return }
+        #expect(
+            run.verdict.complaints.contains {
+                $0.text.contains(note.token) || $0.text.contains("job \(note.job)")
+            }
+        )
+    }
+
+    @Test(
+        arguments: ["a", "b", "c"],
+        ["submitted", "accepted", "delivered", "failed", "expired", "waiting", "in_flight", "created_at"])
+    func `a number that is changed is noticed`(job: String, field: String) {
+        for change in [-1, 1] {
+            var run = SampleRun()
+            let old = run.evidence.books[1].accounts?[job]?[field].flatMap { Int($0) } ?? 0
+            run.evidence.books[1].accounts?[job]?[field] = "\(old + change)"
+            #expect(run.verdict.complaints.contains { $0.text.contains("job \(job)") }, "\(change)")
+        }
+    }
+
+    @Test(arguments: ["submitted", "accepted", "in_flight", "failed"])
+    func `a wrong number in the middle is noticed`(field: String) {
+        var run = SampleRun()
+        run.evidence.books[0].accounts?["a"]?[field] = "9"
+        #expect(run.verdict.wrongSums > 0)
+        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a at look") })
+    }
+
+    @Test func `a delivery that the gateway does not know is a false claim`() {
+        var run = SampleRun()
+        run.evidence.books[1].accounts?["c"]?["delivered"] = "2"
+        run.evidence.books[1].accounts?["c"]?["failed"] = "0"
+        run.evidence.books[1].accounts?["c"]?["reason:unknown"] = "0"
+        #expect(run.verdict.complaints.contains { $0.kind == .falseClaim && $0.text.contains("job c") })
+    }
+
+    @Test func `doubles beyond what the account admits are too many`() {
+        var run = SampleRun()
+        run.evidence.books[1].accounts?["a"]?["maybe_duplicated"] = "0"
+        #expect(run.verdict.complaints.contains { $0.kind == .doubled && $0.text.contains("job a") })
+    }
+
+    @Test func `doubles beyond what was done are too many`() {
+        var run = SampleRun()
+        run.expectation.doubles = 0
+        #expect(run.verdict.complaints.contains { $0.kind == .doubled })
+    }
+
+    @Test func `a failure for no reason of the gateway's is a loss`() {
+        for (reason, status) in [
+            ("Unregistered", "400"), ("BadTopic", "410"), ("unknown", ""), ("poison", ""), ("lost", ""),
+            ("suppressed", ""),
+        ] {
+            var run = SampleRun()
+            let index = run.evidence.events.firstIndex { $0.token == "dead" } ?? 0
+            run.evidence.events[index].fields["reason"] = reason
+            run.evidence.events[index].fields["status"] = status
+            if reason == "suppressed" { run.evidence.gateway[2].status = 400 }
+            #expect(
+                run.verdict.complaints.contains { $0.kind == .lost && $0.text.contains("dead") }, "\(reason)")
+        }
+    }
+
+    @Test func `an accepted push that nobody heard of again is lost`() {
+        var run = SampleRun()
+        run.evidence.gateway.removeAll { $0.token == "c1" }
+        #expect(run.verdict.lost == 1)
+        #expect(run.verdict.complaints.contains { $0.kind == .lost && $0.text.contains("c1") })
+    }
+
+    @Test func `the later of two jobs does not come first`() {
+        var run = SampleRun()
+        let first = run.evidence.gateway.firstIndex { $0.job == "a" && $0.token == "a1" } ?? 0
+        let second = run.evidence.gateway.firstIndex { $0.job == "b" && $0.token == "a1" } ?? 0
+        run.evidence.gateway[first].job = "b"
+        run.evidence.gateway[second].job = "a"
+        #expect(run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a1") })
+    }
+
+    @Test func `a delivery that takes too long after a fault is told`() {
+        var run = SampleRun()
+        run.expectation.recovery = 5
+        #expect(run.verdict.complaints.contains { $0.kind == .stalled && $0.text.contains("kill worker") })
+    }
+
+    @Test func `a job whose acceptance nobody learned of may be there or not`() {
+        var run = SampleRun()
+        run.evidence.producers[1].kind = .unknown
+        #expect(run.verdict.isGood && run.verdict.recovered == 3)
+    }
+
+    @Test func `a job that Redis refused is nowhere`() {
+        var run = SampleRun()
+        run.evidence.producers[1].kind = .refused
+        #expect(run.verdict.complaints.contains { $0.kind == .unexpected && $0.text.contains("job a") })
+        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a") })
+    }
+
+    @Test func `keys that are left are told`() {
+        var run = SampleRun()
+        run.evidence.leftovers = ["{pushfarm:demo}:flight:07"]
+        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("flight:07") })
+    }
+
+    @Test func `what Redis forgot when it was put back is named and not held against the farm`() {
+        var run = SampleRun()
+        run.evidence.producers.append(
+            ProducerNote(
+                at: 2_000, producer: "shop", job: "d", kind: .attempt(ProducerNote.Promise(tokens: ["d1"]))))
+        run.evidence.producers.append(
+            ProducerNote(at: 2_001, producer: "shop", job: "d", kind: .accepted))
+        #expect(run.verdict.complaints.contains { $0.kind == .lost && $0.text.contains("d1") })
+        run.expectation.rollBacks = [1_990...2_010]
+        #expect(run.verdict.isGood && run.verdict.forgotten == 1)
+    }
+}

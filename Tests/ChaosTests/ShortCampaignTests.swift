@@ -1,0 +1,44 @@
+import Chaos
+import Foundation
+import LoopTesting
+import Testing
+
+/// Each kind of fault once, on farms of real processes, some at a time.
+@Suite(.timeLimit(.minutes(10))) struct ShortCampaignTests {
+    private static let seed: UInt64 = 7
+
+    @Test(arguments: Scenario.all.indices) func `nothing is lost, and the books are right`(index: Int)
+        async throws
+    {
+        let scenario = Scenario.all[index]
+        await Places.shared.enter()
+        let outcome = try await onLoop {
+            let keep = FileManager.default.currentDirectoryPath + "/.build/chaos"
+            return await Campaign(seed: Self.seed, scale: .short, keep: keep).play(scenario)
+        }
+        await Places.shared.leave()
+        print(outcome.line)
+        for complaint in outcome.complaints {
+            Issue.record("\(scenario.number) \(scenario.name): \(complaint)")
+        }
+    }
+}
+
+/// Lets some farms at a time onto the machine.
+private actor Places {
+    static let shared = Places()
+    private var free = 4
+    private var queue: [CheckedContinuation<Void, Never>] = []
+
+    func enter() async {
+        if free > 0 {
+            free -= 1
+        } else {
+            await withCheckedContinuation { queue.append($0) }
+        }
+    }
+
+    func leave() {
+        if queue.isEmpty { free += 1 } else { queue.removeFirst().resume() }
+    }
+}
