@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test fuzz sanitize chaos lint format clean
+.PHONY: setup build demo test fuzz sanitize chaos soak lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -38,6 +38,13 @@ chaos: setup
 	swift build --product pushfarm
 	swift build --product chaos-campaign
 	.build/debug/chaos-campaign minutes=$(MINUTES) seed=$(SEED) $(if $(ONLY),only=$(ONLY))
+
+# A farm at half load with faults for MINUTES: table, CSV and picture of what grows, in FOLDER.
+FOLDER ?= .build/soak
+soak: setup
+	swift build --product pushfarm
+	swift build --product chaos-campaign
+	.build/debug/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

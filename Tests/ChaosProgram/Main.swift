@@ -2,7 +2,8 @@ import Chaos
 import EventLoop
 import Foundation
 
-/// `chaos [minutes=N] [seed=N] [only=N,N] [keep=FOLDER]`: breaks farms for so long, and counts what is lost.
+/// `chaos-campaign [soak] [minutes=N] [seed=N] [only=N,N] [keep=FOLDER]`: breaks farms for so long, and counts what is
+/// lost; or runs one for long, and measures what grows.
 @main
 enum Main {
     static func main() throws {
@@ -17,7 +18,11 @@ enum Main {
         let only = Set((words["only"] ?? "").split(separator: ",").compactMap { Int($0) })
         let keep = words["keep"] ?? ".build/chaos"
         let isGood = try Loop.run { @Loop in
-            await Run(minutes: minutes, seed: seed, only: only, keep: keep).run()
+            if words["soak"] != nil {
+                return try await SoakRun(minutes: minutes, seed: seed, folder: words["keep"] ?? ".build/soak")
+                    .run()
+            }
+            return await Run(minutes: minutes, seed: seed, only: only, keep: keep).run()
         }
         exit(isGood ? 0 : 1)
     }

@@ -18,7 +18,7 @@ import Foundation
         let each = max(6, minutes * 60 / Double(max(1, scenarios.count)) - Self.overhead)
         let scale = Scale(span: .seconds(each), isShort: minutes < 5)
         let campaign = Campaign(seed: seed, scale: scale, keep: keep)
-        say("seed \(seed), \(Int(each)) s of faults each\n\n\(Outcome.heading)")
+        Terminal.say("seed \(seed), \(Int(each)) s of faults each\n\n\(Outcome.heading)")
         var outcomes: [Outcome] = []
         for scenario in scenarios { outcomes.append(await play(scenario, campaign)) }
         if only.isEmpty, let last = scenarios.last(where: { $0.number == 28 }) {
@@ -33,15 +33,10 @@ import Foundation
 
     private func play(_ scenario: Scenario, _ campaign: Campaign) async -> Outcome {
         let outcome = await campaign.play(scenario)
-        say(outcome.line)
-        for complaint in outcome.complaints.prefix(8) { say("     \(complaint)") }
-        if let folder = outcome.folder { say("     kept in \(folder)") }
+        Terminal.say(outcome.line)
+        for complaint in outcome.complaints.prefix(8) { Terminal.say("     \(complaint)") }
+        if let folder = outcome.folder { Terminal.say("     kept in \(folder)") }
         return outcome
-    }
-
-    /// At once, also into a pipe.
-    private func say(_ line: String) {
-        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 
     private func report(_ outcomes: [Outcome]) -> Bool {
@@ -51,13 +46,13 @@ import Foundation
             let data = try JSONSerialization.data(
                 withJSONObject: outcomes.map(\.json), options: [.prettyPrinted, .sortedKeys])
             try data.write(to: URL(fileURLWithPath: file))
-        } catch { say("cannot write \(file): \(error)") }
+        } catch { Terminal.say("cannot write \(file): \(error)") }
         let bad = outcomes.count { !$0.isGood }
         let pushes = outcomes.reduce(0) { $0 + $1.verdict.pushes }
         let faults = outcomes.reduce(0) { $0 + $1.faults }
         let lost = outcomes.reduce(0) { $0 + $1.verdict.lost }
         let doubled = outcomes.reduce(0) { $0 + $1.verdict.doubled }
-        say(
+        Terminal.say(
             "\n\(outcomes.count) runs, \(faults) faults, \(pushes) pushes: \(lost) lost, \(doubled) doubled, "
                 + "\(bad == 0 ? "all good" : "\(bad) FAILED")\ndetails: \(file)")
         return bad == 0

@@ -60,11 +60,18 @@ extension Scenario {
                 try await stage.pause(.seconds(1))
                 try stage.gateway.tell("answer off")
             }
+            // A token that is refused although it was just made is the operator's: the app waits for his word.
             try await stage.fault("expired token") {
                 try stage.gateway.tell("expired-token 2s")
                 try await stage.pause(.seconds(3))
+                if try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text == nil {
+                    stage.complain("the app was not paused")
+                }
+                try await stage.run("resume", "demo")
             }
-            await stage.stopFlow()
+            if try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text != nil {
+                stage.complain("the app was not resumed")
+            }
         },
     ]
 }

@@ -38,6 +38,9 @@ import RandomTesting
         return answer.map { $0.error == nil } ?? false
     }
 
+    /// Drops its notes: for runs that are too long to keep them.
+    func forget() { notes = [] }
+
     private func note(_ job: String, _ kind: ProducerNote.Kind) {
         notes.append(ProducerNote(at: WallTime.now, producer: name, job: job, kind: kind))
     }

@@ -21,6 +21,8 @@ import Transport
         /// The shell's `ulimit` for coordinators.
         package var limit: String?
         package var tokens = 4_000
+        /// Accounts are looked at every second.
+        package var watches = true
 
         package init() {}
     }
@@ -68,7 +70,7 @@ import Transport
         producers = [Producer("shop", app: "demo", redis: redis.socket)]
         for number in 1...options.hosts { try await addHost("host\(number)") }
         try await ready()
-        observer.start()
+        if options.watches { observer.start() }
     }
 
     isolated deinit {
@@ -107,7 +109,8 @@ import Transport
     /// Until all workers of all hosts live and have a connection to Redis.
     package func ready() async throws {
         try await eventually("all workers live") {
-            hosts.allSatisfy { $0.pids(.worker).count == options.workers }
+            if !options.failpoints.isEmpty { try await restartTheDead() }
+            return hosts.allSatisfy { $0.pids(.worker).count == options.workers }
         }
     }
 
@@ -128,6 +131,15 @@ import Transport
     }
 
     package func pause(_ duration: Duration) async throws { try await Loop.sleep(for: duration) }
+
+    /// Runs one of the farm's commands with the first host's configuration.
+    package func run(_ words: String...) async throws {
+        let command = try Child(
+            "command-\(words[0])", BuiltProgram.path, words + ["--config", folder.path + "/host1.yaml"],
+            in: folder.path)
+        let end = try await command.wait()
+        if end != .exited(0) { complain("pushfarm \(words): \(end) \(command.error)") }
+    }
 
     // MARK: Load
 

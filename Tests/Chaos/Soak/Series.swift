@@ -1,0 +1,56 @@
+/// Values of one thing over time, and whether they grow.
+package struct Series: Sendable {
+    /// What is measured, for the choice of a panel and of what counts as growth.
+    package enum Unit: String, Sendable, CaseIterable {
+        case megabytes = "MB"
+        case descriptors
+        case entries
+
+        /// Growth within a run that may be chance.
+        var noise: Double {
+            switch self {
+            case .megabytes: 1.5
+            case .descriptors: 4
+            case .entries: 200
+            }
+        }
+    }
+
+    package let name: String
+    package let unit: Unit
+    /// Seconds since the start, and the value.
+    package private(set) var points: [(time: Double, value: Double)] = []
+
+    init(_ name: String, _ unit: Unit) { (self.name, self.unit) = (name, unit) }
+
+    mutating func add(_ value: Double, at time: Double) { points.append((time, value)) }
+
+    /// What is left after the start, in which caches fill and processes page in.
+    private var settled: ArraySlice<(time: Double, value: Double)> { points.dropFirst(points.count / 4) }
+
+    package var median: Double { Self.median(settled.map(\.value)) }
+    package var greatest: Double { points.map(\.value).max() ?? 0 }
+
+    /// Per hour: the median of the slopes between all pairs, which a few outliers do not move.
+    package var slope: Double {
+        let points = Array(settled)
+        var slopes: [Double] = []
+        for (index, point) in points.enumerated() {
+            for other in points[(index + 1)...] where other.time > point.time {
+                slopes.append((other.value - point.value) / (other.time - point.time))
+            }
+        }
+        return Self.median(slopes) * 3600
+    }
+
+    /// It does not grow: what the slope adds over the run is within a tenth of the value, or within the noise.
+    package var isFlat: Bool {
+        let span = (settled.last?.time ?? 0) - (settled.first?.time ?? 0)
+        return slope * span / 3600 <= max(unit.noise, median / 10)
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        guard !values.isEmpty else { return 0 }
+        return values.sorted()[values.count / 2]
+    }
+}
