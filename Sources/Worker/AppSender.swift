@@ -202,8 +202,18 @@ import PushModel
         case .doubt, nil: return
         }
         waiting = [[], []]
-        for batch in held.values where batch.inAir == 0 && !batch.isReporting {
-            if batch.settled > 0 { reporter.report(batch) } else { reporter.putBack(batch) }
+        // Each goes to the head of its list: the newest first, and none before those that came after it.
+        var blocked: Set<Int> = []
+        for batch in held.values.sorted(by: { $0.number > $1.number }) {
+            let list = batch.shard << 1 | Int(batch.lane.rawValue)
+            let isIdle = batch.inAir == 0 && !batch.isReporting
+            if isIdle, batch.settled > 0 {
+                reporter.report(batch)
+            } else if isIdle, !blocked.contains(list) {
+                reporter.putBack(batch)
+                continue
+            }
+            blocked.insert(list)
         }
     }
 

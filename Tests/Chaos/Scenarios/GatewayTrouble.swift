@@ -4,7 +4,7 @@ import FarmHarness
 /// A gateway that is slow, goes away, or refuses.
 extension Scenario {
     static let gatewayTrouble: [Scenario] = [
-        Scenario(16, "slow gateway", { $0.appLines = ["request_timeout: 4"] }) { stage in
+        Scenario(16, "slow gateway", .with { $0.appLines = ["request_timeout: 4"] }) { stage in
             stage.startFlow(sizes: 10...60)
             try stage.gateway.tell("latency 2s")
             try await stage.pause(.seconds(4))

@@ -4,13 +4,13 @@ import FarmHarness
 /// Large beside small, and little of what the system gives.
 extension Scenario {
     static let limits: [Scenario] = [
-        Scenario(22, "one large job beside many small ones", { $0.tokens = 30_000 }) { stage in
+        Scenario(22, "one large job beside many small ones", .with { $0.tokens = 30_000 }) { stage in
             stage.startFlow(every: .milliseconds(30), sizes: 1...1)
             try await stage.pause(.seconds(1))
             await stage.push(stage.scale.isShort ? 16_000 : 30_000)
             try await stage.pause(stage.scale.span)
         },
-        Scenario(23, "few descriptors", { $0.limit = "-n 48" }) { stage in
+        Scenario(23, "few descriptors", .with { $0.limit = "-n 48" }) { stage in
             stage.startFlow()
             try await stage.again(every: .seconds(2)) {
                 // Connections anew, all at once.

@@ -9,8 +9,9 @@ extension Scenario {
             let proxy = stage.redisProxy
             try await stage.again(every: .milliseconds(500)) { try await stage.spoil(proxy, "Redis") }
         },
-        Scenario(30, "the way to the gateway is cut, slow, silent", { $0.appLines = ["request_timeout: 4"] })
-        {
+        Scenario(
+            30, "the way to the gateway is cut, slow, silent", .with { $0.appLines = ["request_timeout: 4"] }
+        ) {
             stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
@@ -20,7 +21,7 @@ extension Scenario {
                 try await stage.spoil(proxy, "gateway")
             }
         },
-        Scenario(31, "the way to Redis is silent for longer than a lease", { $0.hosts = 2 }) { stage in
+        Scenario(31, "the way to Redis is silent for longer than a lease", .with { $0.hosts = 2 }) { stage in
             stage.startFlow()
             try await stage.pause(.seconds(1))
             stage.expectation.recovery = 30_000

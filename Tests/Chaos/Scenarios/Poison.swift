@@ -15,7 +15,8 @@ extension Scenario {
             if refused < Scenario.malformed.count { stage.complain("only \(refused) jobs refused") }
         },
         Scenario(
-            21, "a token that crashes its worker", { $0.failpoints = ["send.before@\(poisonToken):crash"] }
+            21, "a token that crashes its worker",
+            .with { $0.failpoints = ["send.before@\(poisonToken):crash"] }
         ) {
             stage in
             stage.startFlow()

@@ -9,8 +9,9 @@ extension Scenario {
             stage.startFlow(every: .milliseconds(50))
             try await stage.again(every: .milliseconds(500)) { await stage.killWorker() }
         },
-        Scenario(2, "kill at each failpoint", { $0.failpoints = Scenario.points.map { "\($0):kill:1:0:1" } })
-        {
+        Scenario(
+            2, "kill at each failpoint", .with { $0.failpoints = Scenario.points.map { "\($0):kill:1:0:1" } }
+        ) {
             stage in
             stage.startFlow()
             stage.expectation.doubles = Scenario.points.count * Stage.window
@@ -36,7 +37,7 @@ extension Scenario {
                 }
             }
         },
-        Scenario(4, "kill a whole host of two", { $0.hosts = 2 }) { stage in
+        Scenario(4, "kill a whole host of two", .with { $0.hosts = 2 }) { stage in
             stage.startFlow()
             stage.expectation.recovery = 40_000
             try await stage.pause(.seconds(2))
@@ -77,7 +78,7 @@ extension Scenario {
                 }
             }
         },
-        Scenario(6, "stop a whole host for longer than its leases", { $0.hosts = 2 }) { stage in
+        Scenario(6, "stop a whole host for longer than its leases", .with { $0.hosts = 2 }) { stage in
             stage.startFlow()
             try await stage.pause(.seconds(2))
             let host = stage.hosts[0]

@@ -8,7 +8,7 @@ import RESP
 extension Scenario {
     static let redisTrouble: [Scenario] =
         ["everysec", "always"].map { mode in
-            Scenario(7, "kill Redis, \(mode)", { $0.redis = ["--appendfsync", mode] }) { stage in
+            Scenario(7, "kill Redis, \(mode)", .with { $0.redis = ["--appendfsync", mode] }) { stage in
                 stage.startFlow()
                 try await stage.again(every: .seconds(2)) {
                     try await stage.fault("kill Redis") { try await stage.redis.crash() }
@@ -35,7 +35,8 @@ extension Scenario {
                 try await stage.pause(.seconds(2))
             },
             Scenario(12, "memory is full") { stage in try await stage.fillMemory() },
-            Scenario(13, "disk is full, everysec", { $0.redis = ["--appendfsync", "everysec"] }) { stage in
+            Scenario(13, "disk is full, everysec", .with { $0.redis = ["--appendfsync", "everysec"] }) {
+                stage in
                 stage.startFlow()
                 try await stage.pause(.seconds(2))
                 try await stage.fault("disk full") {
@@ -45,7 +46,7 @@ extension Scenario {
                 }
                 try await stage.pause(.seconds(2))
             },
-            Scenario(13, "disk is full, always", { $0.redis = ["--appendfsync", "always"] }) { stage in
+            Scenario(13, "disk is full, always", .with { $0.redis = ["--appendfsync", "always"] }) { stage in
                 stage.startFlow()
                 try await stage.pause(.seconds(2))
                 try await stage.fault("disk full") {

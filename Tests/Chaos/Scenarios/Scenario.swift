@@ -8,13 +8,10 @@ package struct Scenario: Sendable {
     let play: @Loop @Sendable (Stage) async throws -> Void
 
     init(
-        _ number: Int, _ name: String, _ change: (inout Stage.Options) -> Void = { _ in },
+        _ number: Int, _ name: String, _ options: Stage.Options = Stage.Options(),
         play: @escaping @Loop @Sendable (Stage) async throws -> Void
     ) {
-        (self.number, self.name, self.play) = (number, name, play)
-        var options = Stage.Options()
-        change(&options)
-        self.options = options
+        (self.number, self.name, self.options, self.play) = (number, name, options, play)
     }
 
     package static let all: [Scenario] =
@@ -30,5 +27,13 @@ extension Stage {
             try await self.pause(pause)
             try await body()
         } while ContinuousClock.now < end
+    }
+}
+
+extension Stage.Options {
+    static func with(_ change: (inout Self) -> Void) -> Self {
+        var options = Self()
+        change(&options)
+        return options
     }
 }

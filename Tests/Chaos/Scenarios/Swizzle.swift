@@ -6,7 +6,7 @@ import Foundation
 extension Scenario {
     static let swizzle = Scenario(
         28, "swizzle",
-        {
+        .with {
             $0.hosts = 2
             $0.appLines = ["request_timeout: 5"]
         }

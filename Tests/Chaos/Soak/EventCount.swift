@@ -12,6 +12,24 @@ import RESP
 
     nonisolated init() {}
 
+    /// Fills the stream up to its bound, so that it grows no more, and counts what comes behind that.
+    func fill(_ path: String) async throws {
+        let redis = try await PlainRedis(path)
+        let script = """
+            local id
+            for i = 1, 20000 do
+                id = redis.call('XADD', KEYS[1], '*', 'type', 'filler', 'at', '1795273590569', 'job', 'j-' .. i,
+                    'token', 'dead00006b0b22a2d4f709b61f5f08be7dd4c12f16fc80b8d26bd4197e95f57c')
+            end
+            return id
+            """
+        for _ in 0..<52 {
+            let id = try await redis.call(
+                ["EVAL", script, "1", "{pushfarm:demo}:events"], within: .seconds(60))
+            last = id.text ?? last
+        }
+    }
+
     func read(_ path: String) async throws {
         let redis = try await PlainRedis(path)
         while true {

@@ -40,6 +40,7 @@ import Foundation
     }
 
     package func run() async throws -> Report {
+        try await ledger.fill(stage.redis.socket)
         let start = ContinuousClock.now
         let end = start + .seconds(minutes * 60)
         let load = Task { @Loop in await produce(until: end) }

@@ -8,7 +8,7 @@ enum GatewayLedger {
         var connection: Int
         var stream: Int
         var token: String?
-        var collapse_id: String?
+        var collapseId: String?
         var status: Int
         var reason: String?
     }
@@ -17,10 +17,11 @@ enum GatewayLedger {
     @concurrent static func read(_ file: String) async throws -> [GatewayNote] {
         let data = FileManager.default.contents(atPath: file) ?? Data()
         let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try data.split(separator: UInt8(ascii: "\n")).map { text in
             let line = try decoder.decode(Line.self, from: text)
             return GatewayNote(
-                at: line.time, connection: line.connection, stream: line.stream, job: line.collapse_id ?? "",
+                at: line.time, connection: line.connection, stream: line.stream, job: line.collapseId ?? "",
                 token: line.token ?? "", status: line.status, reason: line.reason ?? "")
         }
     }
