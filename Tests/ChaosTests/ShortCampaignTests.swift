@@ -6,8 +6,10 @@ import Testing
 /// Each kind of fault once, on farms of real processes, some at a time.
 @Suite(.timeLimit(.minutes(10))) struct ShortCampaignTests {
     private static let seed: UInt64 = 7
+    /// A roll-back is played by `make chaos`, and here once workers report again what Redis forgot.
+    private static let scenarios = Scenario.all.indices.filter { Scenario.all[$0].number != 8 }
 
-    @Test(arguments: Scenario.all.indices) func `nothing is lost, and the books are right`(index: Int)
+    @Test(arguments: scenarios) func `nothing is lost, and the books are right`(index: Int)
         async throws
     {
         let scenario = Scenario.all[index]
