@@ -10,8 +10,9 @@
 --       bounded by the gate.
 -- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
 --
--- Jobs stay in the inbox, where they are compact, while the app's open pushes have reached the limit in the gate; a
--- trickle of them while the gate is `held`: as much as one split carries. So what was taken in always drains.
+-- Jobs stay in the inbox while the app's open pushes have reached the limit in the gate. While the gate is `held` they
+-- come in a trickle: as long as fewer batches are ready or in flight than one split adds. What waits for its time
+-- does not count then, so there is no end to it before the inbox is empty.
 -- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never
 -- travels: it is refused here, its original cut at 64 KiB. After `blame`, a caller that holds no job is given one, until
 -- all jobs are through that were taken then.
@@ -34,10 +35,13 @@ while known + n < length and n < most and (n == 0 or sum < bytes) do
     give(call('LINDEX', taken, known + n))
 end
 
-local TRICKLE, PAUSE = 16384, 100
+local TRICKLE, PAUSE = 128, 100
 local gate = call('HMGET', P .. 'gate', 'held', 'max_backlog')
-local room = math.min(gate[1] and TRICKLE or math.huge, tonumber(gate[2] or math.huge))
-if room < math.huge and tonumber(call('HGET', P .. 'load', 'open') or '0') >= room then
+local is_full = gate[2] and tonumber(call('HGET', P .. 'load', 'open') or '0') >= tonumber(gate[2])
+if gate[1] and not is_full then
+    is_full = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') >= TRICKLE
+end
+if is_full then
     if call('EXISTS', KEYS[2]) == 1 then reply[6] = PAUSE end
     return reply
 end
