@@ -31,5 +31,5 @@ if ends < tonumber(ARGV[4]) then
 end
 local original = call('LINDEX', P .. 'taken', 0):sub(1, 65536)
 refuse_head({ i[1], i[2], i[3] }, string.format('%d', now()), '', 'job', 0, 'poison', original, 'poison', ARGV[5])
-call('HSET', intake, 'step', string.format('%d', step + 1), 'did', poison)
+call('HSET', intake, 'step', string.format('%d', step + 1), 'did', poison, 'ends', ends)
 return { careful - 1, ends, 1 }
