@@ -10,6 +10,8 @@ setup:
 # .build/release/pushfarm: needs no Swift runtime on the machine it is copied to.
 build: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
+	@! grep -qaE 'PUSHFARM_FAILPOINTS|intake\.parse|send\.before|batch\.(read|done)' .build/release/pushfarm \
+		|| { echo "there are failpoints in the release build" >&2; exit 1; }
 
 demo: build
 	.build/release/pushfarm demo --kill 3

@@ -13,7 +13,9 @@ import Foundation
     private static let overhead = 12.0
 
     func run() async -> Bool {
-        let scenarios = Scenario.all.filter { only.isEmpty || only.contains($0.number) }
+        let scenarios = (Scenario.all + [.sabotage]).filter {
+            only.isEmpty ? $0.number > 0 : only.contains($0.number)
+        }
         let start = ContinuousClock.now
         let each = max(6, minutes * 60 / Double(max(1, scenarios.count)) - Self.overhead)
         let scale = Scale(span: .seconds(each), isShort: minutes < 5)

@@ -15,7 +15,7 @@ extension Scenario {
             try await stage.again(every: .seconds(2)) {
                 // Connections anew, all at once.
                 await stage.fault("reset all") {
-                    stage.redisProxy.cut(.reset)
+                    stage.redisProxies[0].cut(.reset)
                     stage.gatewayProxy.cut(.reset)
                 }
                 stage.expectation.doubles += stage.options.workers * 200

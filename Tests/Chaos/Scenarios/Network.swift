@@ -6,7 +6,7 @@ extension Scenario {
     static let network: [Scenario] = [
         Scenario(29, "the way to Redis is cut, slow, silent") { stage in
             stage.startFlow()
-            let proxy = stage.redisProxy
+            let proxy = stage.redisProxies[0]
             try await stage.again(every: .milliseconds(500)) { try await stage.spoil(proxy, "Redis") }
         },
         Scenario(
@@ -21,14 +21,33 @@ extension Scenario {
                 try await stage.spoil(proxy, "gateway")
             }
         },
-        Scenario(31, "the way to Redis is silent for longer than a lease", .with { $0.hosts = 2 }) { stage in
+        Scenario(
+            31, "a host is cut off from Redis, not from the gateway", .with { $0.hosts = 2 }
+        ) { stage in
             stage.startFlow()
-            try await stage.pause(.seconds(1))
-            stage.expectation.recovery = 30_000
+            try await stage.pause(.seconds(2))
+            stage.expectation.recovery = 40_000
+            // The other host takes over after the lease, and what is left in the air is in doubt.
+            stage.expectDoubles(stage.hosts[0].pids(.worker).count)
             try await stage.fault("blackhole") {
-                stage.redisProxy.fare = .blackhole
+                stage.redisProxies[0].fare = .blackhole
+                try await stage.pause(.seconds(stage.scale.isShort ? 16 : 30))
+                stage.redisProxies[0].heal()
+            }
+            // And back, as long as it takes until shares are even again.
+            try await stage.pause(.seconds(stage.scale.isShort ? 3 : 15))
+        },
+        Scenario(
+            32, "both hosts are cut off from Redis, and back", .with { $0.hosts = 2 }
+        ) { stage in
+            stage.startFlow()
+            try await stage.pause(.seconds(2))
+            stage.expectation.recovery = 40_000
+            stage.expectDoubles(stage.hosts.count * stage.options.workers)
+            try await stage.fault("blackhole for all") {
+                for proxy in stage.redisProxies { proxy.fare = .blackhole }
                 try await stage.pause(.seconds(14))
-                stage.redisProxy.heal()
+                for proxy in stage.redisProxies { proxy.heal() }
             }
             try await stage.pause(.seconds(2))
         },

@@ -28,6 +28,37 @@ extension Scenario {
                 await stage.push(token: poisonToken, among: 50)
             }
             try await stage.pause(.seconds(8))
+            if stage.failures.count > 3 { stage.complain("\(stage.failures.count) crashes, not 3") }
+        },
+        Scenario(
+            21, "a batch that crashes whoever reads it",
+            .with { $0.failpoints = ["batch.read@poison-batch:crash:1:0:3"] }
+        ) { stage in
+            stage.startFlow()
+            try await stage.pause(.seconds(1))
+            // What else its workers had in the air.
+            stage.expectDoubles(3)
+            await stage.fault("poison") { await stage.push(name: "poison-batch", size: 40) }
+            try await eventually("it has crashed three workers", within: .seconds(60)) {
+                stage.failures.count == 3
+            }
+        },
+        Scenario(
+            21, "a job that crashes whoever parses it",
+            .with { $0.failpoints = ["intake.parse@poison-job:crash"] }
+        ) { stage in
+            stage.startFlow()
+            try await stage.pause(.seconds(1))
+            let text =
+                #"{"id":"poison-job","tokens":["\#(poisonToken)"],"payload":{"aps":{}},"collapse_id":"poison-job"}"#
+            try await stage.fault("poison") {
+                try stage.tellRedis("RPUSH", "pushfarm:demo", text)
+                try await eventually("the job is refused", within: .seconds(60)) {
+                    try stage.tellRedis("XLEN", "{pushfarm:demo}:refused").integer == 1
+                }
+            }
+            if stage.hosts[0].coordinator.hasEnded { stage.complain("it took the coordinator along") }
+            try await stage.pause(.seconds(1))
         },
     ]
 
@@ -43,6 +74,12 @@ extension Scenario {
 }
 
 extension Stage {
+    /// A job with a name of its own.
+    func push(name: String, size: Int) async {
+        let (job, promise) = load.job(size, named: name)
+        await producers[0].push(job, promise)
+    }
+
     /// A job with one given token among others.
     func push(token: String, among count: Int) async {
         var (job, promise) = load.job(count)

@@ -5,13 +5,17 @@ package struct Scenario: Sendable {
     package let number: Int
     package let name: String
     let options: Stage.Options
+    /// For all to be finished, after the last fault.
+    let patience: Duration
     let play: @Loop @Sendable (Stage) async throws -> Void
 
     init(
         _ number: Int, _ name: String, _ options: Stage.Options = Stage.Options(),
+        patience: Duration = .seconds(120),
         play: @escaping @Loop @Sendable (Stage) async throws -> Void
     ) {
         (self.number, self.name, self.options, self.play) = (number, name, options, play)
+        self.patience = patience
     }
 
     package static let all: [Scenario] =

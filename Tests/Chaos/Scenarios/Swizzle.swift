@@ -48,7 +48,8 @@ extension Stage {
                 try tellRedis("SCRIPT", "FLUSH")
                 try tellRedis("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             }
-        case 7, 8: try await spoil(redisProxy, "Redis")
+        case 7, 8:
+            try await spoil(redisProxies[Int.random(in: redisProxies.indices, using: &random)], "Redis")
         case 9:
             expectation.doubles += hosts.count * options.workers * 200
             try await spoil(gatewayProxy, "gateway")

@@ -27,7 +27,7 @@ import Foundation
     private var jobs = 0
 
     /// Names of what fills up to a bound of its own: events, accounts, dead tokens.
-    private static let bounded = ["events", "jobs", "invalid", "refused"]
+    nonisolated fileprivate static let bounded = ["events", "jobs", "invalid", "refused"]
 
     package init(minutes: Double, seed: UInt64) async throws {
         self.minutes = minutes
@@ -126,7 +126,8 @@ extension Soak.Report {
         let rows = series.map { one in
             [
                 one.name, one.unit.rawValue, Soak.text(one.median), Soak.text(one.greatest),
-                (one.slope < 0 ? "" : "+") + Soak.text(one.slope), one.isFlat ? "flat" : "grows",
+                (one.slope < 0 ? "" : "+") + Soak.text(one.slope),
+                one.isFlat ? "flat" : Soak.bounded.contains(one.name) ? "fills up to its bound" : "grows",
             ]
         }
         let widths = (0..<heading.count).map { column in

@@ -23,9 +23,9 @@ struct Load {
         random = SplitMix(seed: seed)
     }
 
-    mutating func job(_ size: Int) -> (Job, ProducerNote.Promise) {
+    mutating func job(_ size: Int, named given: String? = nil) -> (Job, ProducerNote.Promise) {
         count += 1
-        let id = "\(name)-\(count)"
+        let id = given ?? "\(name)-\(count)"
         // A stretch of the ring, some of it left out.
         let start = Int.random(in: tokens.indices, using: &random)
         let chosen = (0..<min(size, tokens.count)).map { tokens[(start + $0) % tokens.count] }

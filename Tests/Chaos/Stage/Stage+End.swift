@@ -9,7 +9,7 @@ extension Stage {
     /// - Returns: what the checker and the scenario say.
     package func finish(within limit: Duration = .seconds(120)) async throws -> Verdict {
         await stopFlow()
-        redisProxy.heal()
+        for proxy in redisProxies { proxy.heal() }
         gatewayProxy.heal()
         let isDone = await settled(within: limit)
         if !isDone { complain("not everything was finished within \(limit)") }

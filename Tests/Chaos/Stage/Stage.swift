@@ -30,7 +30,8 @@ import Transport
     package let folder: TestFolder
     package let redis: RedisServer
     package let gateway: Gateway
-    package let redisProxy: FaultProxy
+    /// Each host has its own way to Redis.
+    package private(set) var redisProxies: [FaultProxy] = []
     package let gatewayProxy: FaultProxy
     package private(set) var hosts: [Host] = []
     package let options: Options
@@ -64,7 +65,6 @@ import Transport
         gateway = try await Gateway(in: folder.path, faults: options.gateway)
         let port = UInt16(gateway.started.gateway.split(separator: ":").last ?? "") ?? 0
         let anywhere = Endpoint.tcp(host: "127.0.0.1", port: 0)
-        redisProxy = try await FaultProxy(anywhere, to: .unix(path: redis.socket))
         gatewayProxy = try await FaultProxy(anywhere, to: .tcp(host: "127.0.0.1", port: port))
         load = Load("j", tokens: options.tokens, seed: seed)
         producers = [Producer("shop", app: "demo", redis: redis.socket)]
@@ -76,13 +76,15 @@ import Transport
     isolated deinit {
         flow?.cancel()
         for host in hosts { host.destroy() }
-        redisProxy.close()
+        for proxy in redisProxies { proxy.close() }
         gatewayProxy.close()
     }
 
     // MARK: Hosts
 
     package func addHost(_ name: String) async throws {
+        redisProxies.append(
+            try await FaultProxy(.tcp(host: "127.0.0.1", port: 0), to: .unix(path: redis.socket)))
         try configure(name, workers: options.workers)
         let environment = [
             "PUSHFARM_FAILPOINTS": options.failpoints.joined(separator: ","),
@@ -93,10 +95,11 @@ import Transport
     }
 
     package func configure(_ name: String, workers: Int) throws {
+        let place = hosts.firstIndex { $0.name == name } ?? hosts.endIndex
         let started = gateway.started
         let lines =
             [
-                "redis: redis://127.0.0.1:\(redisProxy.port)/0", "state_dir: \(folder.path)/\(name)",
+                "redis: redis://127.0.0.1:\(redisProxies[place].port)/0", "state_dir: \(folder.path)/\(name)",
                 "host: \(name)", "workers: \(workers)",
             ] + options.farmLines + [
                 "apps:", "  demo:", "    topic: \(started.bundle)",

@@ -1,0 +1,30 @@
+import EventLoop
+import FarmHarness
+import Foundation
+
+/// Not the farm's faults but the harness's own: whoever judges must find them.
+extension Scenario {
+    /// Takes a batch out of Redis, and adds to an account.
+    package static let sabotage = Scenario(0, "sabotage", patience: .seconds(8)) { stage in
+        for name in ["stolen", "forged"] {
+            var (job, promise) = stage.load.job(100, named: name)
+            job.fields += ",\"deliver_at\":\(Int(Date().timeIntervalSince1970) + 3)"
+            promise.isOrdered = false
+            await stage.producers[0].push(job, promise)
+            if name == "stolen" {
+                try await eventually("a batch is taken out") {
+                    let taken = try stage.tellRedis("ZPOPMIN", "{pushfarm:demo}:delayed").array ?? []
+                    return !taken.isEmpty
+                }
+            } else {
+                try await eventually("an account is forged") {
+                    guard try stage.tellRedis("EXISTS", "{pushfarm:demo}:job:forged").integer == 1 else {
+                        return false
+                    }
+                    try stage.tellRedis("HINCRBY", "{pushfarm:demo}:job:forged", "delivered", "1")
+                    return true
+                }
+            }
+        }
+    }
+}
