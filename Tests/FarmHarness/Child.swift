@@ -71,7 +71,7 @@ package final class Child {
 
     /// Living processes of its group, without itself.
     package var descendants: [pid_t] {
-        ProcessTable.all.filter { $0.group == pid && $0.pid != pid && $0.state != "Z" }.map(\.pid)
+        ProcessTable.members(ofGroup: pid).filter { $0 != pid }
     }
 
     private func note(_ status: Int32) {

@@ -2,20 +2,16 @@ package import Foundation
 
 /// The machine's processes, as /proc tells them.
 package struct ProcessTable {
-    package struct Entry {
-        package let pid: pid_t
-        package let state: Substring
-        package let group: pid_t
+    /// Living processes of a group. Others cost a system call each, and nothing is read of them.
+    package static func members(ofGroup group: pid_t) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { Int32($0) }.filter { getpgid($0) == group && lives($0) }
     }
 
-    package static var all: [Entry] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { Int32($0) }.compactMap { pid in
-            guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return nil }
-            let words = line[end...].split(separator: " ")
-            guard words.count > 3, let group = pid_t(words[3]) else { return nil }
-            return Entry(pid: pid, state: words[1], group: group)
-        }
+    /// Whether it is more than a zombie.
+    private static func lives(_ pid: pid_t) -> Bool {
+        guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return false }
+        return line[end...].split(separator: " ").dropFirst().first != "Z"
     }
 
     /// Command line and environment, as anybody with the same rights can see them.

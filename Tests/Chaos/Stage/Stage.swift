@@ -113,6 +113,8 @@ import Transport
     package func ready() async throws {
         try await eventually("all workers live") {
             if !options.failpoints.isEmpty { try await restartTheDead() }
+            // Others play on the same thread.
+            try await pause(.milliseconds(50))
             return hosts.allSatisfy { $0.pids(.worker).count == options.workers }
         }
     }
