@@ -27,7 +27,7 @@ package struct Picture {
             #"<svg xmlns="http://www.w3.org/2000/svg" width="\#(Self.width)" height="\#(height)" "#
                 + #"viewBox="0 0 \#(Self.width) \#(height)" font-family="sans-serif" font-size="12">"#,
             #"<rect width="100%" height="100%" fill="white"/>"#,
-            #"<text x="\#(Self.left)" y="24" font-size="17" font-weight="bold">\#(Self.escaped(title))</text>"#,
+            #"<text x="\#(Self.point(Self.left))" y="24" font-size="17" font-weight="bold">\#(Self.escaped(title))</text>"#,
         ]
         for (index, panel) in panels.enumerated() {
             let y = Self.top + Double(index) * (Self.panelHeight + Self.gap)
@@ -45,24 +45,25 @@ package struct Picture {
         func x(_ seconds: Double) -> Double { Self.left + seconds / 60 / minutes * width }
         func y(_ value: Double) -> Double { bottom - value / ceiling * height }
         var parts = [
-            #"<text x="\#(Self.left)" y="\#(top + 10)" font-weight="bold">\#(Self.name(of: unit))</text>"#
+            #"<text x="\#(Self.point(Self.left))" y="\#(Self.point(top + 10))" font-weight="bold">\#(Self.name(of: unit))</text>"#
         ]
         for tick in stride(from: 0, through: ceiling + step / 2, by: step) {
             parts.append(line(Self.left, y(tick), Self.left + width, y(tick), "#dddddd"))
             parts.append(
-                #"<text x="\#(Self.left - 8)" y="\#(y(tick) + 4)" text-anchor="end">\#(Self.number(tick))</text>"#
+                #"<text x="\#(Self.point(Self.left - 8))" y="\#(Self.point(y(tick) + 4))" text-anchor="end">\#(Self.number(tick))</text>"#
             )
         }
         let pace = Self.step(minutes / 6)
         for tick in stride(from: 0, through: minutes + pace / 1000, by: pace) {
             parts.append(line(x(tick * 60), bottom, x(tick * 60), bottom + 5, "#444444"))
             parts.append(
-                #"<text x="\#(x(tick * 60))" y="\#(bottom + 19)" text-anchor="middle">\#(Self.number(tick))</text>"#
+                #"<text x="\#(Self.point(x(tick * 60)))" y="\#(Self.point(bottom + 19))" text-anchor="middle">\#(Self.number(tick))</text>"#
             )
         }
         parts.append(line(Self.left, bottom, Self.left + width, bottom, "#444444"))
         parts.append(
-            #"<text x="\#(Self.left + width / 2)" y="\#(bottom + 36)" text-anchor="middle">minutes</text>"#)
+            #"<text x="\#(Self.point(Self.left + width / 2))" y="\#(Self.point(bottom + 36))" text-anchor="middle">minutes</text>"#
+        )
         for (index, one) in series.enumerated() {
             let colour = Self.colours[index % Self.colours.count]
             let points = one.points.map { String(format: "%.1f,%.1f", x($0.time), y($0.value)) }
@@ -74,7 +75,8 @@ package struct Picture {
             parts.append(line(legend, row - 4, legend + 18, row - 4, colour, 3))
             let slope = (one.slope < 0 ? "" : "+") + Soak.text(one.slope)
             parts.append(
-                #"<text x="\#(legend + 24)" y="\#(row)">\#(Self.escaped(one.name)) \#(slope)/h</text>"#)
+                #"<text x="\#(Self.point(legend + 24))" y="\#(Self.point(row))">\#(Self.escaped(one.name)) \#(slope)/h</text>"#
+            )
         }
         return parts
     }
@@ -82,7 +84,7 @@ package struct Picture {
     private func line(
         _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ colour: String, _ width: Double = 1
     ) -> String {
-        #"<line x1="\#(x1)" y1="\#(y1)" x2="\#(x2)" y2="\#(y2)" stroke="\#(colour)" stroke-width="\#(width)"/>"#
+        #"<line x1="\#(Self.point(x1))" y1="\#(Self.point(y1))" x2="\#(Self.point(x2))" y2="\#(Self.point(y2))" stroke="\#(colour)" stroke-width="\#(Self.point(width))"/>"#
     }
 
     private static func name(of unit: Series.Unit) -> String {
@@ -92,6 +94,9 @@ package struct Picture {
         case .entries: "Length of keys, entries (all shards together)"
         }
     }
+
+    /// A coordinate.
+    private static func point(_ value: Double) -> String { String(format: "%.1f", value) }
 
     /// A round distance between ticks.
     private static func step(_ least: Double) -> Double {
