@@ -84,27 +84,19 @@ struct PushBook {
     }
 
     private mutating func addEvents(_ evidence: Evidence, _ verdict: inout Verdict) {
-        for event in evidence.events {
-            switch event.type {
-            case "push.failed", "push.expired":
-                guard let push = jobs[event.job]?.pushes[event.token] else {
-                    verdict.complain(.events, "\(event.type) for token \(event.token) of job \(event.job)")
-                    continue
-                }
-                if push.failure != nil || push.isToldDelivered {
-                    verdict.complain(.events, "two ends of token \(event.token) of job \(event.job)")
-                }
-                jobs[event.job]?.pushes[event.token]?.failure = event
-            case "push.delivered":
-                guard let push = jobs[event.job]?.pushes[event.token] else {
-                    verdict.complain(.events, "push.delivered for token \(event.token) of job \(event.job)")
-                    continue
-                }
-                if push.failure != nil || push.isToldDelivered {
-                    verdict.complain(.events, "two ends of token \(event.token) of job \(event.job)")
-                }
+        let ends: Set<String> = ["push.failed", "push.expired", "push.delivered"]
+        for event in evidence.events where ends.contains(event.type) {
+            guard let push = jobs[event.job]?.pushes[event.token] else {
+                verdict.complain(.events, "\(event.type) for token \(event.token) of job \(event.job)")
+                continue
+            }
+            if push.failure != nil || push.isToldDelivered {
+                verdict.complain(.events, "two ends of token \(event.token) of job \(event.job)")
+            }
+            if event.type == "push.delivered" {
                 jobs[event.job]?.pushes[event.token]?.isToldDelivered = true
-            default: break
+            } else {
+                jobs[event.job]?.pushes[event.token]?.failure = event
             }
         }
     }
