@@ -26,7 +26,7 @@ import Foundation
                 outcome.verdict = try await stage.finish(within: scenario.patience)
             } catch { stage.complain("\(error)") }
             outcome.bound = stage.expectation.doubles
-            outcome.faults = stage.faults.count
+            outcome.faults = stage.faults.count + stage.failures.count
             outcome.complaints = stage.complaints + outcome.verdict.complaints.map(\.description)
             if !outcome.isGood { outcome.folder = try kept(stage.folder.path, scenario, outcome) }
         } catch { outcome.complaints.append("\(error)") }
