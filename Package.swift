@@ -75,10 +75,17 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "Intake",
+            dependencies: [
+                "PushModel", "ControlChannel", "EventLoop", "FarmStore", "Supervision", "Failpoints",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "Coordinator",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "FarmConfiguration", "FarmLogging", "Supervision", "Failpoints",
+                "FarmStore", "FarmConfiguration", "FarmLogging", "Supervision",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -103,8 +110,9 @@ let package = Package(
         .executableTarget(
             name: "pushfarm",
             dependencies: [
-                "Worker", "Coordinator", "Simulator", "FarmConfiguration", "FarmLogging", "FarmStore",
-                "EventLoop",
+                "Worker", "Intake", "Coordinator", "Simulator", "FarmConfiguration", "FarmLogging",
+                "FarmStore",
+                "EventLoop", "Supervision",
                 "PushModel", "Transport", "TLS", "RESP", "APNs",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -183,10 +191,13 @@ let package = Package(
         .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"], swiftSettings: strict),
         .testTarget(
             name: "CoordinatorTests",
+            dependencies: ["Coordinator", "FarmStore", "FarmPolicy", "PushModel", "RandomTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "IntakeTests",
             dependencies: [
-                "RandomTesting",
-                "Coordinator", "FarmStore", "FarmPolicy", "PushModel", "RESP", "EventLoop", "LoopTesting",
-                .product(name: "Logging", package: "swift-log"),
+                "Intake", "Coordinator", "ControlChannel", "FarmStore", "FarmPolicy", "PushModel", "RESP",
+                "EventLoop", "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(

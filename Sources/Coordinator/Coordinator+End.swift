@@ -76,7 +76,7 @@ extension Coordinator {
         // Others learn first that this host takes nothing more, then each shard as soon as it is free.
         await beat()
         registry.tell(HostCommand.hosts.text)
-        for app in apps.values { await app.stopIntake() }
+        await intake?.stop(within: .seconds(5))
         let endings = slots.map { slot in Task { @Loop in await slot.stop(within: .seconds(20)) } }
         for ending in endings { await ending.value }
         for app in apps.values {

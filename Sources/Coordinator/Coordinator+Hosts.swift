@@ -41,6 +41,7 @@ extension Coordinator {
 
     func beat() async {
         for slot in slots { slot.watch() }
+        intake?.watch()
         do throws(RedisError) {
             let reply = try await registry.beat(hostBeat, lifetime: Self.lineLife)
             guard reply.heldFor == nil else { return seatIsLost() }
@@ -102,7 +103,7 @@ extension Coordinator {
     private var line: HostLine {
         HostLine(
             host: configuration.host, pid: getpid(), state: isStopping ? "stopping" : "running",
-            capacity: slots.count, since: since,
+            capacity: slots.count, since: since, intake: intake,
             slots: slots.map { slot in
                 (slot, apps.values.map { $0.shards { map.worker(of: $0) == slot.index }.count }.max() ?? 0)
             })

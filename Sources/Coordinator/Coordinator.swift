@@ -12,7 +12,7 @@ import Supervision
     import Darwin
 #endif
 
-/// One host's coordinator: holds the leases, takes jobs in, keeps the workers alive, settles what they report.
+/// One host's coordinator: holds the leases, keeps intake and workers alive, settles what workers report.
 @Loop package final class Coordinator {
     /// What it is started with.
     package struct Options {
@@ -52,6 +52,7 @@ import Supervision
     let since = WallClock.seconds * 1000
     var apps: [String: HostedApp] = [:]
     var slots: [WorkerSlot] = []
+    var intake: IntakeSlot?
     var map: ShardMap
     var surroundings: HostedApp.Surroundings?
     var subscriber: RedisSubscriber?
@@ -113,6 +114,7 @@ import Supervision
         }
         await pressure.beat(apps.values)
         listen()
+        intake?.start()
         for slot in slots { slot.start() }
         let tasks = [
             Task { @Loop in await keepLeasesOn() },
@@ -143,10 +145,11 @@ import Supervision
         retention.accounts = configuration.accountsKept
         retention.accountSeconds = Int(configuration.accountLife.components.seconds)
         return HostedApp.Surroundings(
-            redis: redis, redisSettings: settings, registry: registry, host: configuration.host,
+            redis: redis, registry: registry, host: configuration.host,
             shards: configuration.shards, nonce: nonce, predecessor: predecessor, retention: retention,
             log: log,
             tellWorkers: { [unowned self] order in for slot in slots { slot.tell(order) } },
+            tellIntake: { [unowned self] order in intake?.tell(order) },
             ring: { [unowned self] app, shards in ring(app, shards) },
             liveWorkers: { [unowned self] in liveWorkers })
     }
@@ -171,6 +174,7 @@ import Supervision
     func makeSlots(_ lock: HostLock) {
         let launch = ChildLaunch(
             program: options.program, lock: lock.descriptor, environment: options.environment)
+        intake = IntakeSlot(host: configuration.host, launch: launch, owner: self, log: log)
         slots = (0..<options.workers).map { index in
             WorkerSlot(index: index, host: configuration.host, launch: launch, owner: self, log: log)
         }
@@ -190,6 +194,10 @@ import Supervision
         let bells = apps.values.map(\.store.keys.bell)
         let subscriber = RedisSubscriber(settings, channels: [Array(FarmKeys.commands.utf8)] + bells)
         subscriber.onMessage = { [unowned self] channel, message in heard(channel, message) }
+        // Rings that were sent before are lost.
+        subscriber.onReady = { [unowned self] in
+            for app in apps.keys { ring(app, Array(0..<configuration.shards)) }
+        }
         subscriber.start()
         self.subscriber?.close()
         self.subscriber = subscriber

@@ -9,6 +9,7 @@ import PushModel
     var capacity: Int
     /// Unix milliseconds.
     var since: Int64
+    var intake: IntakeSlot?
     var slots: [(slot: WorkerSlot, shards: Int)]
 
     var json: [UInt8] {
@@ -24,12 +25,28 @@ import PushModel
         json.value(capacity)
         json.key("since")
         json.value(since)
+        if let intake { Self.append(intake, to: &json) }
         json.key("workers")
         json.beginArray()
         for (slot, shards) in slots { Self.append(slot, shards: shards, to: &json) }
         json.endArray()
         json.endObject()
         return json.bytes
+    }
+
+    private static func append(_ intake: IntakeSlot, to json: inout JSONText) {
+        json.key("intake")
+        json.beginObject()
+        json.key("state")
+        json.value(intake.state.rawValue)
+        let beat = intake.beat
+        append(
+            [
+                ("pid", UInt64(intake.pid)), ("rate", intake.rate), ("restarts", UInt64(intake.restarts)),
+                ("rss", beat.residentBytes), ("jobs", beat.jobs), ("refused", beat.refused),
+                ("pushes", beat.pushes),
+            ], to: &json)
+        json.endObject()
     }
 
     private static func append(_ slot: WorkerSlot, shards: Int, to json: inout JSONText) {
@@ -39,15 +56,20 @@ import PushModel
         json.key("state")
         json.value(slot.state.rawValue)
         let beat = slot.beat
-        let numbers: [(String, UInt64)] = [
-            ("pid", UInt64(slot.pid)), ("shards", UInt64(shards)), ("connections", UInt64(beat.connections)),
-            ("streams", UInt64(beat.openStreams)), ("rate", slot.rate), ("restarts", UInt64(slot.restarts)),
-            ("rss", beat.residentBytes), ("delivered", beat.delivered), ("failed", beat.failed),
-        ]
+        append(
+            [
+                ("pid", UInt64(slot.pid)), ("shards", UInt64(shards)),
+                ("connections", UInt64(beat.connections)), ("streams", UInt64(beat.openStreams)),
+                ("rate", slot.rate), ("restarts", UInt64(slot.restarts)), ("rss", beat.residentBytes),
+                ("delivered", beat.delivered), ("failed", beat.failed),
+            ], to: &json)
+        json.endObject()
+    }
+
+    private static func append(_ numbers: [(name: String, number: UInt64)], to json: inout JSONText) {
         for (name, number) in numbers {
             json.key(name)
             json.value(number)
         }
-        json.endObject()
     }
 }

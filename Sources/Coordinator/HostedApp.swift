@@ -10,18 +10,18 @@ import Logging
     let store: AppStore
     let leases: AppLeases
     let credentials: AppCredentials
-    private var configuration: AppConfiguration
     private let desk: AppDesk
-    private let intake: Intake
     private let gatherer: Gatherer
     private let promoter: Promoter
     private let liveWorkers: @Loop () -> [String]
-    private let log: Logger
+    let log: Logger
+    private let tellIntake: @Loop (IntakeOrder) -> Void
+    let retention: Retention
+    private(set) var configuration: AppConfiguration
 
     /// What all apps of a coordinator have in common.
     struct Surroundings {
         var redis: RedisConnection
-        var redisSettings: RedisSettings
         var registry: FarmRegistry
         var host: String
         var shards: Int
@@ -31,6 +31,7 @@ import Logging
         var retention: Retention
         var log: Logger
         var tellWorkers: @Loop (Order) -> Void
+        var tellIntake: @Loop (IntakeOrder) -> Void
         var ring: @Loop (_ app: String, _ shards: [Int]) -> Void
         /// Names of the workers that may hold batches.
         var liveWorkers: @Loop () -> [String]
@@ -40,6 +41,8 @@ import Logging
         let name = configuration.name
         self.configuration = configuration
         log = around.log
+        tellIntake = around.tellIntake
+        retention = around.retention
         store = AppStore(app: name, connection: around.redis)
         leases = AppLeases(
             store, host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
@@ -49,15 +52,11 @@ import Logging
             configuration, store: store, registry: around.registry, log: around.log,
             tellWorkers: around.tellWorkers)
         desk = AppDesk(
-            name: name, topic: configuration.topic, host: around.host, redis: around.redis, log: around.log,
-            shards: around.shards, maxJobBytes: configuration.maxJobBytes, maxTokens: configuration.maxTokens,
+            name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
             retention: around.retention
         ) { around.ring(name, $0) }
         promoter = Promoter(desk)
-        intake = Intake(desk, watch: around.redisSettings)
         gatherer = Gatherer(desk)
-        // A step that was under way when the intake was given back is no reason to doubt the rest.
-        desk.doubtLease = { [leases] in if leases.intake != nil { leases.doubt() } }
         leases.onWon = { [unowned self] shards in
             await reclaim(.allBut(liveWorkers()), isCrash: false, shards: shards)
         }
@@ -67,27 +66,22 @@ import Logging
     var name: String { store.keys.app }
 
     func start() async {
+        tellIntake(.app(intakeSetup))
         await credentials.start()
         leases.onChange = { [unowned self] in leasesChanged() }
-        intake.start()
         gatherer.start()
         promoter.start()
     }
 
     func change(to configuration: AppConfiguration) async {
-        desk.topic = configuration.topic
-        desk.maxJobBytes = configuration.maxJobBytes
-        desk.maxTokens = configuration.maxTokens
         self.configuration = configuration
+        tellIntake(.app(intakeSetup))
         await credentials.change(to: configuration)
     }
 
-    /// Takes nothing in any more.
-    func stopIntake() async { await intake.stop() }
-
     /// Stops altogether and gives the leases back.
     func stop() async {
-        await intake.stop()
+        tellIntake(.forget(app: name))
         await gatherer.stop()
         await promoter.stop()
         await leases.leave()
@@ -120,6 +114,9 @@ import Logging
             inboxBytes: configuration.maxInboxBytes ?? share, jobBytes: configuration.maxJobBytes)
     }
 
+    /// Batches were put off; the first is due then.
+    func putOff(_ earliest: Duration) { desk.putOff(earliest) }
+
     /// The shards of one worker, with their fences.
     func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {
         leases.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
@@ -130,8 +127,7 @@ import Logging
     var onShardsChanged: @Loop () -> Void = {}
 
     private func leasesChanged() {
-        desk.intakeToken = leases.intake
-        intake.leaseChanged()
+        tellIntake(intakeFence)
         onShardsChanged()
     }
 

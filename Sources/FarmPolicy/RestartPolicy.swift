@@ -30,6 +30,12 @@ package struct RestartPolicy: Hashable, Sendable {
         failedStarts = 0
     }
 
+    /// The process has achieved something: what ends it next is not what ended the one before.
+    package mutating func progressed() {
+        hasCrashed = false
+        backOff.succeeded()
+    }
+
     /// The process ended without having been asked to.
     package mutating func ended(at now: Instant, using random: inout some RandomNumberGenerator) -> Decision {
         defer { readySince = nil }

@@ -86,6 +86,9 @@ package import Logging
         if state == .starting { state = .ready }
     }
 
+    /// The process has achieved something: its next end is a first one.
+    package func progressed() { policy.progressed() }
+
     /// Looks whether the process still gives signs of life; one that hangs is ended.
     package func watch() {
         guard let child, child.end == nil, ContinuousClock.now - lastSign > Self.patience else { return }

@@ -2,11 +2,14 @@ package import ControlChannel
 package import EventLoop
 import Transport
 
+/// Where the control channel is.
+package enum ControlDescriptor {
+    /// In every process that a coordinator starts.
+    package static let child: Int32 = 3
+}
+
 /// One end of a control channel: what this process tells the other, and what it hears from it.
 @Loop package final class ControlLink<Told: ControlMessage, Heard: ControlMessage> {
-    /// The channel's descriptor in every process that a coordinator starts.
-    package nonisolated static var childDescriptor: Int32 { 3 }
-
     package var onMessage: @Loop (Heard) -> Void = { _ in }
     /// Is called once, after the last message, unless ``close()`` came first: the other process is gone, or does not
     /// speak our language.
@@ -25,6 +28,9 @@ import Transport
     package func tell(_ message: Told) {
         message.frame.withUnsafeBytes { stream.write($0) }
     }
+
+    /// What was told leaves at the end of the loop's turn, or now.
+    package func sendNow() { stream.sendNow() }
 
     package func close() { stream.close() }
 

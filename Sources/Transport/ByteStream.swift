@@ -81,6 +81,13 @@ package import TLS
         setNeedsFlush()
     }
 
+    /// Sends what was appended as far as the socket takes it now, and the rest later: for what must not wait for the end
+    /// of the turn.
+    package func sendNow() {
+        guard isOpen, !waitsForRoom else { return }
+        flush()
+    }
+
     /// Asks ``source`` for output at the end of this turn.
     package func setNeedsFlush() {
         guard isOpen, !flushIsDue, !waitsForRoom else { return }

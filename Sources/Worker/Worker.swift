@@ -13,8 +13,6 @@ import Supervision
 
 /// One worker process: does what its coordinator orders over the control channel, and ends with it.
 @Loop package final class Worker {
-    /// The descriptor of the control channel in the worker process.
-    package static let controlDescriptor = Control.childDescriptor
     private typealias Control = ControlLink<Notice, Order>
     /// How long a worker whose coordinator is gone waits for the answers to what is in the air.
     private static let orphanGrace = Duration.seconds(5)
@@ -36,7 +34,7 @@ import Supervision
 
     package init(log: Logger) {
         self.log = log
-        control = ControlLink(descriptor: Self.controlDescriptor, peer: "coordinator")
+        control = ControlLink(descriptor: ControlDescriptor.child, peer: "coordinator")
     }
 
     /// Runs until the work is done.

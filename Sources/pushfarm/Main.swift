@@ -10,7 +10,7 @@ import Logging
     import Musl
 #endif
 
-/// The process's way in. A worker leaves it first: nothing that a command needs is started for it.
+/// The process's way in. A coordinator's child leaves it first: nothing that a command needs is started for it.
 @main
 enum Main {
     static func main() {
@@ -18,7 +18,9 @@ enum Main {
         // A peer or a reader that went away (`| head`) shows itself as a failed write.
         signal(SIGPIPE, SIG_IGN)
         let arguments = CommandLine.arguments.dropFirst()
-        if arguments.first == WorkerProcess.name { WorkerProcess.run(Array(arguments.dropFirst())) }
+        if let role = arguments.first.flatMap({ ChildRole(rawValue: $0) }) {
+            role.run(Array(arguments.dropFirst()))
+        }
         finish(outcome(of: Array(arguments)))
     }
 

@@ -33,6 +33,38 @@ import Testing
         .released(app: "demo", shards: [0, 63]),
     ]
 
+    static let intakeOrders: [IntakeOrder] = [
+        .begin(redis: "rediss://u:p@host:6380/1", redisAuthority: [1, 2], name: "host-intake-1", shards: 64),
+        .app(
+            IntakeSetup(
+                name: "demo", topic: "com.example", maxJobBytes: 1 << 40, maxTokens: 100_000,
+                accounts: 1 << 33, accountSeconds: 7)),
+        .forget(app: "demo"), .fence(app: "demo", token: Array("1:abc:host".utf8)),
+        .fence(app: "demo", token: []), .finish(withinMilliseconds: 5000),
+    ]
+
+    static let intakeNotices: [IntakeNotice] = [
+        .hello,
+        .beat(
+            {
+                var beat = IntakeNotice.Beat()
+                (beat.jobs, beat.refused, beat.pushes, beat.residentBytes) = (1 << 40, 2, 3, 4)
+                return beat
+            }()),
+        .works(app: "demo"), .rests(app: "demo"), .putOff(app: "demo", milliseconds: 1 << 41),
+        .fenced(app: "demo", token: Array("1:abc:host".utf8)),
+    ]
+
+    @Test(arguments: intakeOrders) func `an order to the intake survives`(order: IntakeOrder) throws {
+        #expect(try Self.passed(order) == order)
+        Self.refusesCuts(order)
+    }
+
+    @Test(arguments: intakeNotices) func `a notice of the intake survives`(notice: IntakeNotice) throws {
+        #expect(try Self.passed(notice) == notice)
+        Self.refusesCuts(notice)
+    }
+
     @Test(arguments: orders) func `an order survives the channel byte by byte`(order: Order) throws {
         #expect(try Self.passed(order) == order)
     }
@@ -49,11 +81,15 @@ import Testing
     }
 
     @Test(arguments: orders) func `a message cut anywhere is refused`(order: Order) {
-        let bytes = order.encoded
+        Self.refusesCuts(order)
+    }
+
+    private static func refusesCuts<Message: ControlMessage>(_ message: Message) {
+        let bytes = message.encoded
         for length in 0..<bytes.count {
-            #expect(throws: ControlError.self) { try Order(decoding: bytes[..<length]) }
+            #expect(throws: ControlError.self) { try Message(decoding: bytes[..<length]) }
         }
-        #expect(throws: ControlError.trailing) { try Order(decoding: (bytes + [0])[...]) }
+        #expect(throws: ControlError.trailing) { try Message(decoding: (bytes + [0])[...]) }
     }
 
     @Test func `an endless frame is refused before it is kept`() {
@@ -70,6 +106,8 @@ import Testing
             }
             _ = try? Order(decoding: bytes[...])
             _ = try? Notice(decoding: bytes[...])
+            _ = try? IntakeOrder(decoding: bytes[...])
+            _ = try? IntakeNotice(decoding: bytes[...])
         }
     }
 

@@ -71,7 +71,7 @@ extension BusyFarms {
             let host = try await farm.ready()
             #expect(host.host == "here" && host.state == "running" && host.capacity == 2)
             #expect(host.workers.map(\.worker) == ["0", "1"] && host.workers.map(\.shards) == [32, 32])
-            #expect(Set(host.workers.map(\.pid)) == Set(farm.coordinator.descendants))
+            #expect(Set(host.workers.map(\.pid) + [host.intake.pid]) == Set(farm.coordinator.descendants))
             #expect(try await farm.run("status").status == 0)
             let doctor = try await farm.run("doctor", "--json")
             #expect(doctor.status == 0, "\(doctor)")

@@ -10,6 +10,8 @@ extension FuzzTarget {
     ) { bytes throws(Violation) in
         try check(Order.self, bytes)
         try check(Notice.self, bytes)
+        try check(IntakeOrder.self, bytes)
+        try check(IntakeNotice.self, bytes)
     }
 
     private static func check<Message: ControlMessage & Equatable & Sendable>(

@@ -4,7 +4,7 @@ import Testing
 struct ExitStatusTests {
     private static let calls: [(String, Int32)] = [
         ("--help", 0), ("--version", 0), ("help push", 0), ("nonsense", 2), ("push", 2), ("job", 2),
-        ("worker", 2),
+        ("worker", 2), ("intake", 2),
         ("jobs --limit 0", 2), ("status --redis ftp://x", 2), ("status --set a", 2),
         ("status --config /nowhere.yaml", 2), ("up", 2), ("coordinator", 2), ("demo --pushes 0", 2),
         ("simulator --environment moon", 2),

@@ -5,13 +5,16 @@ import Testing
 struct HostStatusTests {
     @Test func `reads what a coordinator writes, and writes it again`() {
         let text = #"""
-            {"host":"a","pid":7,"state":"running","capacity":4000,"since":1800000000000,"workers":[{"worker":"a-1","pid":8,"state":"ready","shards":32,"connections":1,"streams":12,"rate":5000,"restarts":1,"rss":15000000,"delivered":10,"failed":2}]}
+            {"host":"a","pid":7,"state":"running","capacity":4000,"since":1800000000000,"intake":{"pid":9,"state":"ready","rate":1200,"restarts":0,"rss":9000000,"jobs":44,"refused":1,"pushes":4000},"workers":[{"worker":"a-1","pid":8,"state":"ready","shards":32,"connections":1,"streams":12,"rate":5000,"restarts":1,"rss":15000000,"delivered":10,"failed":2}]}
             """#
         let status = HostStatus(name: "a", json: Array(text.utf8), isAlive: true)
         #expect(status.json.description == text)
     }
 
-    @Test(arguments: ["", "{", "[]", "null", #"{"workers":[{"pid":"x"},{}]}"#, #"{"rate":1e99}"#])
+    @Test(arguments: [
+        "", "{", "[]", "null", #"{"workers":[{"pid":"x"},{}]}"#, #"{"workers":[{"rate":1e99}]}"#,
+        #"{"pid":-1e300,"intake":{"pid":1e30}}"#,
+    ])
     func `what it cannot read is empty, not an error`(text: String) {
         let status = HostStatus(name: "a", json: Array(text.utf8), isAlive: false)
         #expect(status.host == "a")

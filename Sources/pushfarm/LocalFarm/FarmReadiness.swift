@@ -1,7 +1,7 @@
 import EventLoop
 import FarmStore
 
-/// Waits until a coordinator's workers are ready.
+/// Waits until a coordinator's intake and workers are ready.
 @Loop struct FarmReadiness {
     let client: FarmClient
 
@@ -18,10 +18,13 @@ import FarmStore
         return false
     }
 
-    /// The workers, when all of their host's are ready.
+    /// The workers, when all of their host's are ready, and its intake is.
     func readyWorkers() async throws(CommandFailure) -> [HostStatus.Worker] {
         try await hosts().flatMap { host in
-            host.state == "running" && host.workers.allSatisfy { $0.state == "ready" } ? host.workers : []
+            let isReady =
+                host.state == "running" && host.intake?.state == "ready"
+                && host.workers.allSatisfy { $0.state == "ready" }
+            return isReady ? host.workers : []
         }
     }
 

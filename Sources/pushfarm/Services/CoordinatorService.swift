@@ -29,7 +29,7 @@ import Logging
             redisAuthority: Array(authority.utf8),
             workers: configuration.workers.count(processors: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
             program: Executable.own,
-            environment: WorkerProcess.environment(
+            environment: ChildRole.environment(
                 level: configuration.log.level, format: configuration.log.format),
             reload: reload)
         do {

@@ -24,6 +24,10 @@ struct FarmStatus: Sendable {
         var troubles: [String] = []
         if !hosts.contains(where: { $0.state != "gone" }) { troubles.append("no coordinator is running") }
         for host in hosts where host.state == "gone" { troubles.append("host \(host.host) is gone") }
+        for host in hosts where host.state == "running" {
+            guard let intake = host.intake, ["backing-off", "failed"].contains(intake.state) else { continue }
+            troubles.append("the intake of \(host.host) ends again and again")
+        }
         for app in apps {
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
             if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }

@@ -24,20 +24,48 @@ struct HostStatus: Decodable, Sendable {
 
         init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: Key.self)
-            func number(_ key: Key) -> Int {
-                (try? fields.decode(Double.self, forKey: key)).map { Int($0) } ?? 0
-            }
-            worker = (try? fields.decode(String.self, forKey: .worker)) ?? ""
-            state = (try? fields.decode(String.self, forKey: .state)) ?? ""
-            pid = number(.pid)
-            shards = number(.shards)
-            connections = number(.connections)
-            streams = number(.streams)
-            rate = number(.rate)
-            restarts = number(.restarts)
-            rss = number(.rss)
-            delivered = number(.delivered)
-            failed = number(.failed)
+            worker = fields.text(.worker)
+            state = fields.text(.state)
+            pid = fields.number(.pid)
+            shards = fields.number(.shards)
+            connections = fields.number(.connections)
+            streams = fields.number(.streams)
+            rate = fields.number(.rate)
+            restarts = fields.number(.restarts)
+            rss = fields.number(.rss)
+            delivered = fields.number(.delivered)
+            failed = fields.number(.failed)
+        }
+    }
+
+    /// The process that takes the host's jobs in.
+    struct Intake: Decodable, Sendable {
+        var pid = 0
+        var state = ""
+        var restarts = 0
+        /// Jobs a second.
+        var rate = 0
+        /// Bytes.
+        var rss = 0
+        /// Since the process's start: jobs done with, refused ones among them, and pushes put into batches.
+        var jobs = 0
+        var refused = 0
+        var pushes = 0
+
+        private enum Key: String, CodingKey {
+            case pid, state, restarts, rate, rss, jobs, refused, pushes
+        }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: Key.self)
+            state = fields.text(.state)
+            pid = fields.number(.pid)
+            restarts = fields.number(.restarts)
+            rate = fields.number(.rate)
+            rss = fields.number(.rss)
+            jobs = fields.number(.jobs)
+            refused = fields.number(.refused)
+            pushes = fields.number(.pushes)
         }
     }
 
@@ -47,19 +75,22 @@ struct HostStatus: Decodable, Sendable {
     var capacity = 0
     /// Unix milliseconds.
     var since: Int64 = 0
+    /// Nil in an older farm.
+    var intake: Intake?
     var workers: [Worker] = []
 
     private enum Key: String, CodingKey {
-        case host, pid, state, capacity, since, workers
+        case host, pid, state, capacity, since, intake, workers
     }
 
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Key.self)
-        host = (try? fields.decode(String.self, forKey: .host)) ?? ""
-        state = (try? fields.decode(String.self, forKey: .state)) ?? ""
-        pid = (try? fields.decode(Int.self, forKey: .pid)) ?? 0
-        capacity = (try? fields.decode(Int.self, forKey: .capacity)) ?? 0
+        host = fields.text(.host)
+        state = fields.text(.state)
+        pid = fields.number(.pid)
+        capacity = fields.number(.capacity)
         since = (try? fields.decode(Int64.self, forKey: .since)) ?? 0
+        intake = try? fields.decode(Intake.self, forKey: .intake)
         workers = (try? fields.decode([Worker].self, forKey: .workers)) ?? []
     }
 
@@ -75,12 +106,32 @@ struct HostStatus: Decodable, Sendable {
     private init() {}
 }
 
+extension KeyedDecodingContainer {
+    /// 0 if it is missing, or no number of a sensible size.
+    fileprivate func number(_ key: Key) -> Int {
+        (try? decode(Double.self, forKey: key)).flatMap { Int(exactly: $0.rounded()) } ?? 0
+    }
+
+    fileprivate func text(_ key: Key) -> String { (try? decode(String.self, forKey: key)) ?? "" }
+}
+
 extension HostStatus {
     var json: JSONValue {
         .object([
             "host": .string(host), "pid": .number(pid), "state": .string(state),
             "capacity": .number(capacity),
-            "since": .number(since), "workers": .array(workers.map(\.json)),
+            "since": .number(since), "intake": intake?.json ?? .null, "workers": .array(workers.map(\.json)),
+        ])
+    }
+}
+
+extension HostStatus.Intake {
+    var json: JSONValue {
+        .object([
+            "pid": .number(pid), "state": .string(state), "rate": .number(rate),
+            "restarts": .number(restarts),
+            "rss": .number(rss), "jobs": .number(jobs), "refused": .number(refused),
+            "pushes": .number(pushes),
         ])
     }
 }

@@ -31,8 +31,17 @@ struct StatusText {
                 .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil),
                 .init(Figures.bytes(Int64(worker.rss))))
         }
-        return "\(name)  \(state)  coordinator \(host.pid)\n"
+        return "\(name)  \(state)  coordinator \(host.pid)\n" + (host.intake.map(text) ?? "")
             + (table.isEmpty ? "no workers\n" : table.text(colours: colours))
+    }
+
+    private func text(_ intake: HostStatus.Intake) -> String {
+        var words = [
+            "intake \(intake.pid)", intake.state, "\(Figures.grouped(intake.rate)) jobs/s",
+            "\(Figures.grouped(intake.jobs)) jobs", Figures.bytes(Int64(intake.rss)),
+        ]
+        if intake.restarts > 0 { words.append(Paint.yellow.on("\(intake.restarts) restarts", if: colours)) }
+        return words.joined(separator: "  ") + "\n"
     }
 
     private var apps: String {

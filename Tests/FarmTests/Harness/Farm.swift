@@ -51,7 +51,7 @@ final class Farm {
         try folder.write(
             Self.configuration(address, workers: options.workers, folder: folder.path, apps: apps),
             to: "pushfarm.yaml")
-        coordinator = try Self.startCoordinator(folder, options)
+        coordinator = try Self.startCoordinator(folder, options.environment)
     }
 
     deinit { coordinator.destroy() }
@@ -72,21 +72,29 @@ final class Farm {
     // MARK: The coordinator
 
     /// Starts another one, after the first has ended.
-    func restartCoordinator() throws { coordinator = try Self.startCoordinator(folder, options) }
+    func restartCoordinator(environment: [String: String]? = nil) throws {
+        coordinator = try Self.startCoordinator(folder, environment ?? options.environment)
+    }
 
-    private static func startCoordinator(_ folder: TestFolder, _ options: Options) throws -> Child {
+    private static func startCoordinator(_ folder: TestFolder, _ environment: [String: String]) throws
+        -> Child
+    {
         try Child(
             "coordinator", BuiltProgram.path,
             ["coordinator", "--config", folder.path + "/pushfarm.yaml"],
-            environment: options.environment, in: folder.path)
+            environment: environment, in: folder.path)
     }
 
     /// Ends a process of the coordinator's group, and no other, without warning.
-    func kill(worker pid: pid_t) { signal(worker: pid, SIGKILL) }
+    func kill(worker pid: pid_t) { signal(child: pid, SIGKILL) }
 
-    func signal(worker pid: pid_t, _ number: Int32) {
+    func kill(child pid: pid_t) { signal(child: pid, SIGKILL) }
+
+    func signal(worker pid: pid_t, _ number: Int32) { signal(child: pid, number) }
+
+    private func signal(child pid: pid_t, _ number: Int32) {
         guard coordinator.descendants.contains(pid) else {
-            Issue.record("process \(pid) is none of the farm's workers")
+            Issue.record("process \(pid) is none of the farm's own")
             return
         }
         _ = Foundation.kill(pid, number)
@@ -139,6 +147,11 @@ final class Farm {
         return type.map { type in all.filter { $0["type"] == type } } ?? all
     }
 
+    /// Jobs that were refused, as they are kept.
+    func refused(app: String = "demo") throws -> [[String: String]] {
+        try redis.client().run("XRANGE", "{pushfarm:\(app)}:refused", "-", "+").entries
+    }
+
     func event(_ type: String, app: String = "demo", number: Int = 1) async throws -> [String: String] {
         try await eventually("event \(type) number \(number)") {
             let found = try events(type, app: app)
@@ -150,14 +163,15 @@ final class Farm {
         try Status(json: try await run("status", "--json").output)
     }
 
-    /// When all workers of the host are ready.
+    /// When the host's intake and all its workers are ready.
     func ready() async throws -> Status.Host {
-        try await eventually("all workers are ready") {
+        try await eventually("intake and workers are ready") {
             guard let host = try await status().hosts.first(where: { $0.pid == coordinator.pid }) else {
                 return nil
             }
             let isReady =
-                host.workers.count == host.capacity && host.workers.allSatisfy { $0.state == "ready" }
+                host.intake.state == "ready" && host.workers.count == host.capacity
+                && host.workers.allSatisfy { $0.state == "ready" }
             return isReady ? host : nil
         }
     }

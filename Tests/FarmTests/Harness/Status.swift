@@ -7,7 +7,19 @@ struct Status: Decodable {
         var pid: Int32
         var state: String
         var capacity: Int
+        var intake: Intake
         var workers: [Worker]
+    }
+
+    struct Intake: Decodable {
+        var pid: Int32
+        var state: String
+        var rate: Int
+        var restarts: Int
+        var rss: Int
+        var jobs: Int
+        var refused: Int
+        var pushes: Int
     }
 
     struct Worker: Decodable {

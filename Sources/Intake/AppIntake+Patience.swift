@@ -1,7 +1,7 @@
 import EventLoop
 import FarmStore
 
-extension AppDesk {
+extension AppIntake {
     /// Makes a request again and again while Redis cannot do it or cannot be reached, and says so once.
     /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
     func patiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
@@ -10,16 +10,22 @@ extension AppDesk {
         while true {
             do throws(StoreError) {
                 let reply = try await store.perform(request)
-                if isWaiting { log.notice("Redis does \(Step.self) again", metadata: ["app": "\(name)"]) }
+                if isWaiting {
+                    context.log.notice("Redis does \(Step.self) again", metadata: ["app": "\(name)"])
+                }
                 return reply
             } catch {
                 guard error.isTemporary, !Task.isCancelled else { throw error }
                 if !isWaiting {
-                    log.warning(
+                    context.log.warning(
                         "\(Step.self) waits for Redis", metadata: ["app": "\(name)", "error": "\(error)"])
                 }
                 isWaiting = true
+                // To be ended while Redis does not answer accuses no job.
+                let wasWorking = isWorking
+                rest()
                 guard (try? await Loop.sleep(for: backoff.pause())) != nil else { throw error }
+                if wasWorking { await work() }
             }
         }
     }

@@ -3,7 +3,7 @@ import PushModel
 import RandomTesting
 import Testing
 
-@testable import Coordinator
+@testable import Intake
 
 /// A queue that may be asked within an expectation.
 private final class Queue {

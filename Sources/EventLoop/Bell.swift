@@ -1,12 +1,12 @@
-import EventLoop
-
 /// Wakes the one task that waits for it; a ring while nobody waits counts for the next wait.
-@Loop final class Bell {
+@Loop package final class Bell {
     private var hasRung = false
     private var waiter: CheckedContinuation<Void, Never>?
     private lazy var timer = Timer { [unowned self] in ring() }
 
-    func ring() {
+    package init() {}
+
+    package func ring() {
         hasRung = true
         timer.stop()
         waiter?.resume()
@@ -14,7 +14,7 @@ import EventLoop
     }
 
     /// Returns when the bell rings, or has rung since the last wait, or the time has passed.
-    func wait(atMost limit: Duration) async {
+    package func wait(atMost limit: Duration) async {
         if !hasRung {
             await withCheckedContinuation { continuation in
                 waiter = continuation

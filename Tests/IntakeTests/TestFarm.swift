@@ -1,3 +1,4 @@
+import ControlChannel
 import EventLoop
 import FarmPolicy
 import FarmStore
@@ -8,6 +9,7 @@ import RESP
 import Testing
 
 @testable import Coordinator
+@testable import Intake
 
 /// The data path of one app on a Redis of its own, with a worker that answers as it is told.
 @Loop final class TestFarm {
@@ -24,14 +26,19 @@ import Testing
     let desk: AppDesk
     let promoter: Promoter
     let gatherer: Gatherer
-    private(set) var intake: Intake
+    private(set) var intake: AppIntake
     private let server: TestRedis
-    private var settings: RedisSettings
+    private let subscriber: RedisSubscriber
+    private let setup = IntakeSetup(
+        name: "demo", topic: "com.example.demo", maxJobBytes: 1 << 20, maxTokens: 5000, accounts: 1_000_000,
+        accountSeconds: 72 * 3600)
     private var leases: [FenceToken] = []
     private var hosts = 0
     /// Tokens that the worker has sent, with the job.
     private(set) var sent: [String: Int] = [:]
     private(set) var rung: Set<Int> = []
+    /// What the intake told its coordinator.
+    private(set) var notices: [IntakeNotice] = []
 
     nonisolated static func run(
         limits: StepLimits = StepLimits(), _ body: @escaping @Loop (TestFarm) async throws -> Void
@@ -47,24 +54,44 @@ import Testing
     private init(_ server: TestRedis, _ limits: StepLimits) {
         self.server = server
         let address = RedisAddress(endpoint: .unix(path: server.socketPath))
-        settings = RedisSettings(address: address, clientName: "test")
+        let settings = RedisSettings(address: address, clientName: "test")
         redis = RedisConnection(settings)
         var policy = RetryPolicy()
         policy.usual = .init(first: .milliseconds(40), longest: .milliseconds(100))
         desk = AppDesk(
-            name: "demo", topic: "com.example.demo", host: "here", redis: redis,
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: Self.shards,
-            maxJobBytes: 1 << 20, maxTokens: 5000, retry: policy
+            name: "demo", host: "here", redis: redis, log: Self.log, shards: Self.shards, retry: policy
         ) { _ in }
         promoter = Promoter(desk)
         gatherer = Gatherer(desk, claimInterval: .milliseconds(100))
-        intake = Intake(desk, watch: settings, limits: limits)
+        subscriber = RedisSubscriber(settings, channels: [desk.keys.bell])
+        intake = AppIntake(
+            IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup, limits: limits)
+        intake = makeIntake(limits)
         desk.ring = { [unowned self] in rung.formUnion($0) }
+        subscriber.onMessage = { [unowned self] _, message in
+            let names = String(decoding: message, as: UTF8.self).split(separator: " ")
+            rung.formUnion(names.compactMap { Int($0) })
+        }
+    }
+
+    private static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func makeIntake(_ limits: StepLimits) -> AppIntake {
+        let context = IntakeContext(redis: redis, shards: Self.shards, log: Self.log) {
+            [unowned self] notice in
+            notices.append(notice)
+            if case .putOff(_, let milliseconds) = notice { desk.putOff(.milliseconds(milliseconds)) }
+        }
+        return AppIntake(context, setup, limits: limits)
     }
 
     private func open() async throws {
         redis.start()
         await redis.whenReady()
+        let ear = Bell()
+        subscriber.onReady = { ear.ring() }
+        subscriber.start()
+        await ear.wait(atMost: .seconds(20))
         try await takeLeases()
     }
 
@@ -72,6 +99,7 @@ import Testing
         await intake.stop()
         await gatherer.stop()
         await promoter.stop()
+        subscriber.close()
         redis.close()
     }
 
@@ -85,14 +113,16 @@ import Testing
                 fields: fields))
         leases = reply.answers.compactMap { if case .ours(let token) = $0 { token } else { nil } }
         #expect(leases.count == fields.count)
-        desk.intakeToken = leases[0]
-        intake.leaseChanged()
+        intake.hold(leases[0])
     }
+
+    /// The token of the intake's present owner.
+    var intakeToken: FenceToken { leases[0] }
 
     /// The intake goes as if its process had been killed, and another comes.
     func replaceIntake(limits: StepLimits = StepLimits()) async throws {
         await intake.stop()
-        intake = Intake(desk, watch: settings, limits: limits)
+        intake = makeIntake(limits)
         try await takeLeases()
         intake.start()
     }

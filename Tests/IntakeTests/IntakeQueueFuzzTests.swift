@@ -3,7 +3,7 @@ import PushModel
 import RandomTesting
 import Testing
 
-@testable import Coordinator
+@testable import Intake
 
 struct IntakeQueueFuzzTests {
     /// A push as it was put into the jobs, or found in the batches.

@@ -6,6 +6,7 @@ import RESP
 import Testing
 
 @testable import Coordinator
+@testable import Intake
 
 /// Intake, gatherer and promoter on a Redis of their own.
 @Suite(.serialized) struct DataPathTests {
@@ -31,7 +32,7 @@ import Testing
                 return depths.inbox == 0 && depths.taken == 0
             }
             try await farm.audit()
-            #expect(farm.rung == Set(0..<TestFarm.shards))
+            try await farm.until("the bell has rung") { farm.rung == Set(0..<TestFarm.shards) }
             var account = try await farm.account("plain")
             #expect(account.submitted == 607 && account.accepted == 600)
             #expect(account.malformed == 2 && account.duplicates == 5 && account.queued == 600)
@@ -150,18 +151,17 @@ import Testing
 
     @Test func `an owner that was fenced out drops what it holds`() async throws {
         try await TestFarm.run { farm in
-            var doubts = 0
-            farm.desk.doubtLease = { doubts += 1 }
-            let stale = try #require(farm.desk.intakeToken)
+            let stale = farm.intakeToken
             try await farm.takeLeases()
-            let fresh = farm.desk.intakeToken
-            farm.desk.intakeToken = stale
+            let fresh = farm.intakeToken
+            farm.intake.hold(stale)
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<3)))
             farm.intake.start()
-            try await farm.until("it is told") { doubts > 0 }
+            try await farm.until("it is told") {
+                farm.notices.contains(.fenced(app: "demo", token: stale.bytes))
+            }
             #expect(try await farm.desk.store.account(of: "a") == nil)
-            farm.desk.intakeToken = fresh
-            farm.intake.leaseChanged()
+            farm.intake.hold(fresh)
             try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
             try await farm.audit()
         }

@@ -1,0 +1,76 @@
+/// What the intake tells its coordinator.
+package enum IntakeNotice: Equatable, Sendable {
+    /// Connected to Redis and ready for work.
+    case hello
+    /// Still alive, and its numbers.
+    case beat(Beat)
+    /// At work on jobs of the app: an end from now on may be one job's doing.
+    case works(app: String)
+    /// Waits for jobs, or for Redis: an end from now on accuses none of the app's jobs.
+    case rests(app: String)
+    /// Batches were put off; the first is due then.
+    case putOff(app: String, milliseconds: UInt64)
+    /// Redis says that this token is no proof any more.
+    case fenced(app: String, token: [UInt8])
+
+    /// The intake's numbers; counts are since its start.
+    package struct Beat: Equatable, Sendable {
+        /// Jobs that are done with, refused ones among them.
+        package var jobs: UInt64 = 0
+        package var refused: UInt64 = 0
+        /// Pushes that were put into batches.
+        package var pushes: UInt64 = 0
+        package var residentBytes: UInt64 = 0
+
+        package init() {}
+    }
+}
+
+/// One byte for the kind, then its elements in order.
+extension IntakeNotice: ControlMessage {
+    package var encoded: [UInt8] {
+        var writer = ControlWriter()
+        switch self {
+        case .hello: writer.number(UInt8(1))
+        case .beat(let beat):
+            writer.number(UInt8(2))
+            for count in [beat.jobs, beat.refused, beat.pushes, beat.residentBytes] { writer.number(count) }
+        case .works(let app):
+            writer.number(UInt8(3))
+            writer.text(app)
+        case .rests(let app):
+            writer.number(UInt8(4))
+            writer.text(app)
+        case .putOff(let app, let milliseconds):
+            writer.number(UInt8(5))
+            writer.text(app)
+            writer.number(milliseconds)
+        case .fenced(let app, let token):
+            writer.number(UInt8(6))
+            writer.text(app)
+            writer.blob(token)
+        }
+        return writer.bytes
+    }
+
+    package init(decoding bytes: ArraySlice<UInt8>) throws(ControlError) {
+        var reader = ControlReader(bytes)
+        let kind: UInt8 = try reader.number()
+        switch kind {
+        case 1: self = .hello
+        case 2:
+            var beat = Beat()
+            beat.jobs = try reader.number()
+            beat.refused = try reader.number()
+            beat.pushes = try reader.number()
+            beat.residentBytes = try reader.number()
+            self = .beat(beat)
+        case 3: self = .works(app: try reader.text())
+        case 4: self = .rests(app: try reader.text())
+        case 5: self = .putOff(app: try reader.text(), milliseconds: try reader.number())
+        case 6: self = .fenced(app: try reader.text(), token: try reader.blob())
+        default: throw .unknownKind(kind)
+        }
+        try reader.end()
+    }
+}

@@ -1,0 +1,62 @@
+/// What a coordinator tells the intake.
+///
+/// No order carries a key, a certificate or a provider token: the intake parses what producers send.
+package enum IntakeOrder: Equatable, Sendable {
+    /// The first order: the farm's Redis (a URL with its password, and the CA to trust there, in PEM, empty for the
+    /// system's), the process's name (unique for every start), and the number of shards.
+    case begin(redis: String, redisAuthority: [UInt8], name: String, shards: UInt16)
+    /// An app that is new, or that changed.
+    case app(IntakeSetup)
+    /// An app that is no longer configured.
+    case forget(app: String)
+    /// The token that proves the coordinator's lease on the app's intake; empty when it has none.
+    case fence(app: String, token: [UInt8])
+    /// Do the step that is under way, and exit.
+    case finish(withinMilliseconds: UInt32)
+}
+
+/// One byte for the kind, then its elements in order.
+extension IntakeOrder: ControlMessage {
+    package var encoded: [UInt8] {
+        var writer = ControlWriter()
+        switch self {
+        case .begin(let redis, let authority, let name, let shards):
+            writer.number(UInt8(1))
+            writer.text(redis)
+            writer.blob(authority)
+            writer.text(name)
+            writer.number(shards)
+        case .app(let setup):
+            writer.number(UInt8(2))
+            setup.write(to: &writer)
+        case .forget(let app):
+            writer.number(UInt8(3))
+            writer.text(app)
+        case .fence(let app, let token):
+            writer.number(UInt8(4))
+            writer.text(app)
+            writer.blob(token)
+        case .finish(let milliseconds):
+            writer.number(UInt8(5))
+            writer.number(milliseconds)
+        }
+        return writer.bytes
+    }
+
+    package init(decoding bytes: ArraySlice<UInt8>) throws(ControlError) {
+        var reader = ControlReader(bytes)
+        let kind: UInt8 = try reader.number()
+        switch kind {
+        case 1:
+            self = .begin(
+                redis: try reader.text(), redisAuthority: try reader.blob(), name: try reader.text(),
+                shards: try reader.number())
+        case 2: self = .app(try IntakeSetup(from: &reader))
+        case 3: self = .forget(app: try reader.text())
+        case 4: self = .fence(app: try reader.text(), token: try reader.blob())
+        case 5: self = .finish(withinMilliseconds: try reader.number())
+        default: throw .unknownKind(kind)
+        }
+        try reader.end()
+    }
+}

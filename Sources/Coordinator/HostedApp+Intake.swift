@@ -1,0 +1,52 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+
+/// The app's intake, which is at work in a process of its own.
+extension HostedApp {
+    /// What an intake is told of the app that has just started.
+    var intakeOrders: [IntakeOrder] { [.app(intakeSetup), intakeFence] }
+
+    var intakeSetup: IntakeSetup {
+        IntakeSetup(
+            name: name, topic: configuration.topic, maxJobBytes: UInt64(configuration.maxJobBytes),
+            maxTokens: UInt32(configuration.maxTokens), accounts: UInt64(retention.accounts),
+            accountSeconds: UInt64(retention.accountSeconds))
+    }
+
+    var intakeFence: IntakeOrder { .fence(app: name, token: leases.intake?.bytes ?? []) }
+
+    /// Redis told the intake that this token is no proof any more. Of one that was given back that is no news.
+    func intakeFenced(_ token: [UInt8]) {
+        if leases.intake?.bytes == token { leases.doubt() }
+    }
+
+    /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's.
+    func blame(_ process: String, isAlone: Bool) async {
+        var backoff = Backoff()
+        // When it does not get through in a lease's time the end is held against nobody.
+        let deadline = ContinuousClock.now + AppLeases.lease
+        while let token = leases.intake, ContinuousClock.now < deadline {
+            do throws(StoreError) {
+                let request = Blame(token: token, process: process, isAlone: isAlone, retention: retention)
+                return tell(of: try await store.perform(request))
+            } catch {
+                guard error.isTemporary, (try? await Loop.sleep(for: backoff.pause())) != nil else {
+                    log.error("nobody is blamed", metadata: ["app": "\(name)", "error": "\(error)"])
+                    return
+                }
+            }
+        }
+    }
+
+    private func tell(of reply: Blame.Reply) {
+        if reply.isRefused {
+            log.error("a job is refused: it ended the intake again and again", metadata: ["app": "\(name)"])
+        } else if reply.careful > 0 {
+            log.warning(
+                "jobs go one by one: one of them may have ended the intake",
+                metadata: ["app": "\(name)", "jobs": "\(reply.careful)", "ends": "\(reply.ends)"])
+        }
+    }
+}

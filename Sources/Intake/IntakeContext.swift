@@ -1,0 +1,23 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+
+/// What the apps of one intake share.
+@Loop final class IntakeContext {
+    let redis: RedisConnection
+    /// Of the farm.
+    let shards: Int
+    let log: Logger
+    /// Tells the coordinator something.
+    let tell: @Loop (IntakeNotice) -> Void
+    let turn = WorkTurn()
+    var counts = IntakeNotice.Beat()
+
+    init(
+        redis: RedisConnection, shards: Int, log: Logger, tell: @escaping @Loop (IntakeNotice) -> Void
+    ) {
+        (self.redis, self.shards) = (redis, shards)
+        (self.log, self.tell) = (log, tell)
+    }
+}

@@ -1,0 +1,56 @@
+import EventLoop
+import FarmLogging
+import Intake
+import Logging
+import Supervision
+import Worker
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// `pushfarm intake` and `pushfarm worker INDEX`, which only a coordinator starts. Touches neither Foundation nor the
+/// command line parser.
+enum ChildRole: String {
+    case intake, worker
+
+    private static let levelVariable = "PUSHFARM_LOG_LEVEL"
+    private static let formatVariable = "PUSHFARM_LOG_FORMAT"
+
+    /// The variables by which a child logs in the same way.
+    static func environment(level: Logger.Level, format: LogFormat) -> [String] {
+        ["\(levelVariable)=\(level.rawValue)", "\(formatVariable)=\(format.rawValue)"]
+    }
+
+    /// - Parameter arguments: those behind the role.
+    func run(_ arguments: [String]) -> Never {
+        let level = getenv(Self.levelVariable).flatMap { Logger.Level(rawValue: String(cString: $0)) }
+        let format = getenv(Self.formatVariable).flatMap { LogFormat(rawValue: String(cString: $0)) }
+        FarmLog.bootstrap(level: level ?? .info, format: format ?? .text)
+        let log = Logger(label: ([rawValue] + arguments.prefix(1)).joined(separator: "-"))
+        ProcessLimits.apply()
+        do {
+            let status = try Loop.run { @Loop in
+                guard isSocket(ControlDescriptor.child) else {
+                    throw CommandFailure.usage("\(rawValue) processes are started by a coordinator")
+                }
+                return switch self {
+                case .intake: await IntakeProcess(log: log).run()
+                case .worker: await Worker(log: log).run()
+                }
+            }
+            exit(status)
+        } catch {
+            exit(ExitStatus(reporting: error).rawValue)
+        }
+    }
+
+    private func isSocket(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+}
