@@ -29,12 +29,7 @@ import RESP
     /// Fixes the farm's number of shards at the first start.
     /// - Throws: ``FarmMismatch`` when it was fixed to another number.
     package func fixShards(_ shards: Int) async throws {
-        // Looked at first: a Redis that is full refuses to write, and a farm must be able to start there.
-        if try await fixedShards() == nil {
-            _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "shards", "\(shards)"))
-            _ = try await connection.call(RESPCommand("HSETNX", FarmKeys.farm, "version", "1"))
-        }
-        guard let fixed = try await fixedShards() else { return }
+        let fixed = try await found(shards: shards, apps: [])
         if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
     }
 
@@ -44,12 +39,12 @@ import RESP
     }
 
     package func addApps(_ apps: [String]) async throws(RedisError) {
-        let known = try await self.apps()
-        let new = apps.filter { !known.contains($0) }
-        guard !new.isEmpty else { return }
-        var command = RESPCommand("SADD", FarmKeys.apps)
-        for app in new { command.append(app) }
-        _ = try await connection.call(command)
+        _ = try await found(shards: 0, apps: apps)
+    }
+
+    private func found(shards: Int, apps: [String]) async throws(RedisError) -> Int {
+        let words = [FarmKeys.farm, FarmKeys.apps, "\(shards)"] + apps
+        return Int(try await run(.found, keys: 2, words.map { Array($0.utf8) }).integer ?? 0)
     }
 
     package func apps() async throws(RedisError) -> [String] {
@@ -133,8 +128,10 @@ import RESP
         RedisInfo(try await connection.call(RESPCommand("INFO", "memory")).text ?? "")
     }
 
-    /// Runs a script of one key.
-    private func run(_ script: Script, _ arguments: [[UInt8]]) async throws(RedisError) -> RESPValue {
+    /// - Parameter arguments: the keys, then the others.
+    private func run(
+        _ script: Script, keys: Int = 1, _ arguments: [[UInt8]]
+    ) async throws(RedisError) -> RESPValue {
         #if FAILPOINTS
             Failpoint.hit("redis.\(script).before")
             defer { Failpoint.hit("redis.\(script).after") }
@@ -142,7 +139,7 @@ import RESP
         guard let hash = connection.hash(of: script) else { throw .notConnected("not yet connected") }
         var command = RESPCommand("EVALSHA")
         command.append(hash)
-        command.append(1)
+        command.append(keys)
         for argument in arguments { command.append(argument) }
         do throws(RedisError) {
             return try await connection.call(command)

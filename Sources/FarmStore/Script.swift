@@ -4,7 +4,7 @@ import RESP
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release
     case gate, group, depths, audit
-    case swap, beat
+    case swap, beat, found
 
     /// What is loaded into Redis: the shebang, the shared prelude, the body.
     package var text: [UInt8] { Self.texts[rawValue] }
@@ -35,7 +35,7 @@ package enum Script: Int, CaseIterable, Sendable {
 
     private var usesPrelude: Bool {
         switch self {
-        case .swap, .beat: false
+        case .swap, .beat, .found: false
         default: true
         }
     }
@@ -60,6 +60,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .audit: PackageResources.audit_lua
         case .swap: PackageResources.swap_lua
         case .beat: PackageResources.beat_lua
+        case .found: PackageResources.found_lua
         }
     }
 }

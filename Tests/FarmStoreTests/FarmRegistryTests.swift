@@ -35,13 +35,17 @@ import Testing
         }
     }
 
-    @Test func `a farm that was started before starts on a Redis that is full`() async throws {
+    @Test func `a farm is founded on a Redis that jobs have filled`() async throws {
         try await withRegistry { registry, redis in
-            try await registry.fixShards(64)
-            try await registry.addApps(["demo"])
+            try redis.run("RPUSH", "pushfarm:demo", "{}")
             try redis.run("CONFIG", "SET", "maxmemory", "1")
-            try await registry.fixShards(64)
-            try await registry.addApps(["demo"])
+            for _ in 1...2 {
+                try await registry.fixShards(64)
+                try await registry.addApps(["demo"])
+            }
+            #expect(try await registry.fixedShards() == 64)
+            #expect(try await registry.apps() == ["demo"])
+            await #expect(throws: FarmMismatch.self) { try await registry.fixShards(32) }
         }
     }
 
