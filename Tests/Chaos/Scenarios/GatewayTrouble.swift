@@ -32,6 +32,8 @@ extension Scenario {
         Scenario(18, "GOAWAY storm, refused streams, changing limits") { stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
+            // A stream beyond a limit that has just fallen is refused before it is whole, and not noted.
+            stage.expectation.streamsAreWhole = false
             try await stage.fault("goaway") {
                 try stage.gateway.tell("goaway 50")
                 try await stage.pause(stage.scale.span / 3)
