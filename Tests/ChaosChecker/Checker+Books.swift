@@ -5,6 +5,7 @@ extension Checker {
     mutating func checkBooks() {
         var before: [String: [String: Int]] = [:]
         var time: Int64 = 0
+        var told: Set<String> = []
         for note in evidence.books {
             if expectation.rollBacks.contains(where: { $0.upperBound > time && $0.upperBound <= note.at }) {
                 before = [:]
@@ -15,7 +16,10 @@ extension Checker {
                 let numbers = fields.compactMapValues { Int($0) }
                 if let fault = Self.fault(fields, numbers, before[job]) {
                     verdict.wrongSums += 1
-                    verdict.complain(.books, "job \(job) at look \(note.number): \(fault)")
+                    // Once wrong, an account is wrong at every look.
+                    if told.insert(job).inserted {
+                        verdict.complain(.books, "job \(job) at look \(note.number): \(fault)")
+                    }
                 }
                 before[job] = numbers
             }
