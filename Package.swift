@@ -160,7 +160,8 @@ let package = Package(
             name: "WorkerTests",
             dependencies: [
                 "RandomTesting",
-                "Worker", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs", "PushModel", "RESP",
+                "Worker", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs",
+                "PushModel", "RESP",
                 "TLS",
                 "EventLoop", "LoopTesting", .product(name: "Logging", package: "swift-log"),
             ],

@@ -42,11 +42,6 @@ import Logging
     /// When a field that should be ours may become free.
     private var nextLook: ContinuousClock.Instant?
 
-    static let lease = Duration.seconds(10)
-    /// Nothing is sent in a lease's last moments: clocks and calls take time.
-    static let margin = Duration.seconds(2)
-    static let renewInterval = Duration.seconds(3)
-
     /// - Parameter nonce: of this process: no lease was ever taken with it.
     init(
         _ store: AppStore, host: String, shards: Int, shares: HostShares, nonce: String, predecessor: String,
@@ -138,7 +133,7 @@ import Logging
     private func renew() async throws(StoreError) {
         let fields: [LeaseField] = (intake == nil ? [] : [.intake]) + tokens.keys.sorted().map { .shard($0) }
         let kept = try await store.perform(
-            RenewLeases(nonce: nonce, host: host, lease: Self.lease, fields: fields))
+            RenewLeases(nonce: nonce, host: host, lease: LeaseClock.lease, fields: fields))
         let lost = zip(fields, kept).filter { !$0.1 }.map(\.0)
         guard !lost.isEmpty else { return }
         for field in lost { forget(field) }
@@ -164,7 +159,7 @@ import Logging
         let others = missing.filter { !wanted.contains($0) }
         let reply = try await store.perform(
             AcquireLeases(
-                nonce: nonce, host: host, lease: Self.lease, predecessor: predecessor, fields: wanted,
+                nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: predecessor, fields: wanted,
                 others: others))
         var hasIntake = false
         nextLook = nil

@@ -1,6 +1,7 @@
 import ControlChannel
 import EventLoop
 import FarmConfiguration
+import FarmPolicy
 import FarmStore
 import Logging
 
@@ -25,7 +26,7 @@ extension Coordinator {
     private static let retryInterval = Duration.milliseconds(500)
 
     func keepLeases() async {
-        nextRenewal = .now + AppLeases.renewInterval
+        nextRenewal = .now + LeaseClock.renewInterval
         let start = BootClock.milliseconds
         var allKept = true
         for app in apps.values {
@@ -34,7 +35,7 @@ extension Coordinator {
         }
         if allKept { return grantLease(from: start) }
         nextRenewal = .now + Self.retryInterval
-        guard BootClock.milliseconds >= leaseEnd else { return }
+        guard !leaseClock.mayStart(at: BootClock.milliseconds) else { return }
         for app in apps.values { app.leases.expire() }
     }
 
@@ -44,8 +45,8 @@ extension Coordinator {
     }
 
     private func grantLease(from start: UInt64) {
-        leaseEnd = start + (AppLeases.lease - AppLeases.margin).milliseconds
-        for slot in slots { slot.tell(.lease(end: leaseEnd)) }
+        leaseClock.confirmed(from: start)
+        for slot in slots { slot.tell(.lease(end: leaseClock.end)) }
     }
 
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
@@ -88,7 +89,7 @@ extension Coordinator: WorkerSlot.Owner {
         for app in apps.values {
             for order in app.credentials.orders { slot.tell(order) }
         }
-        slot.tell(.lease(end: leaseEnd))
+        slot.tell(.lease(end: leaseClock.end))
     }
 
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {

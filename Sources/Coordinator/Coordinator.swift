@@ -56,7 +56,7 @@ import Supervision
     var map: ShardMap
     var surroundings: HostedApp.Surroundings?
     var subscriber: RedisSubscriber?
-    var leaseEnd: UInt64 = 0
+    var leaseClock = LeaseClock()
     /// Of this process: tells it from every other that has or had its host's name.
     let nonce = Nonce.make()
     var membership = Membership(now: .now)

@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import FarmPolicy
 import FarmStore
 import Logging
 
@@ -26,7 +27,7 @@ extension HostedApp {
     func blame(_ process: String, isAlone: Bool) async {
         var backoff = Backoff()
         // When it does not get through in a lease's time the end is held against nobody.
-        let deadline = ContinuousClock.now + AppLeases.lease
+        let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
                 let request = Blame(token: token, process: process, isAlone: isAlone, retention: retention)

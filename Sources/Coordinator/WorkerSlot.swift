@@ -90,7 +90,7 @@ extension ChildProcess.End {
     /// By the process's own doing. A signal that only somebody else sends (SIGKILL, SIGTERM, …) accuses no push.
     fileprivate var isCrash: Bool {
         switch self {
-        case .exited(let status): status != 0
+        case .exited(let status): status != 0 && status != ChildStatus.fenced
         case .killed(let signal):
             [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS].contains(signal)
         }

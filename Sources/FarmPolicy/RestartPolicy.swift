@@ -56,6 +56,17 @@ package struct RestartPolicy: Hashable, Sendable {
         return .start(after: backOff.failed(using: &random))
     }
 
+    /// The process ended in order, for a reason that lies elsewhere: the next one starts at once, and nothing is counted.
+    ///
+    /// One that had not been ready failed to start, whatever it says.
+    package mutating func steppedDown(
+        at now: Instant, using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        guard readySince != nil else { return ended(at: now, using: &random) }
+        readySince = nil
+        return .start(after: .zero)
+    }
+
     /// Forgets all failures: an operator, or a new configuration, wants another try.
     package mutating func reset() {
         backOff.succeeded()

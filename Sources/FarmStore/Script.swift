@@ -2,7 +2,7 @@ import RESP
 
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: Int, CaseIterable, Sendable {
-    case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release
+    case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
     case gate, group, depths, audit
     case swap, beat, found
 
@@ -54,6 +54,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .promote: PackageResources.promote_lua
         case .reclaim: PackageResources.reclaim_lua
         case .release: PackageResources.release_lua
+        case .park: PackageResources.park_lua
         case .gate: PackageResources.gate_lua
         case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua

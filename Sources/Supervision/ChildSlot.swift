@@ -144,7 +144,7 @@ package import Logging
         self.child = nil
         for waiter in emptied { waiter.resume() }
         emptied = []
-        again()
+        again(after: child.end)
     }
 
     /// The news of an end may overtake what the process said before it.
@@ -161,10 +161,13 @@ package import Logging
         control = nil
     }
 
-    private func again() {
+    private func again(after end: ChildProcess.End? = nil) {
         guard !isStopping else { return }
         restarts += 1
-        switch policy.ended(at: .now, using: &random) {
+        let decision =
+            end == .exited(ChildStatus.fenced)
+            ? policy.steppedDown(at: .now, using: &random) : policy.ended(at: .now, using: &random)
+        switch decision {
         case .giveUp(let starts):
             state = .failed
             log.critical("\(role) given up", metadata: ["failed starts": "\(starts)"])

@@ -12,7 +12,7 @@ import PushModel
 /// What became of a push, and what that means for its batch, its app and its connection.
 extension AppSender {
     func settled(_ ticket: PushTicket, _ fate: Fate) {
-        guard let batch = held[ticket.batch] else { return }
+        guard let batch = window.held[ticket.batch] else { return }
         let position = Int(ticket.position)
         #if FAILPOINTS
             Failpoint.hit("answer", token: batch.batch.bytes[batch.batch.pushes[position].token])
@@ -22,13 +22,11 @@ extension AppSender {
             breaker.answered()
             streak.other()
             counts.delivered += 1
-            batch.delivered(position)
-            reporter.settled(batch)
+            window.delivered(batch, position)
             if provenGeneration != generation { prove() }
         case .unprocessed:
             breaker.probeReturned(at: .now)
-            batch.giveBack(position)
-            requeue(batch)
+            window.giveBack(batch, position)
         case .unknown(let cause):
             if !breaker.isClosed { breaker.troubled(at: .now, using: &random) }
             let segment = batch.batch.segments[batch.segment(of: position)]
@@ -39,7 +37,7 @@ extension AppSender {
                     : .retry(.unknownOutcome, status: 0, reason: cause, retryAfterMilliseconds: 0))
         case .refused(let refusal): refused(batch, position, refusal)
         }
-        if hold != nil, batch.inAir == 0 { returnIdleBatches() }
+        schedule()
     }
 
     private func refused(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal) {
@@ -74,8 +72,7 @@ extension AppSender {
             if reconnect || !breaker.isClosed { pool.retireAll() }
         case .connectionOver:
             pool.retireAll()
-            batch.giveBack(position)
-            requeue(batch)
+            window.giveBack(batch, position)
         }
     }
 
@@ -92,8 +89,7 @@ extension AppSender {
     private func doubt(
         _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ refusal: Refusal, _ reason: String
     ) {
-        batch.giveBack(position)
-        requeue(batch)
+        window.giveBack(batch, position)
         guard hold == nil, refusal.generation == generation else { return }
         hold = .doubt
         pool.retireAll()
@@ -105,8 +101,7 @@ extension AppSender {
         case .failed, .lostTrack, .expired: counts.failed += 1
         case .retry: counts.retried += 1
         }
-        batch.settle(position, fact, timestamp: timestamp)
-        reporter.settled(batch)
+        window.settle(batch, position, fact, timestamp: timestamp)
     }
 
     private func prove() {

@@ -1,6 +1,5 @@
 import APNs
 import ControlChannel
-import DequeModule
 import EventLoop
 import FarmPolicy
 import FarmStore
@@ -20,27 +19,19 @@ import PushModel
     let name: String
     let store: AppStore
     private(set) var topic: String
-    let shards = ReadyShards()
-    var held: [UInt32: HeldBatch] = [:]
-    /// By lane, in the order in which they were checked out.
-    private var waiting: [Deque<HeldBatch>] = [[], []]
-    /// Batches that were in the hands of a worker that crashed.
-    private var crashed: [HeldBatch] = []
-    /// Batches that were not granted to their end when they were last looked at.
-    private var partial: [HeldBatch] = []
-    private let tally = ExposureTally()
-    private var nextNumber: UInt32 = 0
+    let window: Window
     private(set) lazy var pool = ConnectionPool(owner: self)
     var breaker = ServerBreaker()
     var streak = ConfigurationStreak()
     var random = SystemRandomNumberGenerator()
     private var isDue = false
     private lazy var timer = Timer { [unowned self] in schedule() }
-    lazy var reporter = Reporter(self)
-    private lazy var checkoutDesk = CheckoutDesk(self)
+    lazy var reportTimer = Timer { [unowned self] in reportDue() }
 
     /// Why nothing is sent, if nothing is.
-    var hold: Hold?
+    var hold: Hold? {
+        didSet { window.change(to: hold?.mode ?? .sending) }
+    }
     /// Credentials of this generation were told to be accepted.
     var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
@@ -53,15 +44,18 @@ import PushModel
         case paused
         /// The worker is finishing: nothing new starts.
         case finishing
+
+        fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
     }
 
     /// What a worker may have granted and unreported: the streams of its connections, within bounds.
-    static let window = 512...2000
+    private static let limits = 512...2000
 
     init(_ context: WorkerContext, app: String) {
         self.context = context
         name = app
         store = AppStore(app: app, connection: context.redis)
+        window = Window(worker: context.name, now: .now)
         topic = ""
     }
 
@@ -86,7 +80,7 @@ import PushModel
         guard !isFinishing else { return }
         hold = .paused
         pool.retireAll()
-        returnIdleBatches()
+        schedule()
     }
 
     func resume() {
@@ -94,26 +88,47 @@ import PushModel
         hold = nil
         breaker = ServerBreaker()
         streak = ConfigurationStreak()
-        for batch in held.values { requeue(batch) }
-        shards.ringAll()
+        window.shards.ringAll()
         schedule()
     }
 
     func finish() {
         hold = .finishing
-        returnIdleBatches()
+        schedule()
     }
 
-    func stop() { pool.closeAll() }
+    func stop() {
+        pool.closeAll()
+        reportTimer.stop()
+    }
 
     /// Nothing is held, sent or being reported any more.
-    var isIdle: Bool { held.isEmpty && pool.openStreams == 0 && !checkoutDesk.isBusy }
+    var isIdle: Bool { window.isIdle && pool.openStreams == 0 }
+
+    /// These shards are served from now on; the others are withdrawn.
+    func assign(_ tokens: [Int: FenceToken]) {
+        window.now = .now
+        window.assign(tokens)
+        schedule()
+    }
+
+    /// There is a connection to Redis again.
+    func reconnected(isOther: Bool) {
+        window.now = .now
+        window.shards.ringAll()
+        window.reconnected(isOther: isOther)
+        schedule()
+    }
+
+    /// Ownership is in doubt: what was done in the last seconds is told once more.
+    func tellAgain() {
+        window.now = .now
+        window.repeatAll()
+    }
 
     // MARK: Batches
 
-    /// Granted positions without a known outcome: in all batches at most ``creditLimit``.
-    var exposure: Int { tally.sum }
-    var creditLimit: Int { min(max(pool.limit, Self.window.lowerBound), Self.window.upperBound) }
+    private var limit: Int { min(max(pool.limit, Self.limits.lowerBound), Self.limits.upperBound) }
     var wantsBatches: Bool { hold == nil && context.mayStart && breakerAllows }
     /// A probe needs a push as well.
     private var breakerAllows: Bool {
@@ -122,99 +137,13 @@ import PushModel
         return false
     }
 
-    func accept(_ given: Checkout.Batch) {
-        let lane = given.id.lane ?? .high
-        nextNumber &+= 1
-        let batch: Batch
-        do { batch = try Batch(decoding: given.body) } catch {
-            // It stays in flight under our name, where an operator finds it; nothing is lost.
-            context.log.error(
-                "batch cannot be read", metadata: ["batch": "\(given.id)", "error": "\(error)"])
-            return
-        }
-        guard given.map.count == batch.pushes.count else {
-            context.log.error("batch and its map do not match", metadata: ["batch": "\(given.id)"])
-            return
-        }
-        #if FAILPOINTS
-            for segment in batch.segments.indices {
-                Failpoint.hit("batch.read", of: batch.jobID(of: segment))
-            }
-        #endif
-        let one = HeldBatch(
-            number: nextNumber, id: given.id, shard: given.id.shard, lane: lane, delivery: given.delivery,
-            granted: given.granted, suspect: given.suspect, hasCrashed: given.crashes > 0, map: given.map,
-            batch: batch, tally: tally)
-        held[nextNumber] = one
-        if given.crashes > 0 { crashed.append(one) }
-        if one.granted < one.count { partial.append(one) }
-        waiting[Int(lane.rawValue)].append(one)
-        schedule()
-    }
-
-    func forget(_ batch: HeldBatch) {
-        guard held.removeValue(forKey: batch.number) != nil else { return }
-        batch.leaveTally()
-        if !crashed.isEmpty { crashed.removeAll { $0 === batch } }
-        schedule()
-    }
-
-    /// Puts a batch in its place in its lane again, after more of it may be sent: older ones go first.
-    func requeue(_ batch: HeldBatch) {
-        guard held[batch.number] != nil, batch.hasNext else { return }
-        let lane = Int(batch.lane.rawValue)
-        let place = waiting[lane].firstIndex { $0.number >= batch.number } ?? waiting[lane].endIndex
-        if place == waiting[lane].endIndex || waiting[lane][place] !== batch {
-            waiting[lane].insert(batch, at: place)
-        }
-        schedule()
-    }
-
-    /// Asks for more credit for the batches in hand that are not granted to their end.
-    ///
-    /// - Returns: whether there are such batches.
-    func askForCredit() -> Bool {
-        guard !partial.isEmpty else { return false }
-        partial.removeAll { $0.granted >= $0.count || held[$0.number] !== $0 }
-        var hasSome = false
-        for batch in partial where !batch.isCareful {
-            hasSome = true
-            if !batch.isReporting { reporter.report(batch) }
-        }
-        return hasSome
-    }
-
     /// Expires what is in hand and can no longer be sent in time: the gateway may be out of reach for long.
     func expireOverdue() {
-        let now = WallClock.seconds
-        for batch in held.values {
-            let count = batch.expire(now: now)
-            guard count > 0 else { continue }
-            counts.failed += UInt64(count)
-            reporter.settled(batch)
-        }
-    }
-
-    /// Gives batches back that have nothing in the air, when nothing more is to be sent.
-    func returnIdleBatches() {
-        switch hold {
-        case .paused, .finishing: break
-        case .doubt, nil: return
-        }
-        waiting = [[], []]
-        // Each goes to the head of its list: the newest first, and none before those that came after it.
-        var blocked: Set<Int> = []
-        for batch in held.values.sorted(by: { $0.number > $1.number }) {
-            let list = batch.shard << 1 | Int(batch.lane.rawValue)
-            let isIdle = batch.inAir == 0 && !batch.isReporting
-            if isIdle, batch.settled > 0 {
-                reporter.report(batch)
-            } else if isIdle, !blocked.contains(list) {
-                reporter.putBack(batch)
-                continue
-            }
-            blocked.insert(list)
-        }
+        window.now = .now
+        counts.failed += UInt64(window.expireOverdue(at: WallClock.seconds))
+        // While Redis is away nothing grows old: it may come back without what it was told last.
+        if context.redis.isReady { window.ring.drop(at: window.now) }
+        schedule()
     }
 
     // MARK: The turn
@@ -227,8 +156,13 @@ import PushModel
 
     func loopTurnEnded() {
         isDue = false
+        window.now = .now
+        window.limit = limit
         feed()
-        if wantsBatches { checkoutDesk.checkOut() }
+        if context.redis.isReady, let request = window.checkOut(wantsMore: wantsBatches) {
+            store.send(request) { [weak self] in self?.checkedOut(request, $0) }
+        }
+        carryOut()
     }
 
     /// Sends what may be sent on what has room for it.
@@ -243,7 +177,7 @@ import PushModel
             if let until { timer.start(after: until - now) }
             return
         }
-        while let batch = nextBatch(), let connection = pool.roomiest {
+        while let batch = window.nextBatch(isAlone: pool.openStreams == 0), let connection = pool.roomiest {
             let sent = send(from: batch, over: connection, atMost: isProbe ? 1 : connection.room, at: now)
             if isProbe, sent > 0 {
                 breaker.probeSent()
@@ -252,24 +186,7 @@ import PushModel
             // The connection did not take what it had room for: never ask it again and again.
             guard sent > 0 || !batch.hasNext else { break }
         }
-        if nextBatch() != nil { pool.needConnection() }
-    }
-
-    /// The batch whose turn it is: high before bulk; while one is careful, it alone.
-    private func nextBatch() -> HeldBatch? {
-        if !crashed.isEmpty, let careful = crashed.first(where: { $0.isCareful }) {
-            guard pool.openStreams == 0 else { return nil }
-            if careful.hasNext { return careful }
-            if !careful.isReporting { reporter.report(careful) }
-            return nil
-        }
-        for lane in waiting.indices {
-            while let first = waiting[lane].first {
-                if held[first.number] === first, first.hasNext { return first }
-                waiting[lane].removeFirst()
-            }
-        }
-        return nil
+        if window.nextBatch(isAlone: pool.openStreams == 0) != nil { pool.needConnection() }
     }
 
     private func send(

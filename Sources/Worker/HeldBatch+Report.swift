@@ -1,26 +1,28 @@
 import FarmStore
 import PushModel
 
-/// Reports: what is settled goes to Redis, and is forgotten when Redis has it.
+/// Reports: what is settled goes to Redis, and is kept until the batch is done.
 extension HeldBatch {
-    /// Puts the settled positions into a report.
+    /// Puts settled positions into a report: those whose outcome is true whoever says it, else those to be decided on.
     ///
-    /// - Returns: their runs, the results entry, and whether it holds only what is true whoever says it; `nil` when
-    ///   nothing is settled or a report is under way.
-    func beginReport(
-        _ builder: inout ResultsBuilder
-    ) -> (runs: PositionRuns, entry: [UInt8], areFacts: Bool)? {
+    /// Never both: when the batch turns out to be somebody else's, the former are taken and the latter are not.
+    /// - Returns: `nil` when nothing is settled or a report is under way.
+    func beginReport(_ builder: inout ResultsBuilder) -> FactReport? {
         guard !isReporting, settled > 0 else { return nil }
-        var areFacts = true
-        let runs = takeRuns()
+        var runs = takeRuns(final: true)
+        let areFacts = !runs.isEmpty
+        if !areFacts { runs = takeRuns(final: false) }
         for (index, segment) in batch.segments.enumerated() {
             appendDelivered(segment, to: &builder)
-            appendOthers(index, segment, to: &builder, &areFacts)
+            appendOthers(index, segment, to: &builder)
         }
         isReporting = true
-        (reporting, settled) = (settled, 0)
+        reporting = runs.count
+        settled -= runs.count
         guard let entry = builder.finish() else { preconditionFailure("a report without results") }
-        return (runs, entry, areFacts)
+        let report = FactReport(runs: runs, entry: entry, areFacts: areFacts)
+        current = report
+        return report
     }
 
     /// Something else of the batch is under way, such as a request for credit.
@@ -28,60 +30,31 @@ extension HeldBatch {
 
     /// Redis has the report.
     func reportAccepted() {
-        isReporting = false
-        for position in positions.indices {
-            guard positions[position] == .reportingDelivered || positions[position] == .reportingOther else {
-                continue
-            }
-            hand(position)
-        }
-        reporting = 0
+        endReport { $0 == .reportingDelivered ? .handedDelivered : .handedOther }
+        handed += reporting
+        exposure -= reporting
+        if let current { reports.append(current) }
+        (reporting, current) = (0, nil)
     }
 
     /// Redis has not got the report, or nobody knows: its positions are settled again.
     func reportFailed() {
+        endReport { $0 == .reportingDelivered ? .delivered : .other }
+        settled += reporting
+        (reporting, current) = (0, nil)
+    }
+
+    private func endReport(_ next: (Position) -> Position) {
         isReporting = false
+        guard reporting > 0 else { return }
         for position in positions.indices {
-            switch positions[position] {
-            case .reportingDelivered: positions[position] = .delivered
-            case .reportingOther: positions[position] = .other
-            default: continue
-            }
-        }
-        (reporting, settled) = (0, settled + reporting)
-    }
-
-    /// Redis knew some positions already: these are handed over, the others are still to be reported.
-    func reportRefused(map: [UInt8]) {
-        reportFailed()
-        for position in positions.indices where position < map.count && map[position] != UInt8(ascii: ".") {
-            switch positions[position] {
-            case .delivered, .other:
-                hand(position)
-                settled -= 1
-            case .open: hand(position)
-            case .inAir, .reportingDelivered, .reportingOther, .handed: continue
-            }
+            let state = positions[position]
+            guard state == .reportingDelivered || state == .reportingOther else { continue }
+            positions[position] = next(state)
         }
     }
 
-    /// Forgets what only the batch's holder may say; what is left is true whoever says it.
-    func keepFinalFactsOnly() {
-        for (position, fact) in facts where positions[position] == .other && !fact.isFinal {
-            hand(position)
-            settled -= 1
-        }
-    }
-
-    private func hand(_ position: Int) {
-        positions[position] = .handed
-        facts[position] = nil
-        timestamps[position] = nil
-        handed += 1
-        if position < granted { exposure -= 1 }
-    }
-
-    private func takeRuns() -> PositionRuns {
+    private func takeRuns(final: Bool) -> PositionRuns {
         var runs = PositionRuns()
         var first: Int?
         func end(_ position: Int) {
@@ -91,7 +64,7 @@ extension HeldBatch {
         for position in positions.indices {
             switch positions[position] {
             case .delivered: positions[position] = .reportingDelivered
-            case .other: positions[position] = .reportingOther
+            case .other where facts[position]?.isFinal == final: positions[position] = .reportingOther
             default:
                 end(position)
                 continue
@@ -118,7 +91,7 @@ extension HeldBatch {
     }
 
     private func appendOthers(
-        _ index: Int, _ segment: Batch.Segment, to builder: inout ResultsBuilder, _ areFacts: inout Bool
+        _ index: Int, _ segment: Batch.Segment, to builder: inout ResultsBuilder
     ) {
         guard !facts.isEmpty else { return }
         var groups: [Fact: [Int]] = [:]
@@ -126,7 +99,6 @@ extension HeldBatch {
             if let fact = facts[position] { groups[fact, default: []].append(position) }
         }
         for (fact, members) in groups {
-            areFacts = areFacts && fact.isFinal
             append(fact, members, of: segment, index, to: &builder)
         }
     }

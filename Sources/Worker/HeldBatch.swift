@@ -6,44 +6,64 @@ import PushModel
 /// are settled, and are known to Redis. Knows no connection and no clock.
 ///
 /// Positions count from 0. A position goes from open to in the air, to settled, to being reported, to handed
-/// over; an unprocessed one goes back to open, one whose report failed goes back to settled.
-final class HeldBatch {
+/// over; an unprocessed one goes back to open, one whose report failed, or that Redis has forgotten, back to settled.
+/// What became of it is kept to the end. Not final only so that tests can break it on purpose.
+class HeldBatch {
     enum Position: UInt8 {
-        case open, inAir, delivered, other, reportingDelivered, reportingOther, handed
+        case open, inAir, delivered, other, reportingDelivered, reportingOther, handedDelivered, handedOther
+        /// Redis has its outcome from somebody else.
+        case known
+    }
+
+    enum Standing {
+        /// It is ours: its open positions may be sent, and we say what is tried again.
+        case ours
+        /// We have asked Redis to take it back, and do not know whether it did.
+        case goingBack
+        /// It is somebody else's. What is in the air is awaited; what is true whoever says it is reported.
+        case stale
+        /// Redis wants to hear nothing more of it. What is in the air is awaited.
+        case ended
     }
 
     let number: UInt32
     let id: BatchID
     let shard: Int
     let lane: Lane
-    let delivery: Int
     let batch: Batch
+    private(set) var delivery: Int
+    private(set) var standing = Standing.ours
     /// Until here positions may be sent: what Redis has granted.
     private(set) var granted: Int
     /// Positions in the air.
-    var inAir = 0
+    private(set) var inAir = 0
     /// Settled positions that no report carries yet.
     var settled = 0
     /// Positions in the report that is under way.
     var reporting = 0
-    /// Positions that Redis has from us, or had before.
+    /// Positions that Redis has from us, or from somebody else.
     var handed = 0
-    /// Granted positions that Redis does not know the outcome of: what a crash would put in doubt.
+    /// Positions that a crash would put in doubt: granted or on the wire, and Redis does not know the outcome.
     var exposure = 0 {
         didSet { tally.sum += exposure - oldValue }
     }
     /// Positions before this one were on the wire when a worker crashed: they are sent one at a time.
-    private let suspect: Int
-    private let hasCrashed: Bool
+    private var suspect: Int
+    private var hasCrashed: Bool
 
     var positions: [Position]
     /// No position before it is open.
     private var cursor = 0
+    /// What became of positions that were not simply delivered.
     var facts: [Int: Fact] = [:]
     var timestamps: [Int: Int64] = [:]
+    /// Reports that Redis has taken, to be made again should it forget them.
+    var reports: [FactReport] = []
+    /// The one that is under way.
+    var current: FactReport?
     private var heads: [PushHead?]
     private var jobs: [PushID.Job?]
-    /// Positions of credit that a call under way asks for; they count as given until it is answered.
+    /// Positions of credit that were asked for; they count as given until Redis has answered.
     var asked = 0 {
         didSet { tally.sum += asked - oldValue }
     }
@@ -52,9 +72,13 @@ final class HeldBatch {
     var isDirty = false
     /// A report is under way.
     var isReporting = false
+    /// Nothing of it is to be sent for now: its shard was withdrawn.
+    var isHalted = false
+    /// Redis may have gone back in time: nothing is sent before the next report has brought its map.
+    var isDoubted = false
 
     /// - Parameter map: one byte a position, "." where it is open.
-    init(
+    required init(
         number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int, suspect: Int,
         hasCrashed: Bool, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally()
     ) {
@@ -68,8 +92,8 @@ final class HeldBatch {
         self.suspect = suspect
         self.hasCrashed = hasCrashed
         self.batch = batch
-        positions = map.map { $0 == UInt8(ascii: ".") ? .open : .handed }
-        handed = positions.count { $0 == .handed }
+        positions = map.map { $0 == UInt8(ascii: ".") ? .open : .known }
+        handed = positions.count { $0 == .known }
         exposure = positions[..<min(granted, positions.count)].count { $0 == .open }
         tally.sum += exposure
         heads = Array(repeating: nil, count: batch.segments.count)
@@ -85,27 +109,124 @@ final class HeldBatch {
     var count: Int { positions.count }
     /// Nothing is left to send or to await.
     var isSettled: Bool { handed + reporting + settled == count }
+    /// Nothing of it is in the air, unreported, or being said to Redis.
+    var isQuiet: Bool { inAir == 0 && settled == 0 && !isReporting }
+    /// We know what became of some of its pushes.
+    var knowsOutcomes: Bool {
+        !reports.isEmpty || positions.contains { $0 == .handedDelivered || $0 == .handedOther }
+    }
+    /// Open positions within the credit may be sent.
+    var maySend: Bool { standing == .ours && !isHalted && !isDoubted }
     /// It was in a worker's hands that crashed, and what may have been the cause is still open.
     var isCareful: Bool {
         guard hasCrashed, let first = firstOpen else { return false }
         return first < suspect
     }
-    private var firstOpen: Int? { positions.firstIndex { $0 != .handed } }
+    private var firstOpen: Int? { positions.firstIndex { !$0.isHanded } }
 
     /// How far the credit should go: one position further when careful, else as far as there is `room`.
+    ///
+    /// What is on the wire beyond the credit, because Redis has forgotten some of it, is asked for in any case.
     func wanted(room: Int) -> Int {
+        let sent = granted < cursor && inAir > 0 ? (positions.lastIndex(of: .inAir) ?? 0) + 1 : 0
         if isCareful {
-            guard inAir == 0, let first = positions.firstIndex(of: .open) else { return granted }
+            guard inAir == 0, let first = positions.firstIndex(of: .open) else { return max(granted, sent) }
             return max(granted, first + 1)
         }
-        return min(count, max(granted, granted + room))
+        return min(count, max(granted, sent, granted + room))
     }
 
     func grant(upTo position: Int) {
         let limit = min(position, count)
         guard limit > granted else { return }
-        exposure += positions[granted..<limit].count { $0 != .handed }
+        exposure += positions[granted..<limit].count { $0 == .open }
         granted = limit
+    }
+
+    // MARK: Standing
+
+    /// Somebody else has it now: nothing more is sent, and what is not true whoever says it is not said.
+    func becomeStale() {
+        guard standing != .ended else { return }
+        standing = .stale
+        for (position, fact) in facts where positions[position] == .other && !fact.isFinal {
+            keep(position)
+        }
+        recount()
+    }
+
+    /// Redis has let go of it.
+    func end() {
+        standing = .ended
+        for position in positions.indices where positions[position].isSettled { keep(position) }
+        recount()
+    }
+
+    /// Nothing more is sent, whatever becomes of the call that gives it back.
+    func goBack() { standing = .goingBack }
+
+    /// Redis has put it into our hands once more: what we know of it stays known.
+    func redeliver(_ given: Checkout.Batch) {
+        standing = .ours
+        (delivery, suspect, hasCrashed) = (given.delivery, given.suspect, given.crashes > 0)
+        isHalted = false
+        reconcile(given.map, granted: given.granted)
+    }
+
+    /// Redis shows its map, and how far it has granted, which may be less than we had.
+    ///
+    /// What it has forgotten is settled again, and so reported; what it knows from others is not sent.
+    /// - Returns: whether it has forgotten anything.
+    @discardableResult
+    func reconcile(_ map: [UInt8], granted: Int) -> Bool {
+        var hasForgotten = false
+        for position in positions.indices where position < map.count {
+            let isOpen = map[position] == UInt8(ascii: ".")
+            switch positions[position] {
+            case .open where !isOpen:
+                positions[position] = .known
+                handed += 1
+            case .delivered where !isOpen, .other where !isOpen: keep(position)
+            case .handedDelivered where isOpen, .handedOther where isOpen:
+                hasForgotten = unhand(position) || hasForgotten
+            case .known where isOpen:
+                positions[position] = .open
+                handed -= 1
+                cursor = min(cursor, position)
+                hasForgotten = true
+            default: continue
+            }
+        }
+        self.granted = min(granted, count)
+        recount()
+        return hasForgotten
+    }
+
+    /// The outcome of a settled position needs no report: Redis has it, or does not want it.
+    func keep(_ position: Int) {
+        positions[position] = positions[position] == .delivered ? .handedDelivered : .handedOther
+        settled -= 1
+        handed += 1
+    }
+
+    /// Redis does not know any more what we had told it.
+    private func unhand(_ position: Int) -> Bool {
+        let isDelivered = positions[position] == .handedDelivered
+        if !isDelivered, standing != .ours, facts[position]?.isFinal != true { return false }
+        positions[position] = isDelivered ? .delivered : .other
+        handed -= 1
+        settled += 1
+        return true
+    }
+
+    /// Sums the exposure up anew.
+    func recount() {
+        exposure = positions.indices.count { isExposed($0) }
+    }
+
+    func isExposed(_ position: Int) -> Bool {
+        let state = positions[position]
+        return state == .open ? position < granted && standing == .ours : !state.isHanded
     }
 
     // MARK: Sending
@@ -118,6 +239,7 @@ final class HeldBatch {
     }
 
     var hasNext: Bool {
+        guard maySend else { return false }
         while cursor < min(granted, count), positions[cursor] != .open { cursor += 1 }
         return cursor < min(granted, count)
     }
@@ -127,6 +249,7 @@ final class HeldBatch {
     /// - Parameter now: seconds since 1970.
     /// - Returns: how many positions.
     func expire(now: Int64) -> Int {
+        guard standing == .ours else { return 0 }
         var count = 0
         for segment in batch.segments {
             guard let deadline = segment.options.deadline, deadline <= now else { continue }
@@ -144,6 +267,7 @@ final class HeldBatch {
             positions[position] == .inAir, "position \(position) given back in \(positions[position])")
         positions[position] = .open
         inAir -= 1
+        if !isExposed(position) { exposure -= 1 }
         cursor = min(cursor, position)
     }
 
@@ -169,21 +293,28 @@ final class HeldBatch {
     // MARK: Settling
 
     func delivered(_ position: Int) {
-        precondition(
-            positions[position] == .inAir, "position \(position) delivered in \(positions[position])")
-        positions[position] = .delivered
-        inAir -= 1
-        settled += 1
+        land(position, as: .delivered)
+        if standing == .ended { drop(position) }
     }
 
     /// - Parameter timestamp: milliseconds since 1970 when the gateway found the token dead.
     func settle(_ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
-        precondition(positions[position] == .inAir, "position \(position) settled in \(positions[position])")
-        positions[position] = .other
+        land(position, as: .other)
         facts[position] = fact
         timestamps[position] = timestamp
+        if standing == .ended || standing == .stale && !fact.isFinal { drop(position) }
+    }
+
+    private func land(_ position: Int, as state: Position) {
+        precondition(positions[position] == .inAir, "position \(position) settled in \(positions[position])")
+        positions[position] = state
         inAir -= 1
         settled += 1
+    }
+
+    private func drop(_ position: Int) {
+        keep(position)
+        exposure -= 1
     }
 
     private func take(_ position: Int) -> Int {
@@ -191,4 +322,31 @@ final class HeldBatch {
         inAir += 1
         return position
     }
+
+    /// What another holding of the same batch knew: it need not be sent again.
+    func recall(_ past: PastBatch) {
+        guard past.positions.count == count else { return }
+        facts = past.facts
+        timestamps = past.timestamps
+        reports = past.reports
+        for position in positions.indices {
+            let wasDelivered = past.positions[position] == .handedDelivered
+            guard wasDelivered || past.positions[position] == .handedOther else { continue }
+            switch positions[position] {
+            case .known: positions[position] = wasDelivered ? .handedDelivered : .handedOther
+            case .open:
+                positions[position] = wasDelivered ? .delivered : .other
+                settled += 1
+            default: continue
+            }
+        }
+        recount()
+    }
+}
+
+extension HeldBatch.Position {
+    /// Redis has the outcome.
+    var isHanded: Bool { self == .known || self == .handedDelivered || self == .handedOther }
+    /// The outcome is known here, and no report carries it.
+    var isSettled: Bool { self == .delivered || self == .other }
 }

@@ -1,5 +1,6 @@
 import ControlChannel
 package import EventLoop
+import FarmPolicy
 import FarmStore
 import Gateway
 package import Logging
@@ -14,7 +15,7 @@ import Supervision
 /// One worker process: does what its coordinator orders over the control channel, and ends with it.
 @Loop package final class Worker {
     private typealias Control = ControlLink<Notice, Order>
-    /// How long a worker whose coordinator is gone waits for the answers to what is in the air.
+    /// How long a worker whose coordinator is gone, or has lost its leases, waits for the answers to what is in the air.
     private static let orphanGrace = Duration.seconds(5)
     /// The slow poll: what heals a ring that was lost.
     private static let pollInterval = Duration.seconds(1)
@@ -30,6 +31,7 @@ import Supervision
     private var signals: [SignalWatcher] = []
     private var ending: CheckedContinuation<Int32, Never>?
     private var isFinishing = false
+    private var status: Int32 = 0
     private var polls = 0
 
     package init(log: Logger) {
@@ -73,13 +75,12 @@ import Supervision
         case .forget(let app): apps[app]?.pause()
         case .shards(let app, let shards):
             let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
-            apps[app]?.shards.assign(Dictionary(tokens) { $1 })
-            apps[app]?.schedule()
+            apps[app]?.assign(Dictionary(tokens) { $1 })
         case .ring(let app, let shards):
-            apps[app]?.shards.ring(shards.lazy.map { Int($0) })
+            apps[app]?.window.shards.ring(shards.lazy.map { Int($0) })
             apps[app]?.schedule()
         case .lease(let end):
-            context?.leaseEnd = end
+            context?.leaseClock = LeaseClock(end: end)
             for app in apps.values { app.schedule() }
         case .pause(let app): apps[app]?.pause()
         case .resume(let app): apps[app]?.resume()
@@ -103,17 +104,18 @@ import Supervision
             tell(notice)
         }
         var isKnown = false
-        connection.onReady = { [unowned self] _ in
+        connection.onReady = { [unowned self] isOther in
             if !isKnown {
                 tell(.hello(pid: getpid()))
                 Memory.releaseIdleCode()
             }
             isKnown = true
-            for app in apps.values {
-                app.shards.ringAll()
-                app.schedule()
+            if isOther {
+                log.notice("Redis is another process than before: telling it again what it may have lost")
             }
+            for app in apps.values { app.reconnected(isOther: isOther) }
         }
+        context?.onFenced = { [unowned self] app in fenced(app) }
         connection.onOutage = { [log] outage in
             switch outage {
             case .began(let error): log.warning("Redis is not reachable", metadata: ["error": "\(error)"])
@@ -155,12 +157,11 @@ import Supervision
     private func poll() {
         var sum = Notice.Beat()
         for app in apps.values {
-            app.shards.ringAll()
+            app.window.shards.ringAll()
             app.expireOverdue()
-            app.schedule()
             sum.connections += UInt32(app.pool.connections.count)
             sum.openStreams += UInt32(app.pool.openStreams)
-            sum.batches += UInt32(app.held.count)
+            sum.batches += UInt32(app.window.held.count)
             sum.sent += app.counts.sent
             sum.delivered += app.counts.delivered
             sum.failed += app.counts.failed
@@ -174,12 +175,22 @@ import Supervision
         endIfIdle()
     }
 
+    /// Our coordinator is not the owner that it takes itself for: it is to begin anew, and so are we.
+    private func fenced(_ app: String) {
+        guard !isFinishing else { return }
+        log.warning("a shard has another owner: this worker ends", metadata: ["app": "\(app)"])
+        tell(.fenced(app: app))
+        for app in apps.values { app.tellAgain() }
+        finish(within: Self.orphanGrace, status: ChildStatus.fenced)
+    }
+
     /// Starts nothing more, waits for what is in the air, gives the rest back.
-    private func finish(within grace: Duration) {
+    private func finish(within grace: Duration, status: Int32 = 0) {
         guard !isFinishing else { return }
         isFinishing = true
+        self.status = status
         for app in apps.values { app.finish() }
-        deadline = Timer { [unowned self] in end(0) }
+        deadline = Timer { [unowned self] in end(status) }
         deadline?.start(after: grace)
         beat = Timer { [unowned self] in endIfIdle() }
         beat?.start(after: .zero, every: .milliseconds(20))
@@ -187,7 +198,7 @@ import Supervision
 
     private func endIfIdle() {
         guard isFinishing, apps.values.allSatisfy(\.isIdle) else { return }
-        end(0)
+        end(status)
     }
 
     private func end(_ status: Int32) {

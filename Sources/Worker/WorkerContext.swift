@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import FarmPolicy
 import FarmStore
 import Logging
 
@@ -13,8 +14,10 @@ import Logging
     let log: Logger
     /// Tells the coordinator something.
     let tell: @Loop (Notice) -> Void
+    /// Redis says that a shard of an app is somebody else's, which was not withdrawn from us.
+    var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
-    var leaseEnd: UInt64 = 0
+    var leaseClock = LeaseClock()
 
     init(
         redis: RedisConnection, name: String, index: Int, log: Logger, tell: @escaping @Loop (Notice) -> Void
@@ -26,5 +29,5 @@ import Logging
         self.tell = tell
     }
 
-    var mayStart: Bool { BootClock.milliseconds < leaseEnd }
+    var mayStart: Bool { leaseClock.mayStart(at: BootClock.milliseconds) }
 }

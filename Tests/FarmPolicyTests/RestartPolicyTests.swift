@@ -73,4 +73,27 @@ struct RestartPolicyTests {
         let last = place.run(up: nil)
         #expect(last == .giveUp(failedStarts: 3))
     }
+
+    @Test func `who steps down in order starts again at once, as often as it does`() {
+        var random = SplitMix(seed: 1)
+        var policy = RestartPolicy()
+        var now = ContinuousClock.now
+        for _ in 0..<20 {
+            policy.ready(at: now)
+            now += .seconds(1)
+            #expect(policy.steppedDown(at: now, using: &random) == .start(after: .zero))
+        }
+        policy.ready(at: now)
+        #expect(
+            policy.ended(at: now, using: &random) == .start(after: .zero),
+            "the first crash is still the first")
+    }
+
+    @Test func `who steps down before it was ready has failed to start`() {
+        var random = SplitMix(seed: 1)
+        var policy = RestartPolicy()
+        for _ in 1..<policy.allowedFailedStarts { _ = policy.steppedDown(at: .now, using: &random) }
+        #expect(
+            policy.steppedDown(at: .now, using: &random) == .giveUp(failedStarts: policy.allowedFailedStarts))
+    }
 }

@@ -22,6 +22,34 @@ extension BusyFarms {
             #expect(!farm.coordinator.hasEnded)
         }
 
+        /// As after a power cut: what Redis has written last is gone, and it is started again with what is left.
+        @Test func `Redis that comes back without its last moments is told them again`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["latency 50ms", "streams 60"]))
+            _ = try await farm.ready()
+            let tokens = Tokens.make(4_000)
+            let jobs = Job.several("b", tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(800)
+            let kept = try Self.size(farm.redis.appendOnlyFile)
+            try await farm.gateway.requests(2_000)
+            try await farm.redis.kill()
+            let file = farm.redis.appendOnlyFile
+            #expect(try Self.size(file) > kept, "there is something to lose")
+            let handle = try #require(FileHandle(forWritingAtPath: file))
+            try handle.truncate(atOffset: kept)
+            try handle.close()
+            try await farm.redis.restart()
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == tokens.count && totals.failed == 0)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+            #expect(!farm.coordinator.hasEnded)
+        }
+
+        private static func size(_ path: String) throws -> UInt64 {
+            try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
+        }
+
         @Test(arguments: [
             [["SCRIPT", "FLUSH"]], [["CLIENT", "KILL", "TYPE", "normal"]],
             [["CLIENT", "KILL", "TYPE", "pubsub"]],

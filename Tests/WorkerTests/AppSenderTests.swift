@@ -17,7 +17,7 @@ import Testing
             let results = try await farm.results()
             #expect(results == ["delivered": 3200])
             #expect(try await farm.audit() == [])
-            #expect(farm.sender.exposure == 0)
+            #expect(farm.sender.window.exposure == 0)
         }
     }
 
@@ -76,7 +76,7 @@ import Testing
             try farm.follow()
             #expect(await until { farm.counters.accepted >= 200 })
             sender.pause()
-            #expect(await until { sender.held.isEmpty && sender.pool.openStreams == 0 })
+            #expect(await until { sender.window.held.isEmpty && sender.pool.openStreams == 0 })
             let accepted = farm.counters.accepted
             #expect(accepted < 800)
             let before = try await farm.results()

@@ -1,6 +1,7 @@
 import PushModel
 import Testing
 
+@testable import FarmStore
 @testable import Worker
 
 @Suite struct HeldBatchTests {
@@ -70,7 +71,9 @@ import Testing
         batch.reportFailed()
         #expect(batch.settled == 3 && batch.reporting == 0 && batch.exposure == 4)
         let again = try #require(try batch.reportNow())
-        #expect(again.positions == [0, 1, 2] && !again.areFacts && again.lines.count == 3)
+        #expect(again.positions == [0, 2] && again.areFacts && again.lines.count == 2)
+        batch.reportAccepted()
+        #expect(try #require(try batch.reportNow()).positions == [1])
         batch.reportAccepted()
         batch.delivered(3)
         #expect(batch.isSettled)
@@ -81,10 +84,12 @@ import Testing
         batch.sendAll()
         for position in [0, 1, 2] { batch.delivered(position) }
         _ = try batch.reportNow()
-        batch.reportRefused(map: Array(".x...".utf8))
+        batch.reportFailed()
+        batch.reconcile(Array(".x...".utf8), granted: 5)
         #expect(batch.handed == 1 && batch.settled == 2 && batch.exposure == 4)
         #expect(try batch.reportNow()?.positions == [0, 2])
-        batch.reportRefused(map: Array("xxx..".utf8))
+        batch.reportFailed()
+        batch.reconcile(Array("xxx..".utf8), granted: 5)
         #expect(batch.settled == 0 && batch.handed == 3)
         #expect(try batch.reportNow() == nil)
     }
@@ -94,11 +99,12 @@ import Testing
         _ = batch.next()
         batch.delivered(0)
         _ = try batch.reportNow()
-        batch.reportRefused(map: Array("x.x.".utf8))
+        batch.reportFailed()
+        batch.reconcile(Array("x.x.".utf8), granted: 4)
         #expect(batch.handed == 2 && batch.exposure == 2 && batch.sendAll() == [1, 3])
     }
 
-    @Test func `who does not hold the batch any more reports only what is true whoever says it`() throws {
+    @Test func `what is true whoever says it and what is to be decided on are never in one report`() throws {
         let batch = try Batches.held(5)
         batch.sendAll()
         batch.delivered(0)
@@ -106,21 +112,72 @@ import Testing
         batch.settle(2, .expired)
         batch.settle(3, .lostTrack(cause: "cut"))
         batch.settle(4, Self.dead)
-        #expect(try #require(try batch.reportNow()).areFacts == false)
-        batch.reportFailed()
-        batch.keepFinalFactsOnly()
-        #expect(batch.settled == 3)
-        let report = try #require(try batch.reportNow())
-        #expect(report.positions == [0, 3, 4] && report.areFacts)
+        let facts = try #require(try batch.reportNow())
+        #expect(facts.positions == [0, 3, 4] && facts.areFacts)
         #expect(
-            report.lines == [
-                "job delivered", "3 job failed unknown 0 cause cut unknown",
-                "4 job failed Unregistered 410 cause  dead",
-            ]
-                || report.lines == [
-                    "job delivered", "4 job failed Unregistered 410 cause  dead",
-                    "3 job failed unknown 0 cause cut unknown",
-                ])
+            facts.lines.sorted() == [
+                "3 job failed unknown 0 cause cut unknown", "4 job failed Unregistered 410 cause  dead",
+                "job delivered",
+            ])
+        batch.reportAccepted()
+        #expect(batch.handed == 3 && batch.settled == 2)
+        let decisions = try #require(try batch.reportNow())
+        #expect(decisions.positions == [1, 2] && !decisions.areFacts)
+        batch.reportAccepted()
+        #expect(batch.handed == 5 && batch.exposure == 0)
+    }
+
+    @Test func `who does not hold the batch any more reports only what is true, as it comes`() throws {
+        let batch = try Batches.held(6)
+        for _ in 0..<5 { _ = batch.next() }
+        batch.delivered(0)
+        batch.settle(1, Self.retry)
+        batch.becomeStale()
+        #expect(!batch.hasNext && batch.settled == 1 && batch.inAir == 3 && batch.exposure == 4)
+        #expect(try #require(try batch.reportNow()).positions == [0])
+        batch.reportAccepted()
+        batch.settle(2, .expired)
+        batch.giveBack(3)
+        #expect(batch.settled == 0 && !batch.hasNext && !batch.isQuiet)
+        batch.settle(4, Self.dead)
+        #expect(try #require(try batch.reportNow()).positions == [4])
+        batch.reportAccepted()
+        #expect(batch.isQuiet && batch.exposure == 0)
+    }
+
+    @Test func `what Redis has forgotten is reported again, and nothing that was sent is sent again`() throws
+    {
+        let batch = try Batches.held(6, granted: 5)
+        batch.sendAll()
+        batch.delivered(0)
+        _ = try batch.reportNow()
+        batch.reportAccepted()
+        for position in [1, 2] { batch.settle(position, Self.dead) }
+        _ = try batch.reportNow()
+        batch.reportAccepted()
+        #expect(batch.handed == 3 && batch.exposure == 2)
+        // Redis has lost the second report, and the credit beyond the third position.
+        #expect(batch.reconcile(Array("x.....".utf8), granted: 3))
+        #expect(batch.handed == 1 && batch.settled == 2 && batch.exposure == 4 && batch.granted == 3)
+        #expect(!batch.hasNext && batch.wanted(room: 0) == 5, "what is in the air needs its credit")
+        let again = try #require(try batch.reportNow())
+        #expect(again.positions == [1, 2] && again.areFacts && again.lines.count == 2)
+        batch.reportAccepted()
+        #expect(!batch.reconcile(Array("xxx...".utf8), granted: 5) && batch.exposure == 2)
+        #expect(batch.sendAll() == [])
+    }
+
+    @Test func `a batch that comes back into our hands goes on where it stands`() throws {
+        let batch = try Batches.held(4, granted: 2)
+        batch.sendAll()
+        batch.delivered(0)
+        batch.becomeStale()
+        let given = Checkout.Batch(
+            id: batch.id, delivery: 3, granted: 4, suspect: 0, crashes: 0, map: Array("....".utf8),
+            body: batch.batch.bytes)
+        batch.redeliver(given)
+        #expect(batch.delivery == 3 && batch.sendAll() == [2, 3] && batch.inAir == 3)
+        #expect(try #require(try batch.reportNow()).positions == [0])
     }
 
     @Test(arguments: [

@@ -1,6 +1,7 @@
 import APNs
 import ControlChannel
 import EventLoop
+import FarmPolicy
 import FarmStore
 import Foundation
 import Gateway
@@ -22,8 +23,8 @@ import Testing
     /// What the sender has told the coordinator.
     let notices = Mailbox<Notice>()
     private let server: ScratchRedis
-    private let redis: RedisConnection
-    private let context: WorkerContext
+    let redis: RedisConnection
+    let context: WorkerContext
     private let folder: String
     private var leases: [FenceToken] = []
     private var step = 0
@@ -62,7 +63,7 @@ import Testing
         let notices = notices
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         context = WorkerContext(redis: redis, name: "w1", index: 0, log: silent) { notices.put($0) }
-        context.leaseEnd = .max
+        context.leaseClock = LeaseClock(end: .max)
         sender = AppSender(context, app: "demo")
         redis.start()
         await redis.whenReady()
@@ -71,7 +72,12 @@ import Testing
                 nonce: "n1", host: "here", lease: .seconds(600),
                 fields: [.intake] + (0..<Self.shards).map { .shard($0) }))
         leases = reply.answers.compactMap { if case .ours(let token) = $0 { token } else { nil } }
-        sender.shards.assign(
+        assignAll()
+    }
+
+    /// The sender serves all shards.
+    func assignAll() {
+        sender.assign(
             Dictionary(uniqueKeysWithValues: (0..<Self.shards).map { ($0, leases[1 + $0]) }))
     }
 
@@ -113,7 +119,7 @@ import Testing
                 token: leases[0], step: step, dropped: 1,
                 jobs: [Split.Job(id: "job\(step)", opens: true, submitted: total, accepted: total)],
                 batches: batches))
-        sender.shards.ringAll()
+        sender.window.shards.ringAll()
         sender.schedule()
     }
 
@@ -148,7 +154,7 @@ import Testing
     /// Waits until the sender holds nothing more.
     func finish() async throws {
         let sender = sender
-        try #require(await until { sender.isIdle && sender.shards.isQuiet })
+        try #require(await until { sender.isIdle && sender.window.shards.isQuiet })
     }
 
     var counters: Counters { gateway.counters }

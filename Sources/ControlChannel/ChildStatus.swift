@@ -1,0 +1,6 @@
+/// Exit statuses by which a child says more than that it has ended.
+package enum ChildStatus {
+    /// The child found that its coordinator is not the owner it takes itself for. It ended in order, accuses nothing that
+    /// it had in hand, and is to be started again at once.
+    package static let fenced: Int32 = 75
+}

@@ -1,0 +1,28 @@
+#!lua flags=allow-oom
+-- Puts a batch aside that its worker cannot make sense of.
+--
+-- KEYS  1 prefix
+-- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 reason
+-- Reply 1, or 0 when the batch is not in the worker's hands
+-- Fence token, worker and delivery.
+-- OOM   allowed: a batch that nobody can send must not stand in the way of the others.
+-- Again the batch is no longer stamped with the worker: nothing happens.
+--
+-- The worker swears that it has sent nothing of it. The reason goes into the events, as `batch.parked`.
+local id = ARGV[3]
+local _, nn = ready_list(id)
+if call('HGET', P .. 'owners', nn) ~= ARGV[1] then return { err = 'FENCED ' .. nn } end
+local s = load_state(id)
+if not s or s.worker ~= ARGV[2] or s.deliveries ~= tonumber(ARGV[4]) then return 0 end
+local sums = {}
+local body = call('HGET', BODIES, id)
+-- Whose pushes they are is unknown when not even the table can be read.
+if body then pcall(sum_open, sums, body, s) end
+s.worker, s.granted = '', 0
+save_state(id, s)
+call('LREM', P .. 'flight:' .. nn, -1, id)
+call('RPUSH', P .. 'parked', id)
+add_to_accounts(sums, 'in_flight', -1)
+call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'batch.parked', 'at', now(), 'batch', id,
+    'reason', ARGV[5])
+return 1

@@ -1,0 +1,78 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+
+#if FAILPOINTS
+    import Failpoints
+#endif
+
+/// Calls to Redis that the window wants, and their answers.
+extension AppSender {
+    /// Makes the calls and tells the coordinator.
+    func carryOut() {
+        var hasReported = false
+        for action in window.takeActions() {
+            switch action {
+            case .report(let call, let report):
+                store.send(report) { [weak self] result in
+                    self?.tell { $0.answered(call, result) }
+                    if case .failure(let error) = result { self?.note(error, "report failed") }
+                    #if FAILPOINTS
+                        if case .success(.taken(let state)) = result, state.isDone {
+                            Failpoint.hit("batch.done")
+                        }
+                    #endif
+                }
+            case .putBack(let call, let putBack):
+                store.send(putBack) { [weak self] result in self?.tell { $0.givenBack(call, result) } }
+            case .park(let park):
+                context.log.error(
+                    "batch put aside", metadata: ["batch": "\(park.batch)", "reason": "\(park.reason)"])
+                store.send(park) { [weak self] result in self?.tell { $0.parked(park, result) } }
+            case .repeated(let report):
+                store.send(report) { [weak self] result in self?.tell { $0.repeated(report, result) } }
+            case .hasReported: hasReported = true
+            case .released(let shards):
+                context.tell(.released(app: name, shards: shards.map { UInt16($0) }))
+            case .fenced: context.onFenced(name)
+            }
+        }
+        if hasReported { context.tell(.reported(app: name)) }
+        if let delay = window.delay, !reportTimer.isRunning { reportTimer.start(after: delay) }
+    }
+
+    func reportDue() {
+        // Without a connection there is nobody to tell; when there is one again, everything is told.
+        guard context.redis.isReady else { return }
+        tell { $0.reportDirty() }
+    }
+
+    func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
+        if case .failure(let error) = result { note(error, "checkout failed") }
+        tell { $0.checkedOut(request, result) }
+        guard case .success(let reply) = result else { return }
+        if reply.pauseReason != nil { pause() }
+        #if FAILPOINTS
+            for given in reply.batches {
+                guard let batch = window.numbers[given.id].flatMap({ window.held[$0]?.batch }) else {
+                    continue
+                }
+                for segment in batch.segments.indices {
+                    Failpoint.hit("batch.read", of: batch.jobID(of: segment))
+                }
+            }
+        #endif
+    }
+
+    /// Tells the window something; what comes of it is carried out at the end of the turn.
+    private func tell(_ body: (Window) -> Void) {
+        window.now = .now
+        body(window)
+        schedule()
+    }
+
+    private func note(_ error: StoreError, _ what: Logger.Message) {
+        context.log.debug(what, metadata: ["app": "\(name)", "error": "\(error)"])
+    }
+}

@@ -1,0 +1,12 @@
+import FarmStore
+
+/// One report's content, as Redis gets it.
+struct FactReport {
+    let runs: PositionRuns
+    let entry: [UInt8]
+    /// It holds only what is true whoever says it.
+    let areFacts: Bool
+
+    /// About what it takes in memory.
+    var byteCount: Int { runs.bytes.count + entry.count + 96 }
+}

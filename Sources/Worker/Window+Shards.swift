@@ -1,0 +1,115 @@
+import FarmPolicy
+import FarmStore
+
+/// Batches come from shards, and go back to shards that were withdrawn.
+extension Window {
+    /// Shards asked in one call, and batches taken at most: what keeps the script short.
+    private static let shardsPerCall = 16
+    private static let batchesPerCall = 8
+    /// Less credit than this is not worth a call while there is something to send.
+    private static let smallestCredit = 64
+
+    /// The next checkout, if one is worth it: one call under way at a time. To be answered by ``checkedOut(_:_:)``.
+    ///
+    /// - Parameter wantsMore: more could be sent.
+    func checkOut(wantsMore: Bool) -> Checkout? {
+        guard !isCheckingOut else { return nil }
+        if let search = searchCall() { return begin(search) }
+        guard wantsMore, mode == .sending else { return nil }
+        let credit = limit - exposure
+        guard credit >= Self.smallestCredit else { return nil }
+        // What is in hand goes first: it is older.
+        guard !askForCredit(), !shards.isQuiet else { return nil }
+        var request = Checkout(
+            worker: worker, credit: credit, maxBatches: Self.batchesPerCall,
+            shards: shards.take(atMost: Self.shardsPerCall))
+        request.lane = lanes.next(highWaits: true, bulkWaits: true) ?? .high
+        return begin(request)
+    }
+
+    private func begin(_ request: Checkout) -> Checkout {
+        isCheckingOut = true
+        checkingOut = Set(request.shards.map(\.number))
+        checkoutCredit = request.credit
+        tally.sum += checkoutCredit
+        return request
+    }
+
+    /// Looks for batches that are stamped with our name and that we do not know of. It brings no credit: what they have
+    /// been granted is unknown until it is answered.
+    private func searchCall() -> Checkout? {
+        guard !unsure.isEmpty else { return nil }
+        let asked = unsure.sorted().compactMap { shard in shards.token(of: shard).map { (shard, $0) } }
+        guard !asked.isEmpty else { return nil }
+        return Checkout(
+            worker: worker, credit: 0, maxBatches: Self.batchesPerCall,
+            known: held.values.filter { $0.standing == .ours || $0.standing == .goingBack }.map(\.id)
+                + unreadable.keys,
+            shards: Array(asked.prefix(Self.shardsPerCall)))
+    }
+
+    func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
+        isCheckingOut = false
+        checkingOut = []
+        tally.sum -= checkoutCredit
+        checkoutCredit = 0
+        let asked = request.shards.map(\.number)
+        switch result {
+        case .failure:
+            unsure.formUnion(asked)
+            shards.ring(asked)
+            delay = delay ?? .milliseconds(200)
+        case .success(let reply):
+            shards.ring(reply.left)
+            if request.known != nil {
+                unsure.subtract(asked)
+                shards.ring(asked)
+            }
+            for batch in reply.batches { accept(batch) }
+            for shard in reply.fenced {
+                guard let token = request.shards.first(where: { $0.number == shard })?.token else { continue }
+                fenced(shard, token)
+            }
+            release()
+        }
+    }
+
+    /// Tells of withdrawn shards of which nothing is left.
+    func release() {
+        guard !shards.leaving.isEmpty else { return }
+        var busy = checkingOut.union(unsure)
+        for batch in held.values { busy.insert(batch.shard) }
+        for id in unreadable.keys { busy.insert(id.shard) }
+        let empty = shards.leaving.keys.filter { !busy.contains($0) }.sorted()
+        guard !empty.isEmpty else { return }
+        for shard in empty { shards.released(shard) }
+        actions.append(.released(empty))
+    }
+
+    // MARK: Unreadable batches
+
+    /// A batch that nobody can send: it is put aside, with the reason.
+    func park(_ given: Checkout.Batch, reason: String) {
+        let token = shards.token(of: given.id.shard) ?? .none
+        let park = Park(
+            token: token, worker: worker, batch: given.id, delivery: given.delivery, reason: reason)
+        unreadable[given.id] = park
+        actions.append(.park(park))
+    }
+
+    func parked(_ park: Park, _ result: Result<Bool, StoreError>) {
+        switch result {
+        case .failure(.fenced) where shards.token(of: park.batch.shard) ?? park.token != park.token:
+            var again = park
+            again.token = shards.token(of: park.batch.shard) ?? park.token
+            unreadable[park.batch] = again
+            actions.append(.park(again))
+        case .failure(.fenced):
+            unreadable[park.batch] = nil
+            fenced(park.batch.shard, park.token)
+        case .success: unreadable[park.batch] = nil
+        case .failure: delay = delay ?? .milliseconds(200)
+        }
+        release()
+    }
+}

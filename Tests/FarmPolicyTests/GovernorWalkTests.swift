@@ -1,0 +1,183 @@
+import RandomTesting
+import Testing
+
+@testable import FarmPolicy
+
+/// What governs a connection, all together on one simulated clock: streams, deadlines, breaker, back-off, against a gateway
+/// that answers, fails, is silent, changes its limit, goes away and comes back.
+@Suite struct GovernorWalkTests {
+    private static let timeout = Duration.seconds(5)
+
+    private enum Answer { case good, trouble, none }
+
+    private struct Walk: ~Copyable {
+        var random: SplitMix
+        var now = ContinuousClock.now
+        var budget: StreamBudget
+        var deadlines: RequestDeadlines
+        var breaker = ServerBreaker()
+        var backOff = BackOff()
+        var free: [Int] = Array(0..<64)
+        var generations: [UInt32] = Array(repeating: 0, count: 64)
+        var open: [(request: RequestDeadlines.Request, answer: Answer, at: ContinuousClock.Instant)] = []
+        /// Streams whose request is given up and whose end has not come.
+        var abandoned = 0
+        var limit = 0
+        var isConnected = false
+        var dialAt = ContinuousClock.now
+        var isHealthy = false
+        var mood = Answer.good
+        var sent = 0
+        var answered = 0
+        var isProbing = false
+
+        init(seed: UInt64) {
+            random = SplitMix(seed: seed)
+            budget = StreamBudget(aloneUntilAuthenticated: true, cap: 64)
+            deadlines = RequestDeadlines(slots: 64, timeout: GovernorWalkTests.timeout, start: now)
+        }
+
+        mutating func step() throws {
+            now += .milliseconds(Int.random(in: 1...200, using: &random))
+            if !isHealthy {
+                if random.chance(25) {
+                    mood = [.good, .trouble, .none].randomElement(using: &random) ?? .good
+                }
+                if isConnected, random.chance(40) { changeLimit() }
+                if isConnected, random.chance(60) { lose() }
+            }
+            if !isConnected, now >= dialAt { connect() }
+            try expire()
+            answer()
+            if isConnected { try send() }
+            try #require(open.count + abandoned == budget.open)
+            try #require(deadlines.count == open.count)
+            for request in open { try #require(request.at - now <= GovernorWalkTests.timeout * 20) }
+        }
+
+        private mutating func connect() {
+            if !isHealthy, random.chance(3) {
+                let pause = backOff.failed(using: &random)
+                dialAt = now + pause
+                return
+            }
+            backOff.succeeded()
+            isConnected = true
+            budget = StreamBudget(aloneUntilAuthenticated: true, cap: 64)
+            limit = Int.random(in: 1...100, using: &random)
+            budget.settings(maxConcurrentStreams: UInt32(limit))
+        }
+
+        private mutating func changeLimit() {
+            limit = Int.random(in: 1...100, using: &random)
+            budget.settings(maxConcurrentStreams: UInt32(limit))
+        }
+
+        /// The connection is lost: everything open has an unknown outcome.
+        private mutating func lose() {
+            isConnected = false
+            for request in open { close(request.request) }
+            for _ in 0..<abandoned { budget.closed() }
+            abandoned = 0
+            open = []
+            if isProbing { troubled() }
+            let pause = backOff.failed(using: &random)
+            dialAt = now + pause
+        }
+
+        private mutating func close(_ request: RequestDeadlines.Request) {
+            deadlines.remove(request)
+            budget.closed()
+            free.append(request.slot)
+        }
+
+        private mutating func troubled() {
+            isProbing = false
+            breaker.troubled(at: now, using: &random)
+        }
+
+        private mutating func expire() throws {
+            let waiting = deadlines.count
+            while let late = deadlines.expire(at: now) {
+                guard let index = open.firstIndex(where: { $0.request == late }) else {
+                    Issue.record("expired what is not open")
+                    return
+                }
+                open.remove(at: index)
+                abandoned += 1
+                free.append(late.slot)
+                if isProbing { troubled() }
+            }
+            // What is given up is reset, and its stream ends at once.
+            for _ in 0..<abandoned { budget.closed() }
+            abandoned = 0
+            if (waiting - deadlines.count) * 8 > waiting { budget.timedOut() }
+            try #require(deadlines.next.map { $0 > now } ?? true, "nothing waits beyond its deadline")
+        }
+
+        private mutating func answer() {
+            let ready = open.filter { $0.at <= now && $0.answer != .none }
+            open.removeAll { $0.at <= now && $0.answer != .none }
+            for request in ready {
+                close(request.request)
+                budget.answered()
+                answered += 1
+                budget.authenticated()
+                if request.answer == .good {
+                    isProbing = false
+                    breaker.answered()
+                } else {
+                    troubled()
+                }
+            }
+        }
+
+        private mutating func send() throws {
+            var most = budget.available
+            switch breaker.permit(at: now) {
+            case .all: break
+            case .probe: most = min(most, 1)
+            case .nothing(let until):
+                if let until { try #require(until - now <= .seconds(15), "a breaker's pause is bounded") }
+                return
+            }
+            let isProbe = !breaker.isClosed
+            for _ in 0..<min(most, free.count) {
+                guard let slot = free.popLast() else { break }
+                generations[slot] += 1
+                let request = RequestDeadlines.Request(slot: slot, generation: generations[slot])
+                budget.opened()
+                deadlines.add(request, sentAt: now)
+                let delay = Duration.milliseconds(Int.random(in: 1...400, using: &random))
+                open.append((request, isHealthy ? .good : mood, now + delay))
+                sent += 1
+                if isProbe {
+                    breaker.probeSent()
+                    isProbing = true
+                }
+            }
+            try #require(budget.open <= max(budget.limit, open.count), "more streams than are allowed")
+        }
+
+        /// The gateway is well again: pushes must flow within a bounded time.
+        mutating func heal() throws {
+            isHealthy = true
+            let before = answered
+            let deadline = now + .seconds(90)
+            while now < deadline, answered < before + 200 { try step() }
+            try #require(answered >= before + 200, "nothing flows though the gateway is well")
+            try #require(breaker.isClosed)
+        }
+    }
+
+    @Test(arguments: 0..<8)
+    func `limits hold, nothing waits for ever, and all flows when the gateway is well`(
+        block: UInt64
+    ) throws {
+        for seed in block * 250..<(block + 1) * 250 {
+            var walk = Walk(seed: seed)
+            for _ in 0..<200 { try walk.step() }
+            try walk.heal()
+        }
+    }
+}

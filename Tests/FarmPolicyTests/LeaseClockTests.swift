@@ -1,0 +1,98 @@
+import RandomTesting
+import Testing
+
+@testable import FarmPolicy
+
+/// Two hosts and a Redis on one simulated time: calls take as long as they like, answers are lost, hosts are suspended.
+@Suite struct LeaseClockTests {
+    private struct Host {
+        var clock = LeaseClock()
+        /// When its clock said nothing: each host's clock counts from somewhere else.
+        let offset: UInt64
+        var nextRenewal: UInt64 = 0
+        /// It does nothing before then.
+        var suspendedUntil: UInt64 = 0
+        /// Its call under way: made, taken by Redis, answered (nil: never), and whether Redis said yes.
+        var call: (made: UInt64, taken: UInt64, answered: UInt64?, isTaken: Bool, isOurs: Bool)?
+    }
+
+    private struct Walk {
+        var random: SplitMix
+        var now: UInt64 = 0
+        var owner: Int?
+        var until: UInt64 = 0
+        var hosts: [Host]
+        var starts = 0
+        var changes = 0
+
+        init(seed: UInt64) {
+            var random = SplitMix(seed: seed)
+            hosts = (0..<2).map { _ in Host(offset: UInt64.random(in: 0...1_000_000, using: &random)) }
+            self.random = random
+        }
+
+        mutating func step() throws {
+            now += UInt64.random(in: 1...400, using: &random)
+            for index in hosts.indices { try act(index) }
+        }
+
+        private mutating func act(_ index: Int) throws {
+            takeCall(index)
+            guard hosts[index].suspendedUntil <= now else { return }
+            if random.chance(200) {
+                hosts[index].suspendedUntil = now + UInt64.random(in: 1...30_000, using: &random)
+            }
+            if let call = hosts[index].call {
+                // A call without an answer is given up after a while.
+                if let answered = call.answered, answered <= now, call.isTaken {
+                    if call.isOurs { hosts[index].clock.confirmed(from: call.made + hosts[index].offset) }
+                    hosts[index].call = nil
+                } else if call.answered == nil, call.made + 5000 < now {
+                    hosts[index].call = nil
+                }
+            } else if hosts[index].nextRenewal <= now {
+                let taken = now + UInt64.random(in: 0...4000, using: &random)
+                let answered = random.chance(8) ? nil : taken + UInt64.random(in: 0...4000, using: &random)
+                hosts[index].call = (now, taken, answered, false, false)
+                hosts[index].nextRenewal = now + UInt64(LeaseClock.renewInterval / .milliseconds(1))
+            }
+            guard hosts[index].clock.mayStart(at: now + hosts[index].offset) else { return }
+            starts += 1
+            try #require(owner == index && now < until, "host \(index) starts pushes for what is not its own")
+        }
+
+        /// Redis renews for the owner, and gives what has run out to whoever asks.
+        private mutating func takeCall(_ index: Int) {
+            guard let call = hosts[index].call, !call.isTaken, call.taken <= now else { return }
+            if owner != index, now >= until {
+                owner = index
+                changes += 1
+            }
+            hosts[index].call?.isTaken = true
+            hosts[index].call?.isOurs = owner == index
+            if owner == index { until = max(until, call.taken + UInt64(LeaseClock.lease / .milliseconds(1))) }
+        }
+    }
+
+    @Test func `nobody starts a push for a shard that may be another's, whatever calls and hosts do`() throws
+    {
+        var (starts, changes) = (0, 0)
+        for seed in 0..<2000 {
+            var walk = Walk(seed: UInt64(seed))
+            for _ in 0..<300 { try walk.step() }
+            starts += walk.starts
+            changes += walk.changes
+        }
+        // The walk is about something: both hosts own and lose, and send most of the time.
+        #expect(starts > 100_000 && changes > 2200)
+    }
+
+    @Test func `a lease is counted from before the call, and ends a margin early`() {
+        var clock = LeaseClock()
+        #expect(!clock.mayStart(at: 0))
+        clock.confirmed(from: 5000)
+        #expect(clock.end == 13_000 && clock.mayStart(at: 12_999) && !clock.mayStart(at: 13_000))
+        clock.confirmed(from: 4000)
+        #expect(clock.end == 13_000, "an older answer takes nothing away")
+    }
+}
