@@ -10,6 +10,19 @@ struct AppStatus: Sendable {
     let full: ReadFullness.Fullness?
     let depths: ReadDepths.Reply
     let openJobs: Int
+    /// Who has leases on it, by name.
+    let owners: [Owner]
+    /// Shards that nobody owns; the intake counts as one.
+    let unowned: Int
+
+    /// What a host has of an app.
+    struct Owner: Sendable {
+        let host: String
+        var shards = 0
+        var hasIntake = false
+        /// Until its lease ends; below zero when it has ended and nobody has taken it over yet.
+        var leaseLeft: Duration
+    }
 
     /// Open jobs are looked for among this many of the latest.
     private static let latest = 1000
@@ -24,7 +37,25 @@ struct AppStatus: Sendable {
         for id in try await client.call(LatestJobs(count: latest), app) {
             if try await client.account(id, app)?.state == .open { open += 1 }
         }
-        return AppStatus(app: app, pause: pause, full: full, depths: depths, openJobs: open)
+        let leases = try await client.call(ReadOwners(), app)
+        let now = try await client.clock()
+        return AppStatus(
+            app: app, pause: pause, full: full, depths: depths, openJobs: open,
+            owners: owners(leases, at: now),
+            unowned: shards + 1 - leases.fields.count)
+    }
+
+    private static func owners(_ leases: ReadOwners.Reply, at now: Duration) -> [Owner] {
+        var owners: [String: Owner] = [:]
+        for (field, token) in leases.fields {
+            let left = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
+            var owner = owners[token.host] ?? Owner(host: token.host, leaseLeft: left)
+            // A host that has just begun anew has two leases: the shorter one shows.
+            owner.leaseLeft = min(owner.leaseLeft, left)
+            if field == .intake { owner.hasIntake = true } else { owner.shards += 1 }
+            owners[token.host] = owner
+        }
+        return owners.values.sorted { $0.host < $1.host }
     }
 
     /// Batches that wait for a worker.
@@ -40,7 +71,22 @@ struct AppStatus: Sendable {
             "paused_reason": .text(pause?.reason), "full_reason": .text(full?.reason.rawValue),
             "open": .number(depths.open), "ready": .number(ready), "in_flight": .number(inFlight),
             "delayed": .number(depths.delayed), "results": .number(depths.results), "inbox": .number(inbox),
-            "jobs_open": .number(openJobs),
+            "jobs_open": .number(openJobs), "unowned": .number(unowned),
+            "owners": .array(owners.map(\.json)),
+        ])
+    }
+}
+
+extension AppStatus.Owner {
+    var leaseMilliseconds: Int {
+        Int(leaseLeft.components.seconds) * 1000
+            + Int(leaseLeft.components.attoseconds / 1_000_000_000_000_000)
+    }
+
+    var json: JSONValue {
+        .object([
+            "host": .string(host), "shards": .number(shards), "intake": .bool(hasIntake),
+            "lease_ms": .number(max(0, leaseMilliseconds)),
         ])
     }
 }

@@ -31,6 +31,9 @@ struct FarmStatus: Sendable {
         for app in apps {
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
             if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }
+            for owner in app.owners where owner.leaseLeft < .zero {
+                troubles.append("\(app.app): the lease of \(owner.host) on \(owner.shards) shards has ended")
+            }
         }
         if !redis.evictionPolicy.isEmpty, redis.evictionPolicy != "noeviction" {
             troubles.append("Redis may evict keys: maxmemory-policy is \(redis.evictionPolicy)")

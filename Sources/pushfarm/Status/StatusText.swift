@@ -7,6 +7,7 @@ struct StatusText {
         var parts: [String] = []
         for host in status.hosts { parts.append(text(host)) }
         if !status.apps.isEmpty { parts.append(apps) }
+        if status.apps.contains(where: { !$0.owners.isEmpty }) { parts.append(leases) }
         parts.append(redis)
         let troubles = status.troubles.map { Paint.red.on("! " + $0, if: colours) + "\n" }.joined()
         if !troubles.isEmpty { parts.append(troubles) }
@@ -64,6 +65,27 @@ struct StatusText {
     private func state(of app: AppStatus) -> Table.Cell {
         if app.pause != nil { return .init("paused", .red) }
         return app.full == nil ? .init("running", .green) : .init("full", .yellow)
+    }
+
+    private var leases: String {
+        var table = Table([
+            "APP": .left, "HOST": .left, "SHARDS": .right, "INTAKE": .left, "LEASE ENDS IN": .right,
+        ])
+        for app in status.apps {
+            for owner in app.owners {
+                let left = Double(owner.leaseMilliseconds) / 1000
+                table.add(
+                    .init(app.app), .init(owner.host), .init(String(owner.shards)),
+                    .init(owner.hasIntake ? "yes" : ""),
+                    .init(left > 0 ? "\((left * 10).rounded() / 10) s" : "ended", left > 0 ? nil : .red))
+            }
+            if app.unowned > 0 {
+                table.add(
+                    .init(app.app), .init("nobody", .yellow), .init(String(app.unowned)), .init(""),
+                    .init(""))
+            }
+        }
+        return table.text(colours: colours)
     }
 
     private var redis: String {

@@ -14,6 +14,7 @@ final class Farm {
         var passwordInFile = false
         /// Redis has the users of deploy/users.acl, each with this password, and the farm is one of them.
         var usersPassword: String?
+        var redisOptions: [String] = []
         var environment: [String: String] = [:]
         /// All of `apps:`; nil: one app "demo" with the simulator's own key.
         var apps: ((Gateway.Started, TestFolder) -> [App])?
@@ -36,7 +37,8 @@ final class Farm {
             redis = try await RedisServer(
                 in: folder.path, password: password, user: "operator", options: ["--aclfile", file])
         } else {
-            redis = try await RedisServer(in: folder.path, password: options.redisPassword)
+            redis = try await RedisServer(
+                in: folder.path, password: options.redisPassword, options: options.redisOptions)
         }
         gateway = try await Gateway(
             in: folder.path, faults: options.faults, options: options.simulatorOptions)

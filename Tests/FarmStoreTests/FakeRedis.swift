@@ -1,0 +1,77 @@
+import EventLoop
+import RESP
+import Transport
+
+@testable import FarmStore
+
+/// Speaks Redis's protocol and does as it is told: for trouble that a real Redis does not make on demand.
+@Loop final class FakeRedis {
+    /// What a command is answered with; nil: silence.
+    enum Answer {
+        case line(String)
+        case nothing
+        /// The connection ends without an answer.
+        case end
+    }
+
+    /// Every command but those of the log-in, as its words.
+    private(set) var commands: [[String]] = []
+    private(set) var connections = 0
+    /// Decides about commands that are not of the log-in.
+    var answer: (_ words: [String]) -> Answer = { _ in .line(":1") }
+    /// Decides about the log-in: what it answers nil to is answered well.
+    var logIn: (_ words: [String]) -> Answer? = { _ in nil }
+
+    private var listener: Listener?
+    private var streams: [(stream: ByteStream, reader: RESPReader)] = []
+
+    func start() async throws {
+        listener = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { [unowned self] stream in
+            accept(stream)
+        }
+    }
+
+    func stop() {
+        listener?.close()
+        for (stream, _) in streams { stream.close() }
+        streams = []
+    }
+
+    var settings: RedisSettings {
+        let port = listener?.address.port ?? 0
+        return RedisSettings(
+            address: RedisAddress(endpoint: .tcp(host: "127.0.0.1", port: port)), clientName: "test")
+    }
+
+    private func accept(_ stream: ByteStream) {
+        connections += 1
+        let reader = RESPReader()
+        streams.append((stream, reader))
+        stream.onBytes = { [unowned self, unowned stream] bytes in
+            do {
+                try reader.feed(bytes)
+                while let value = try reader.next() {
+                    obey((value.array ?? []).map { $0.text ?? "" }, stream)
+                }
+            } catch { stream.close() }
+        }
+    }
+
+    private func obey(_ words: [String], _ stream: ByteStream) {
+        let isLogIn = ["SCRIPT", "CLIENT", "INFO", "AUTH", "SELECT"].contains(words.first ?? "")
+        if !isLogIn { commands.append(words) }
+        switch isLogIn ? logIn(words) ?? Self.welcome(words) : answer(words) {
+        case .line(let line): Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }
+        case .nothing: break
+        case .end: stream.close()
+        }
+    }
+
+    private static func welcome(_ words: [String]) -> Answer {
+        switch words.first {
+        case "SCRIPT": .line("$40\r\n" + String(repeating: "a", count: 40))
+        case "INFO": .line("$10\r\nrun_id:abc")
+        default: .line("+OK")
+        }
+    }
+}

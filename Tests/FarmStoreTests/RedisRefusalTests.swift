@@ -1,0 +1,155 @@
+import EventLoop
+import LoopTesting
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// Everything that Redis may say instead of doing it: wait, and make the same call again.
+@Suite(.timeLimit(.minutes(1))) struct RedisRefusalTests {
+    private static let notNow = [
+        "LOADING Redis is loading the dataset in memory",
+        "READONLY You can't write against a read only replica.",
+        "MISCONF Errors writing to the AOF file: No space left on device",
+        "OOM command not allowed when used memory > 'maxmemory'.",
+        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+        "NOREPLICAS Not enough good replicas to write.", "MASTERDOWN Link with MASTER is down",
+        "CLUSTERDOWN The cluster is down", "TRYAGAIN Multiple keys request during rehashing of slot",
+        "NOSCRIPT No matching script. Please use EVAL.",
+        "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
+    ]
+
+    @Loop private func connected(_ fake: FakeRedis) async throws -> RedisConnection {
+        try await fake.start()
+        let connection = RedisConnection(fake.settings)
+        connection.start()
+        await connection.whenReady()
+        return connection
+    }
+
+    @Test(arguments: notNow) func `is waited out, however often it comes`(refusal: String) async throws {
+        try await onLoop {
+            let fake = FakeRedis()
+            let connection = try await connected(fake)
+            var left = 5
+            fake.answer = { _ in
+                left -= 1
+                return .line(left >= 0 ? "-" + refusal : "*1\r\n:1")
+            }
+            let store = AppStore(app: "demo", connection: connection)
+            #expect(try await store.performPatiently(ReleaseLeases(nonce: "n", fields: nil)) == 1)
+            // The same call each time, and on the same connection.
+            #expect(fake.commands.count >= 6 && Set(fake.commands).count == 1)
+            #expect(fake.connections == 1)
+            connection.close()
+            fake.stop()
+        }
+    }
+
+    @Test(arguments: notNow) func `is temporary for single commands, too`(refusal: String) {
+        let error = RedisError(RESPServerError(message: refusal))
+        #expect(error.isTemporary && StoreError(RESPServerError(message: refusal)).isTemporary)
+    }
+
+    @Test(arguments: ["ERR unknown command", "NOPERM no permissions", "WRONGTYPE Operation against a key"])
+    func `what waiting does not heal is no reason to wait`(refusal: String) async throws {
+        try await onLoop {
+            let fake = FakeRedis()
+            let connection = try await connected(fake)
+            fake.answer = { _ in .line("-" + refusal) }
+            let store = AppStore(app: "demo", connection: connection)
+            await #expect(throws: StoreError.self) {
+                try await store.performPatiently(ReleaseLeases(nonce: "n", fields: nil))
+            }
+            #expect(fake.commands.count == 1)
+            connection.close()
+            fake.stop()
+        }
+    }
+
+    @Test(arguments: [
+        "LOADING Redis is loading the dataset in memory", "ERR max number of clients reached",
+        "MASTERDOWN Link with MASTER is down", "BUSY Redis is busy running a script.",
+        "NOAUTH Authentication required.",
+    ])
+    func `a connection that is refused is asked for until it comes, and that is told once`(refusal: String)
+        async throws
+    {
+        try await onLoop {
+            let fake = FakeRedis()
+            var left = 4
+            fake.logIn = { words in
+                guard words.first == "SCRIPT", left > 0 else { return nil }
+                left -= 1
+                return .line("-" + refusal)
+            }
+            try await fake.start()
+            let connection = RedisConnection(fake.settings)
+            var outages: [String] = []
+            connection.onOutage = { outage in
+                switch outage {
+                case .began(let error): outages.append("\(error)")
+                case .ended: outages.append("ended")
+                }
+            }
+            connection.start()
+            await connection.whenReady()
+            #expect(fake.connections == 5)
+            #expect(outages.count == 2 && outages[0].contains(refusal) && outages[1] == "ended")
+            connection.close()
+            fake.stop()
+        }
+    }
+
+    @Test func `connections that end in the middle of calls cost nothing but the repetition`() async throws {
+        try await onLoop {
+            let fake = FakeRedis()
+            let connection = try await connected(fake)
+            var outages = 0
+            connection.onOutage = { _ in outages += 1 }
+            var left = 6
+            fake.answer = { _ in
+                left -= 1
+                return left >= 0 ? .end : .line("*1\r\n:1")
+            }
+            let store = AppStore(app: "demo", connection: connection)
+            #expect(try await store.performPatiently(ReleaseLeases(nonce: "n", fields: nil)) == 1)
+            #expect(fake.commands.count == 7 && Set(fake.commands).count == 1 && fake.connections == 7)
+            // Each time the first try brought it back: nobody has to hear of it.
+            #expect(outages == 0)
+            connection.close()
+            fake.stop()
+        }
+    }
+
+    @Test func `a Redis that is silent is given up at the deadline, in the log-in as well`() async throws {
+        try await onLoop {
+            let fake = FakeRedis()
+            try await fake.start()
+            var settings = fake.settings
+            (settings.timeout, settings.connectTimeout) = (.milliseconds(100), .milliseconds(100))
+            fake.logIn = { _ in fake.connections < 3 ? .nothing : nil }
+            let connection = RedisConnection(settings)
+            connection.start()
+            await connection.whenReady()
+            #expect(fake.connections == 3)
+            fake.answer = { _ in .nothing }
+            await #expect(throws: RedisError.timedOut) {
+                try await connection.call(RESPCommand("GET", "x"))
+            }
+            await connection.whenReady()
+            #expect(fake.connections == 4)
+            connection.close()
+            fake.stop()
+        }
+    }
+
+    @Test func `pauses between tries grow to a second, and no further`() {
+        var backoff = Backoff()
+        let pauses = (0..<200).map { _ in backoff.pause() }
+        #expect(pauses.allSatisfy { $0 >= .milliseconds(25) && $0 <= .seconds(1) })
+        // Below the limit by chance: those who lost Redis together do not come back together.
+        #expect(Set(pauses.suffix(100)).count > 90)
+        #expect(pauses.suffix(100).allSatisfy { $0 >= .milliseconds(500) })
+    }
+}
