@@ -27,10 +27,9 @@ SECONDS = 60
 fuzz: setup
 	Tests/Fuzzing/run $(SECONDS) "$(TARGET)" "$(MERGE)"
 
-# The whole suite, and the farms that it starts, under the address and the undefined-behaviour sanitizer.
+# The whole suite, and the farms that it starts, under the sanitizers for addresses, leaks and undefined behaviour.
 sanitize: setup
-	Tests/sanitize address
-	Tests/sanitize undefined
+	Tests/sanitize
 
 # Breaks farms of real processes for MINUTES, by the kinds of docs/reliability.md; SEED repeats a run, ONLY=1,7 picks kinds.
 # A table on the terminal, all figures in .build/chaos/chaos.json, ledgers and logs of whatever fails beside it.

@@ -159,7 +159,7 @@ let package = Package(
         .testTarget(
             name: "WorkerTests",
             dependencies: [
-                "RandomTesting",
+                "FarmHarness", "RandomTesting",
                 "Worker", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs",
                 "PushModel", "RESP",
                 "TLS",
@@ -189,7 +189,9 @@ let package = Package(
         .executableTarget(
             name: "pushfarm-fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/FuzzingProgram",
             swiftSettings: strict),
-        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"], swiftSettings: strict),
+        .testTarget(
+            name: "FuzzingTests", dependencies: ["Fuzzing", "FarmHarness", "pushfarm-fuzz"],
+            swiftSettings: strict),
         .testTarget(
             name: "CoordinatorTests",
             dependencies: ["Coordinator", "FarmStore", "FarmPolicy", "PushModel", "RandomTesting"],
@@ -197,7 +199,8 @@ let package = Package(
         .testTarget(
             name: "IntakeTests",
             dependencies: [
-                "Intake", "Coordinator", "ControlChannel", "FarmStore", "FarmPolicy", "PushModel", "RESP",
+                "FarmHarness", "Intake", "Coordinator", "ControlChannel", "FarmStore", "FarmPolicy",
+                "PushModel", "RESP",
                 "EventLoop", "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -211,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "FarmStoreTests",
             dependencies: [
-                "RandomTesting", "FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop", "Transport",
+                "FarmHarness", "RandomTesting", "FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop",
+                "Transport",
             ],
             swiftSettings: strict),
         // Breaks farms of real processes, and judges what became of them.

@@ -25,7 +25,11 @@ package struct ChildLaunch {
 
     /// What every child inherits: nothing that could hold a secret, nothing that makes systemd think it is the service.
     static let inherited: [String] = {
-        let names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE"]
+        var names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE"]
+        #if DEBUG
+            // What a sanitizer that is built in listens to.
+            names += ["ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"]
+        #endif
         let variables = names.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
         #if FAILPOINTS
             return variables + Failpoint.environment

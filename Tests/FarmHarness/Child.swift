@@ -27,7 +27,9 @@ package final class Child {
     ) throws {
         outputFile = "\(folder)/\(name).out"
         errorFile = "\(folder)/\(name).err"
-        let defaults = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]
+        // What a sanitizer that is built in listens to: the rest of the environment is not for children.
+        let sanitizers = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
+        let defaults = sanitizers.merging(["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]) { $1 }
         let variables = defaults.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         let words = prefix + [program] + arguments
         pid = try Self.spawn(words[0], Array(words.dropFirst()), variables, outputFile, errorFile)

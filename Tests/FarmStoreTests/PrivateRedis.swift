@@ -2,13 +2,17 @@ import Foundation
 import RESP
 import Testing
 
+import class FarmHarness.Child
+
 @testable import FarmStore
 
 /// A redis-server of one test's own, on a unix socket in a temporary folder, with a blocking client.
 final class PrivateRedis {
     let socketPath: String
     private let folder: URL
-    private let process = Process()
+    /// Not Foundation's `Process`: one of its descriptors leaks into whatever another test starts at the same time, and it
+    /// waits until that has ended too.
+    private let process: Child
     private let client: BlockingClient
     private var hashes: [Script: [UInt8]] = [:]
     /// A fault put into a script on purpose.
@@ -19,22 +23,18 @@ final class PrivateRedis {
             "pushfarm-store-" + UUID().uuidString.prefix(8))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         socketPath = folder.appendingPathComponent("r.sock").path
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
+        process = try Child(
+            "redis", "redis-server",
             [
-                "redis-server", "--port", "0", "--unixsocket", socketPath, "--save", "", "--dir", folder.path,
+                "--port", "0", "--unixsocket", socketPath, "--save", "", "--dir", folder.path,
                 "--maxmemory-policy", "noeviction",
-            ] + options
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
+            ] + options, in: folder.path)
         client = try BlockingClient.connect(to: socketPath)
     }
 
     deinit {
         client.close()
-        // A test runs on a thread that blocks signals, and the child inherits that: nothing less ends it.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.destroy()
         try? FileManager.default.removeItem(at: folder)
     }
 

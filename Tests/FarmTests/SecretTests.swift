@@ -182,7 +182,7 @@ extension BusyFarms {
                 let dump = try client.run("DUMP", String(decoding: key, as: UTF8.self)).bytes ?? []
                 let text = String(decoding: key, as: UTF8.self)
                 #expect(!dump.isEmpty, "\(text)")
-                #expect(secrets.found(in: Data(key + dump)) == [], "\(text)")
+                #expect(secrets.found(in: key + dump) == [], "\(text)")
             }
             monitor.signal(SIGTERM)
             _ = try await monitor.wait()

@@ -52,6 +52,9 @@ struct RESPStream {
 }
 
 extension RESPValue {
+    /// All strings in it.
+    var strings: [[UInt8]] { array?.flatMap(\.strings) ?? bytes.map { [$0] } ?? [] }
+
     /// As Redis would send it; nil where bytes were lost because they were no UTF-8.
     var wire: [UInt8]? {
         switch self {

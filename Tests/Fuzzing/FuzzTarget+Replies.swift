@@ -21,7 +21,7 @@ extension FuzzTarget {
 
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, Audit.self, Blame.self, Checkout.self, ClaimResults.self, CountResults.self,
-        CreateResultsGroup.self, LatestJobs.self, Offer.self, Pause.self, Press.self, Promote.self,
+        CreateResultsGroup.self, LatestJobs.self, Offer.self, Park.self, Pause.self, Press.self, Promote.self,
         PutBack.self, ReadAccount.self,
         ReadDepths.self, ReadFullness.self, ReadGate.self, ReadOwners.self, ReadResults.self, Reclaim.self,
         Refuse.self,
@@ -31,19 +31,7 @@ extension FuzzTarget {
 
     private static func readAll(_ value: RESPValue) throws(Violation) {
         for request in requests { read(value, as: request) }
-        if let text = value.text {
-            let info = RedisInfo(text)
-            _ = (info.maxMemory, info.version, info.isAppendOnly)
-        }
-        // What is made of the parts.
-        if let reply = try? Checkout.result(value) {
-            for batch in reply.batches {
-                _ = (batch.id.shard, batch.id.lane, batch.id.description, try? Batch(decoding: batch.body))
-            }
-        }
-        if let owners = try? ReadOwners.result(value) {
-            for token in owners.fields.values { _ = (token.epoch, token.nonce, token.host) }
-        }
+        for bytes in value.strings { try readPart(bytes) }
         if let fields = try? ReadAccount.result(value),
             let account = Account(id: "j", app: "a", fields: fields)
         {
@@ -54,6 +42,20 @@ extension FuzzTarget {
                 try Violation.unless(positions.allSatisfy { !$0.isEmpty }, "a run without positions")
             }
         }
+    }
+
+    /// What is made of a string within a reply.
+    private static func readPart(_ bytes: [UInt8]) throws(Violation) {
+        let batch = BatchID(bytes)
+        try Violation.unless((-1...9999).contains(batch.shard), "shard \(batch.shard)")
+        _ = batch.lane
+        let token = FenceToken(bytes)
+        _ = (token.epoch, token.nonce, token.host, token.isFree)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let command = HostCommand(text)
+        try Violation.unless(HostCommand(command.text) == command, "another command")
+        let info = RedisInfo(text)
+        _ = (info.maxMemory, info.version, info.isAppendOnly)
     }
 
     private static func read<R: Request>(_ value: RESPValue, as request: R.Type) {

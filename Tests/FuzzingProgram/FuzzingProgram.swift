@@ -3,18 +3,20 @@
     import Foundation
     import Fuzzing
 
-    /// libFuzzer's loop over one target: `pushfarm-fuzz TARGET [libFuzzer's own arguments]`. See `make fuzz`.
+    /// libFuzzer's loop over one target: `pushfarm-fuzz --target=NAME [libFuzzer's own arguments]`. See `make fuzz`.
+    ///
+    /// libFuzzer passes the target on, unread, when it starts this program again.
     @main @MainActor enum FuzzingProgram {
         private static var target: FuzzTarget?
 
         static func main() {
-            let words = CommandLine.arguments.dropFirst()
-            guard let target = FuzzTarget.all.first(where: { $0.name == words.first }) else {
+            let words = CommandLine.arguments
+            guard let target = FuzzTarget.all.first(where: { words.contains("--target=\($0.name)") }) else {
                 // Also how the Makefile learns the names.
                 return print(FuzzTarget.all.map(\.name).joined(separator: "\n"))
             }
             self.target = target
-            let arguments = ["pushfarm-fuzz", "-max_len=\(target.longestInput)"] + words.dropFirst()
+            let arguments = [words[0], "-max_len=\(target.longestInput)"] + words.dropFirst()
             var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
             var count = Int32(arguments.count)
             pointers.withUnsafeMutableBufferPointer { pointers in
@@ -38,6 +40,6 @@
     }
 #else
     @main enum FuzzingProgram {
-        static func main() { print("Built without libFuzzer: run make fuzz.") }
+        static func main() { PlainLoop.run(CommandLine.arguments) }
     }
 #endif

@@ -1,42 +1,31 @@
+import FarmHarness
 import Foundation
 import Fuzzing
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// Each target over its corpus and what was once wrong with it, then five seconds of changed inputs, in a process of
 /// its own: a trap ends that process, and leaves the input behind.
 ///
 /// Without coverage, which `make fuzz` has; the corpora are what that found.
 @Suite(.serialized) struct FuzzTests {
-    @Test func `a job`() async { await #expect(processExitsWith: .success) { try fuzz("job") } }
-    @Test func `an answer`() async { await #expect(processExitsWith: .success) { try fuzz("answer") } }
-    @Test func `a batch`() async { await #expect(processExitsWith: .success) { try fuzz("batch") } }
-    @Test func `results`() async { await #expect(processExitsWith: .success) { try fuzz("results") } }
-    @Test func `a configuration`() async {
-        await #expect(processExitsWith: .success) { try fuzz("configuration") }
-    }
-    @Test func `bytes of Redis`() async { await #expect(processExitsWith: .success) { try fuzz("resp") } }
-    @Test func `replies of Redis`() async {
-        await #expect(processExitsWith: .success) { try fuzz("replies") }
-    }
-    @Test func `control messages`() async {
-        await #expect(processExitsWith: .success) { try fuzz("control") }
-    }
-    @Test func `bytes of a gateway`() async {
-        await #expect(processExitsWith: .success) { try fuzz("http2") }
-    }
-
-    @Test func `every target has its test and its corpus`() throws {
-        let names = FuzzTarget.all.map(\.name)
-        #expect(Set(names).count == names.count)
-        let tests = try String(contentsOfFile: #filePath, encoding: .utf8)
-        for name in names {
-            #expect(tests.contains("try fuzz(\"\(name)\")"), "\(name) has no test")
-            #expect(try Corpus.inputs(name).count > 3, "\(name) has no corpus")
+    @Test(arguments: FuzzTarget.all.map(\.name))
+    func `whatever comes in, it holds`(target: String) async throws {
+        #expect(try Sources.files(in: "Tests/Fuzzing/Corpora/\(target)").count > 3, "no corpus")
+        let folder = try TestFolder()
+        let last = folder.path + "/last"
+        let inputs = try ["Corpora", "Crashers"].flatMap {
+            try Sources.files(in: "Tests/Fuzzing/\($0)/\(target)")
         }
+        let program =
+            URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/pushfarm-fuzz"
+        let child = try Child(
+            "fuzz", program, ["--target=\(target)", "--seconds=5", "--seed=2026", "--last=\(last)"] + inputs,
+            in: folder.path)
+        let end = try await child.wait()
+        guard end != .exited(0) else { return }
+        let input = FileManager.default.contents(atPath: last) ?? Data()
+        Issue.record(
+            "\(end): \(child.error.prefix(600))\ninput in base64: \(input.base64EncodedString())")
     }
 
     /// What reads replies of Redis or messages of another process, and is not in the lists of the targets.
@@ -45,8 +34,9 @@ import Testing
         ("Sources/ControlChannel", ": ControlMessage {", "FuzzTarget+Control.swift"),
     ])
     func `nothing that can be fuzzed is left out`(folder: String, ending: String, list: String) throws {
-        let listed = try Corpus.source("Tests/Fuzzing/" + list)
-        let lines = try Corpus.sources(folder).flatMap { $0.split(separator: "\n") }
+        let listed = try Sources.text(of: "Tests/Fuzzing/" + list)
+        let lines = try Sources.files(in: folder).filter { $0.hasSuffix(".swift") }
+            .flatMap { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n") }
         let readers = lines.filter { $0.hasSuffix(ending) }
             .compactMap { $0.dropLast(ending.count).split(separator: " ").last }
         #expect(readers.count > 1)
@@ -54,19 +44,23 @@ import Testing
     }
 }
 
-private func fuzz(_ name: String) throws {
-    let target = try #require(FuzzTarget.all.first { $0.name == name })
-    // A machine with other work does that first.
-    _ = nice(10)
-    let trace = Corpus.lastInput(name)
-    let loop = FuzzLoop(target, corpus: try Corpus.inputs(name), seed: 2026)
-    do throws(FuzzLoop.Failure) {
-        _ = try loop.run(for: .seconds(5)) { trace.write($0) }
-    } catch {
-        Issue.record(
-            "\(error)\ninput, also in \(trace.path): \(String(decoding: error.input, as: UTF8.self).debugDescription)"
-        )
-        return
+/// The package's own files.
+private enum Sources {
+    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path
+
+    static func text(of path: String) throws -> String {
+        try String(contentsOfFile: "\(package)/\(path)", encoding: .utf8)
     }
-    trace.remove()
+
+    /// Paths of all files below a folder; none when there is no such folder, as git keeps no empty one.
+    static func files(in folder: String) throws -> [String] {
+        let place = "\(package)/\(folder)"
+        guard FileManager.default.fileExists(atPath: place) else { return [] }
+        return try FileManager.default.subpathsOfDirectory(atPath: place).sorted().map { "\(place)/\($0)" }
+            .filter {
+                (try? FileManager.default.attributesOfItem(atPath: $0)[.type] as? FileAttributeType)
+                    == .typeRegular
+            }
+    }
 }

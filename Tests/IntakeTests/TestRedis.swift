@@ -1,29 +1,30 @@
 import Foundation
 
+import class FarmHarness.Child
+
 /// A redis-server of one test's own, on a unix socket in a temporary folder.
 final class TestRedis {
     let socketPath: String
     private let folder: URL
-    private let process = Process()
+    /// Not Foundation's `Process`: one of its descriptors leaks into whatever another test starts at the same time, and it
+    /// waits until that has ended too.
+    private let process: Child
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "pf-" + UUID().uuidString.prefix(8))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         socketPath = folder.appendingPathComponent("r.sock").path
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "redis-server", "--port", "0", "--unixsocket", socketPath, "--save", "", "--dir", folder.path,
-            "--maxmemory-policy", "noeviction",
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        process = try Child(
+            "redis", "redis-server",
+            [
+                "--port", "0", "--unixsocket", socketPath, "--save", "", "--dir", folder.path,
+                "--maxmemory-policy", "noeviction",
+            ], in: folder.path)
     }
 
     deinit {
-        // A test runs on a thread that blocks signals, and the child inherits that: nothing less ends it.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.destroy()
         try? FileManager.default.removeItem(at: folder)
     }
 }

@@ -32,7 +32,7 @@ final class BuiltProgram {
         return bundle.prefix(through: bundle.lastIndex(of: "/") ?? bundle.startIndex) + "pushfarm"
     }
 
-    /// Starts it with no environment but `variables`.
+    /// Starts it with no environment but `variables`, and what a sanitizer that is built in listens to.
     init(_ arguments: [String], _ variables: [String: String] = [:]) throws {
         let folder = try StateFolder.temporary()
         try #require(mkfifo(folder + "/output", 0o600) == 0)
@@ -46,7 +46,11 @@ final class BuiltProgram {
         posix_spawn_file_actions_addopen(&actions, 1, folder + "/output", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, folder + "/error", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         var words = (["pushfarm"] + arguments).map { strdup($0) } + [nil]
-        var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
+        let names = ["ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"]
+        let sanitizers = names.compactMap { (name: String) -> (String, String)? in
+            getenv(name).map { (name, String(cString: $0)) }
+        }
+        var environment = variables.merging(sanitizers) { $1 }.map { strdup("\($0)=\($1)") } + [nil]
         defer { for word in words + environment { free(word) } }
         var pid: pid_t = 0
         let code = posix_spawn(&pid, Self.file, &actions, nil, &words, &environment)

@@ -8,8 +8,13 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// -1, which nobody owns, if it names none.
     package var shard: Int {
-        bytes.prefix { $0 != UInt8(ascii: ".") }.reduce(0) { $0 * 10 + Int($1) - 48 }
+        let digits = bytes.prefix { $0 != UInt8(ascii: ".") }
+        guard (1...4).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return -1
+        }
+        return digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
     }
 
     package var lane: Lane? {

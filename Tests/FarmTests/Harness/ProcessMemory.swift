@@ -40,7 +40,9 @@ struct ProcessMemory {
             let wanted = min(size, Int(region.upperBound - place))
             let count = pread(file, &buffer, wanted, off_t(place))
             guard count > 0 else { break }
-            found += secrets.found(in: Data(buffer[..<count]))
+            found += buffer.withUnsafeBytes {
+                secrets.found(in: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+            }
             guard count > overlap, place + UInt(count) < region.upperBound else { break }
             place += UInt(count - overlap)
         }

@@ -16,11 +16,13 @@ struct Secrets {
     }
 
     /// The names of what is there.
-    func found(in data: Data) -> [String] {
-        patterns.filter { data.range(of: Data($0.bytes)) != nil }.map(\.name)
+    func found(in bytes: UnsafeRawBufferPointer) -> [String] {
+        patterns.filter { Self.contains(bytes, $0.bytes) }.map(\.name)
     }
 
-    func found(in text: String) -> [String] { found(in: Data(text.utf8)) }
+    func found(in bytes: [UInt8]) -> [String] { bytes.withUnsafeBytes { found(in: $0) } }
+    func found(in data: Data) -> [String] { data.withUnsafeBytes { found(in: $0) } }
+    func found(in text: String) -> [String] { found(in: Array(text.utf8)) }
 
     func found(inFile path: String) -> [String] {
         FileManager.default.contents(atPath: path).map { found(in: $0) } ?? []
@@ -30,6 +32,19 @@ struct Secrets {
         var sum = one
         sum.patterns += other.patterns
         return sum
+    }
+
+    /// Goes from one first byte to the next: tens of megabytes are searched for dozens of patterns.
+    private static func contains(_ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
+        guard var place = bytes.baseAddress, let first = pattern.first else { return false }
+        let end = place + bytes.count
+        while end - place >= pattern.count,
+            let found = memchr(place, Int32(first), end - place - pattern.count + 1)
+        {
+            if memcmp(found, pattern, pattern.count) == 0 { return true }
+            place = UnsafeRawPointer(found) + 1
+        }
+        return false
     }
 
     private mutating func add(_ name: String, _ text: String) { patterns.append((name, Array(text.utf8))) }

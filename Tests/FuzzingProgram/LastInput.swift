@@ -1,0 +1,23 @@
+import Foundation
+
+/// A file that holds the input which is being tried, also after a trap: it is mapped, so the kernel has it.
+struct LastInput {
+    private static let room = 1 << 20
+    private let descriptor: Int32
+    private let file: UnsafeMutableRawBufferPointer
+
+    init?(path: String) {
+        descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, ftruncate(descriptor, off_t(Self.room)) == 0,
+            let start = mmap(nil, Self.room, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+            start != MAP_FAILED
+        else { return nil }
+        file = UnsafeMutableRawBufferPointer(start: start, count: Self.room)
+    }
+
+    /// The length in 4 bytes, the lowest first, then the input.
+    func write(_ input: [UInt8]) {
+        file.storeBytes(of: UInt32(input.count).littleEndian, as: UInt32.self)
+        input.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: file[4...]).copyMemory(from: $0) }
+    }
+}
