@@ -120,6 +120,12 @@ import PushModel
         schedule()
     }
 
+    /// Nothing that bears our name in Redis stays unknown to us for long.
+    func lookAround() {
+        window.lookAround()
+        schedule()
+    }
+
     /// Ownership is in doubt: what was done in the last seconds is told once more.
     func tellAgain() {
         window.now = .now

@@ -28,6 +28,10 @@ extension Window {
         repeatAll()
     }
 
+    /// Looks for batches that Redis believes to be ours and that we do not know of: a call that had no answer may have
+    /// been carried out late, after the last look.
+    func lookAround() { unsure.formUnion(shards.tokens.keys) }
+
     /// Makes the reports in the ring once more.
     func repeatAll() {
         ring.repeatAll(at: now)

@@ -19,6 +19,8 @@ import Supervision
     private static let orphanGrace = Duration.seconds(5)
     /// The slow poll: what heals a ring that was lost.
     private static let pollInterval = Duration.seconds(1)
+    /// Between two looks for batches that bear our name in Redis and that we do not know of.
+    private static let pollsBetweenLooks = 5
 
     private let log: Logger
     private let control: Control
@@ -169,6 +171,7 @@ import Supervision
             sum.dials += UInt64(app.pool.dials)
         }
         polls += 1
+        if polls.isMultiple(of: Self.pollsBetweenLooks) { for app in apps.values { app.lookAround() } }
         if polls.isMultiple(of: 3) { Memory.releaseIdleCode() }
         sum.residentBytes = Memory.residentBytes
         tell(.beat(sum))

@@ -16,8 +16,8 @@ package final class Network {
             let probe = "pf-probe-\(getpid())"
             try ip("netns", "add", probe)
             defer { try? ip("netns", "del", probe) }
-            try ip("-n", probe, "link", "add", "a", "type", "veth", "peer", "name", "b")
-            try ip("-n", probe, "link", "add", "s", "type", "bridge")
+            try ip("-n", probe, "link", "add", "pf0", "type", "veth", "peer", "name", "pf1")
+            try ip("-n", probe, "link", "add", "pf2", "type", "bridge")
             return nil
         } catch { return "network namespaces are not permitted here: \(error)" }
     }()

@@ -28,7 +28,8 @@ extension HostFarms {
             try await load.more(2)
             try await load.expectExactlyOnce()
             for host in ["alpha", "beta"] {
-                #expect(!farm.log(host).contains("leases lost") && !farm.log(host).contains("anew"))
+                let log = farm.log(host)
+                #expect(!log.contains("leases lost") && !log.contains("anew"), "\(log)")
             }
         }
 

@@ -48,6 +48,7 @@ struct WindowSimulation {
     /// Calls on their way to Redis.
     private var wire: [Wire] = []
     private var isConnected = true
+    private var nextLook = ContinuousClock.now + .seconds(5)
     private var flying: [Flying] = []
     /// Final outcomes that the worker has had from the gateway.
     private var known: Set<Place> = []
@@ -170,6 +171,10 @@ struct WindowSimulation {
     }
 
     private mutating func tick() {
+        if nextLook <= now {
+            window.lookAround()
+            nextLook = now + .seconds(5)
+        }
         guard isConnected, window.delay != nil else { return }
         window.reportDirty()
     }
