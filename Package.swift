@@ -217,7 +217,7 @@ let package = Package(
                 "FarmHarness", "RandomTesting", "FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop",
                 "Transport",
             ],
-            swiftSettings: strict),
+            exclude: ["Scripts/effects.txt"], swiftSettings: strict),
         // Breaks farms of real processes, and judges what became of them.
         .target(name: "ChaosChecker", path: "Tests/ChaosChecker", swiftSettings: strict),
         .target(

@@ -11,8 +11,9 @@ struct Desk {
     let keys = Keys(app: "demo")
     let token = FenceToken(Array("1:n1:host".utf8))
 
-    init(_ options: [String] = []) throws {
+    init(_ options: [String] = [], mutant: Mutant? = nil) throws {
         redis = try PrivateRedis(options)
+        redis.mutant = mutant
         let lease = try perform(acquire("n1"))
         #expect(lease.answers.allSatisfy { $0 == .ours(token) })
         try perform(CreateResultsGroup())

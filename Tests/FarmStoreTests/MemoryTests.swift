@@ -12,7 +12,7 @@ import Testing
         let later = Int64(4_000_000_000_000)
         try desk.split(step: 3, [("j3", 2)], shard: 2, due: later)
         try desk.perform(Submit(job: Array("job".utf8)))
-        _ = try desk.redis.run(FunctionLibrary.loadCommand)
+        _ = try desk.redis.run(ScriptFolder.functionCommand())
         try desk.redis.run("CONFIG", "SET", "maxmemory", "1")
         func isRefused(_ body: () throws -> Void) -> Bool {
             do {

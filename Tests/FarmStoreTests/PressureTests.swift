@@ -9,7 +9,7 @@ import Testing
     let desk: Desk
     init() throws {
         desk = try Desk()
-        _ = try desk.redis.run(FunctionLibrary.loadCommand)
+        _ = try desk.redis.run(ScriptFolder.functionCommand())
     }
 
     private static let wide = AppLimits(backlog: 1000, inbox: 100, inboxBytes: 1 << 20, jobBytes: 1 << 10)

@@ -57,9 +57,10 @@ final class PrivateRedis {
         try Step.result(client.run(request.command(keys, hash: try Step.script.map(hash))))
     }
 
-    private func hash(_ script: Script) throws -> [UInt8] {
+    func hash(_ script: Script) throws -> [UInt8] {
         if let hash = hashes[script] { return hash }
-        let answer = try client.run(mutant?.loadCommand(of: script) ?? script.loadCommand)
+        let answer = try client.run(
+            mutant?.loadCommand(of: script) ?? ScriptFolder.loadCommand(of: script) ?? script.loadCommand)
         let hash = try #require(answer.bytes, "\(script): \(answer)")
         hashes[script] = hash
         return hash

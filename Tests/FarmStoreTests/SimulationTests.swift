@@ -17,7 +17,7 @@ import Testing
         try run(seed: seed)
     }
 
-    @Test(arguments: Mutant.all) func `a fault in a script is noticed`(mutant: Mutant) throws {
+    @Test(arguments: Mutant.all + Mutant.steps) func `a fault in a script is noticed`(mutant: Mutant) throws {
         let isNoticed = (1...12).contains { seed in
             do {
                 try run(seed: UInt64(seed), mutant: mutant)

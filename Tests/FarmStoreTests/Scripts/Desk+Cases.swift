@@ -1,0 +1,54 @@
+import PushModel
+
+@testable import FarmStore
+
+/// Situations that many cases begin with.
+extension Desk {
+    /// Pushes jobs and takes them.
+    func take(_ jobs: String...) throws {
+        for job in jobs { try perform(Submit(job: Array(job.utf8))) }
+        _ = try perform(Take(token: token, known: 0, maxJobs: 99, maxBytes: 9999, maxJobBytes: 9999))
+    }
+
+    /// Two of the five pushes of a job.
+    func firstPart() -> Split {
+        Split(
+            token: token, step: 1, dropped: 0, head: IntakeHead(job: "big", offset: 2),
+            jobs: [Split.Job(id: "big", opens: true, submitted: 5, accepted: 5)],
+            batches: [.init(shard: 0, lane: .high, tokens: 2, body: Self.body([("big", 2)]))])
+    }
+
+    /// A batch in the hands of the worker w1.
+    func held(
+        step: Int = 1, _ jobs: [(id: String, tokens: Int)], lane: Lane = .high, credit: Int = 100
+    ) throws -> Checkout.Batch {
+        try split(step: step, jobs, lane: lane)
+        return try checkout(credit: credit).batches[0]
+    }
+
+    /// A batch that was checked out, and then a Redis that went back to when it was delayed.
+    func delayed(_ jobs: [(id: String, tokens: Int)]) throws -> BatchID {
+        try split(jobs, due: 4_000_000_000_000)
+        return BatchID(
+            try redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "0").array?.first?.bytes ?? [])
+    }
+
+    func reportRequest(
+        _ batch: BatchID, _ positions: Range<Int>, wanted: Int = 0, facts: Bool = true, entry: [UInt8]
+    ) -> Report {
+        var runs = PositionRuns()
+        runs.append(positions)
+        return Report(
+            token: token, worker: "w1", batch: batch, delivery: 1, wanted: wanted,
+            isFactsOnly: facts, runs: runs, entry: entry)
+    }
+
+    func park(_ batch: Checkout.Batch) -> Park {
+        Park(token: token, worker: "w1", batch: batch.id, delivery: batch.delivery, reason: "unreadable")
+    }
+
+    /// Of all shards, after an end that is nobody's fault.
+    func reclaim(_ gone: [String]) -> Reclaim {
+        Reclaim(.gone(gone), isCrash: false, shards: (0..<Self.shards).map { ($0, token) })
+    }
+}

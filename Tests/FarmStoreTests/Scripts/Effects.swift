@@ -1,0 +1,32 @@
+import Foundation
+
+/// What each case answers, rings and changes, as it is written down in `effects.txt`.
+enum Effects {
+    private static let file = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "effects.txt")
+
+    static func lines(of scriptCase: ScriptCase, mutant: Mutant? = nil) throws -> [String] {
+        let outcome = try scriptCase.run(.once, mutant: mutant)
+        return ["answers \(outcome.answer)"] + outcome.rung.map { "rings \($0)" }
+            + outcome.after.changes(since: outcome.before)
+    }
+
+    /// By the description of the case.
+    static func written() throws -> [String: [String]] {
+        var effects: [String: [String]] = [:]
+        for part in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n\n") {
+            let lines = part.split(separator: "\n").map(String.init)
+            guard let name = lines.first else { continue }
+            effects[name] = lines.dropFirst().map { String($0.dropFirst(4)) }
+        }
+        return effects
+    }
+
+    static func record(_ cases: [ScriptCase]) throws {
+        let parts = try cases.map { scriptCase in
+            let lines = try lines(of: scriptCase).map { "    \($0)\n" }
+            return "\(scriptCase.testDescription)\n" + lines.joined()
+        }
+        try parts.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+    }
+}

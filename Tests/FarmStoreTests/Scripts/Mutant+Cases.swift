@@ -1,0 +1,77 @@
+extension Mutant {
+    /// Faults that leave the books as exact as they were, so that the simulation cannot see them: the cases do.
+    static let unseen = [
+        Mutant(.lease, "writes no end", "if mine > 0 then", "if false then"),
+        Mutant(
+            .lease, "gives back what another has", "if owner == nonce then\n                call",
+            "if true then\n                call"),
+        Mutant(
+            .lease, "renews what another has", "if owner == nonce then\n        mine",
+            "if owner == nonce or op == 'renew' then\n        mine"),
+        Mutant(
+            .take, "takes beyond the jobs asked for",
+            "and n < most and (n == 0 or sum < bytes) do\n    local", "do\n    local"),
+        Mutant(.take, "keeps a job that is too large", "call('LTRIM', taken, 0, -2)"),
+        Mutant(.take, "takes what is too large", "if #job > limit then", "if false then"),
+        Mutant(.refuse, "keeps no original", "'reason', reason, 'original', original)", "'reason', reason)"),
+        Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(job, offset, rest, stamp, keep)"),
+        Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'blamed', ARGV[2])"),
+        Mutant(.blame, "forgets the end", "call('HSET', intake, 'suspect', step, 'ends', ends)"),
+        Mutant(
+            .blame, "refuses too early", "if ends < tonumber(ARGV[4]) then",
+            "if ends + 1 < tonumber(ARGV[4]) then"),
+        Mutant(.split, "leaves the job taken", "if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end"),
+        Mutant(.split, "rings no bell", "rung[nn] = true\n    end\nend\n\nif added", "end\nend\n\nif added"),
+        Mutant(.split, "does not wait for the start", "if due > t then", "if false then"),
+        Mutant(
+            .checkout, "begins at the end of the list", "P .. 'flight:' .. nn, 'LEFT', 'RIGHT')",
+            "P .. 'flight:' .. nn, 'RIGHT', 'RIGHT')"),
+        Mutant(.checkout, "grants more than the credit", "math.min(#s.map, before + credit)", "#s.map"),
+        Mutant(
+            .checkout, "numbers no deliveries", "worker, s.deliveries + 1, before",
+            "worker, s.deliveries, before"),
+        Mutant(.report, "forgets the lane", ", 'l', id:match('%.(%a)'))", ")"),
+        Mutant(
+            .report, "counts as waiting what is not", "if call('ZSCORE', P .. 'delayed', id) then",
+            "if false then"),
+        Mutant(.report, "leaves a batch parked", "call('LREM', P .. 'parked', 1, id)"),
+        Mutant(
+            .putback, "puts batches to the end", "call('LPUSH', (ready_list(id)), id)",
+            "call('RPUSH', (ready_list(id)), id)"),
+        Mutant(.putback, "rings no bell", "if moved > 0 then", "if false then"),
+        Mutant(.park, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
+        Mutant(.park, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
+        Mutant(
+            .park, "tells nobody",
+            "call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'batch.parked'",
+            "tostring('batch.parked'"),
+        Mutant(.release, "leaves the crashes", "s.crashes, s.culprit, s.suspect = 0, 0, 0\n"),
+        Mutant(
+            .reclaim, "puts batches to the end", "call('LPUSH', (ready_list(id)), id)",
+            "call('RPUSH', (ready_list(id)), id)"),
+        Mutant(
+            .reclaim, "forgets the suspects' place", "math.max(s.suspect, s.granted), 0, ''",
+            "s.suspect, 0, ''"),
+        Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
+        Mutant(
+            .settle, "keeps an account for ever", "call('EXPIRE', account, keep)\n            call", "call"),
+        Mutant(.settle, "keeps no dead tokens", "if #invalid > 0 then", "if false then"),
+        Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
+        Mutant(.promote, "rings no bell", "rung[nn] = true"),
+        Mutant(
+            .gate, "writes an event each time", "if old[1] == ARGV[2] and old[2] == ARGV[3] then return 0 end"
+        ),
+        Mutant(.gate, "wakes nobody", "call('PUBLISH', P .. 'bell', '*')"),
+        Mutant(.gate, "holds no intake", "if held and not old[2] then", "if false then"),
+        Mutant(.gate, "stays full", "call('HDEL', gate, 'full', 'full_since')", "call('HGET', gate, 'full')"),
+        Mutant(.group, "begins at the end", "'gatherers', '0'", "'gatherers', '$'"),
+        Mutant(.swap, "puts over another's", "if stored ~= ARGV[1] then", "if false then"),
+        Mutant(.swap, "keeps it for ever", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
+        Mutant(.beat, "drops no old line", "if ends < now - 3600000 then", "if false then"),
+        Mutant(.found, "founds it anew", "'HSETNX', farm, 'shards'", "'HSET', farm, 'shards'"),
+        Mutant(.take, "gives out a job that is known", "taken, known + n)", "taken, n)"),
+        Mutant(.split, "does not count what waits", "add_to_accounts(sums, 'waiting', 1)"),
+        Mutant(
+            .reclaim, "takes back from the living", "(not every and named[s.worker])", "(not every)"),
+    ]
+}

@@ -1,0 +1,373 @@
+import PushModel
+
+@testable import FarmStore
+
+extension ScriptCase {
+    /// At least one for each script.
+    static let all = owners + intake + delivery + results + farm
+
+    private static let owners = [
+        ScriptCase("acquires what has ended", again: .same) { desk in
+            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "1")
+            return desk.acquire("n2")
+        },
+        ScriptCase("acquires what a predecessor had", again: .same) { desk in
+            desk.acquire("n2", predecessor: "n1")
+        },
+        ScriptCase("renews", again: .same) { desk in
+            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "5", "02", "1:n9:x")
+            return RenewLeases(
+                nonce: "n1", host: "host", lease: .seconds(600), fields: [.intake, .shard(2), .shard(9)])
+        },
+        ScriptCase("gives back what is its own", again: .other("[0]")) { desk in
+            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
+            return ReleaseLeases(nonce: "n1", fields: [.shard(1), .shard(2), .shard(9)])
+        },
+        ScriptCase("leaves", again: .other("[0]")) { desk in
+            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
+            return ReleaseLeases(nonce: "n1", fields: nil)
+        },
+    ]
+
+    private static let intake = [
+        ScriptCase("takes as many as it may", again: .same) { desk in
+            for job in ["a", "b", "c"] { try desk.perform(Submit(job: Array(job.utf8))) }
+            return Take(token: desk.token, known: 0, maxJobs: 2, maxBytes: 1000, maxJobBytes: 100)
+        },
+        ScriptCase("gives those of the taken jobs that are not known", again: .same) { desk in
+            try desk.take("a", "b", "c")
+            return Take(token: desk.token, known: 1, maxJobs: 1, maxBytes: 1000, maxJobBytes: 100)
+        },
+        ScriptCase("takes as many bytes as it may", again: .same) { desk in
+            for job in ["aaa", "bbb", "c"] { try desk.perform(Submit(job: Array(job.utf8))) }
+            return Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 6, maxJobBytes: 100)
+        },
+        ScriptCase(
+            "refuses what is too large", again: .other("[0, , 0, 0, 0, 0, a, b]")
+        ) { desk in
+            for job in ["a", String(repeating: "x", count: 101), "b", "c"] {
+                try desk.perform(Submit(job: Array(job.utf8)))
+            }
+            return Take(token: desk.token, known: 0, maxJobs: 2, maxBytes: 1000, maxJobBytes: 100)
+        },
+        ScriptCase("refuses the first taken job", again: .other("0")) { desk in
+            try desk.take("bad", "good")
+            return Refuse(
+                token: desk.token, step: 1, job: "j1", field: "payload", position: 3, reason: "no object",
+                original: Array("bad".utf8))
+        },
+        ScriptCase("refuses the rest of a job that is split in part", again: .other("0")) { desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            return Refuse(
+                token: desk.token, step: 2, job: nil, field: "tokens", position: 0, reason: "changed",
+                original: Array("big".utf8))
+        },
+        ScriptCase("makes the taken jobs go one by one", again: .same) { desk in
+            try desk.take("a", "b")
+            return Blame(token: desk.token, process: "p1", isAlone: true)
+        },
+        ScriptCase("holds a second end against the first job", again: .same) { desk in
+            try desk.take("a", "b")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            return Blame(token: desk.token, process: "p2", isAlone: true)
+        },
+        ScriptCase("refuses the first job as poison", again: .same) { desk in
+            try desk.take("a", "b")
+            for process in ["p1", "p2"] {
+                try desk.perform(Blame(token: desk.token, process: process, isAlone: true))
+            }
+            return Blame(token: desk.token, process: "p3", isAlone: true)
+        },
+        ScriptCase("splits two jobs, one of them for later", again: .other("[0]")) { desk in
+            try desk.take("a", "b", "c")
+            var event = FarmEvent(.tokenMalformed)
+            event.add("job", "a")
+            return Split(
+                token: desk.token, step: 1, dropped: 2,
+                jobs: [
+                    Split.Job(
+                        id: "a", opens: true, submitted: 6, accepted: 3, malformed: 2, duplicates: 1,
+                        lane: .bulk, events: [event]),
+                    Split.Job(id: "b", opens: true, submitted: 2, accepted: 2),
+                    Split.Job(id: "c", opens: true, submitted: 1, accepted: 0, malformed: 1),
+                ],
+                batches: [
+                    .init(shard: 0, lane: .bulk, tokens: 3, body: Desk.body([("a", 3)])),
+                    .init(shard: 1, lane: .high, tokens: 1, body: Desk.body([("b", 1)])),
+                    .init(
+                        shard: 2, lane: .high, due: 4_000_000_000_000, tokens: 1, body: Desk.body([("b", 1)])),
+                ])
+        },
+        ScriptCase("splits the first part of a job", again: .other("[0]")) { desk in
+            try desk.take("big", "next")
+            return desk.firstPart()
+        },
+        ScriptCase("splits the last part of a job that goes alone", again: .other("[0]")) { desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            return Split(
+                token: desk.token, step: 2, dropped: 1,
+                jobs: [Split.Job(id: "big", opens: false, submitted: 5, accepted: 5)],
+                batches: [.init(shard: 1, lane: .high, tokens: 3, body: Desk.body([("big", 3)]))])
+        },
+    ]
+
+    private static let delivery = [
+        ScriptCase("gives batches of both lanes, as far as the credit goes", again: .any) { desk in
+            try desk.split(step: 1, [("a", 2), ("b", 3)], shard: 0)
+            try desk.split(step: 2, [("c", 4)], shard: 1, lane: .bulk)
+            try desk.split(step: 3, [("d", 4)], shard: 2, lane: .bulk)
+            return Checkout(
+                worker: "w1", credit: 7, maxBatches: 2, known: [],
+                shards: (0..<Desk.shards).map { ($0, desk.token) })
+        },
+        ScriptCase("gives one of a shard after one of another, bulk first", again: .any) { desk in
+            for (step, shard) in [0, 0, 1].enumerated() {
+                try desk.split(step: step + 1, [("j\(step)", 2)], shard: shard, lane: .bulk)
+            }
+            try desk.split(step: 4, [("high", 2)], shard: 2)
+            var checkout = Checkout(
+                worker: "w1", credit: 5, maxBatches: 3, known: [],
+                shards: (0..<Desk.shards).map { ($0, desk.token) })
+            checkout.lane = .bulk
+            return checkout
+        },
+        ScriptCase(
+            "hands facts over and raises the credit", again: .other("[..xx., 5, 0]")
+        ) { desk in
+            let batch = try desk.held([("a", 2), ("b", 3)], credit: 4)
+            return desk.reportRequest(batch.id, 2..<4, wanted: 5, entry: Desk.delivered("b", 2))
+        },
+        ScriptCase(
+            "hands decisions over, with their lane", again: .other("[x.., 3, 0]")
+        ) { desk in
+            let batch = try desk.held([("a", 3)], lane: .bulk)
+            return desk.reportRequest(batch.id, 0..<1, facts: false, entry: Desk.delivered("a", 1))
+        },
+        ScriptCase("hands the last positions over", again: .other("[0, 0, 1, 0, 1]")) { desk in
+            let batch = try desk.held([("a", 3)])
+            return desk.reportRequest(batch.id, 0..<3, entry: Desk.delivered("a", 3))
+        },
+        ScriptCase(
+            "takes facts of a batch that waits again", again: .other("[.x., 0, 2]")
+        ) { desk in
+            let batch = try desk.held([("a", 3)])
+            try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)]))
+            return desk.reportRequest(batch.id, 1..<2, wanted: 3, entry: Desk.delivered("a", 1))
+        },
+        ScriptCase(
+            "takes the last facts of a batch that waits again", again: .other("[0, 0, 1, 0, 1]")
+        ) { desk in
+            let batch = try desk.held([("a", 3)], lane: .bulk)
+            try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)]))
+            return desk.reportRequest(batch.id, 0..<3, entry: Desk.delivered("a", 3))
+        },
+        ScriptCase(
+            "takes facts of a batch that is delayed", again: .other("[.x., 0, 2]")
+        ) { desk in
+            let batch = try desk.delayed([("a", 3)])
+            return desk.reportRequest(batch, 1..<2, entry: Desk.delivered("a", 1))
+        },
+        ScriptCase(
+            "takes the last facts of a batch that is delayed", again: .other("[0, 0, 1, 0, 1]")
+        ) { desk in
+            let batch = try desk.delayed([("a", 3)])
+            return desk.reportRequest(batch, 0..<3, entry: Desk.delivered("a", 3))
+        },
+        ScriptCase(
+            "takes the last facts of a batch that is parked", again: .other("[0, 0, 1, 0, 1]")
+        ) { desk in
+            let batch = try desk.held([("a", 3)])
+            try desk.perform(desk.park(batch))
+            return desk.reportRequest(batch.id, 0..<3, entry: Desk.delivered("a", 3))
+        },
+        ScriptCase("puts batches back to the head, in order", again: .other("0")) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let batches = try desk.checkout(most: 2).batches
+            _ = try desk.report(batches[0], 0..<1, entry: Desk.delivered("j1", 1))
+            return PutBack(
+                token: desk.token, worker: "w1", batches: batches.map { ($0.id, $0.delivery) })
+        },
+        ScriptCase("parks a batch", again: .other("0")) { desk in
+            desk.park(try desk.held([("a", 2), ("b", 1)]))
+        },
+        ScriptCase("lets parked batches go on", again: .other("0")) { desk in
+            try desk.perform(desk.park(try desk.held([("a", 2)])))
+            let second = try desk.held(step: 2, [("b", 2)])
+            try desk.perform(desk.park(second))
+            // As after five crashes.
+            try desk.redis.run("HSET", "{pushfarm:demo}:states", "\(second.id)", "|5|0|2|5|1|2|..")
+            return ReleaseParked()
+        },
+        ScriptCase(
+            "takes back from all but the living, and not from them", again: .other("[0, 0, 0, 0, 0, [], []]")
+        ) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
+            for worker in ["w1", "w2", "w3"] { _ = try desk.checkout(worker, most: 1) }
+            var reclaim = desk.reclaim([])
+            reclaim.workers = .allBut(["w1", "w3"])
+            return reclaim
+        },
+        ScriptCase("takes back from those who are gone only", again: .other("[0, 0, 0, 0, 0, [], []]")) {
+            desk in
+            for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
+            for worker in ["w1", "w2"] { _ = try desk.checkout(worker, most: 1) }
+            return desk.reclaim(["w2"])
+        },
+        ScriptCase("takes back what a lost worker had", again: .other("[0, 0, 0, 0, 0, [], []]")) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 3)]) }
+            let batches = try desk.checkout(credit: 8).batches
+            _ = try desk.report(batches[0], 1..<2, entry: Desk.delivered("j1", 1))
+            return desk.reclaim(["w1"])
+        },
+        ScriptCase(
+            "closes what may have been sent at most once", again: .other("[0, 0, 0, 0, 0, [], []]")
+        ) { desk in
+            try desk.split([("a", 5)], delivery: .atMostOnce)
+            let batch = try desk.checkout(credit: 4).batches[0]
+            _ = try desk.report(batch, 1..<2, entry: Desk.delivered("a", 1))
+            return desk.reclaim(["w1"])
+        },
+    ]
+
+    private static let results = [
+        ScriptCase("books outcomes, a retry, a dead token, and ends a job", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 5), ("b", 2)])
+            _ = try desk.report(batch, 0..<5, entry: Desk.delivered("a", 5))
+            _ = try desk.report(batch, 5..<7, entry: Desk.delivered("b", 2))
+            let records = try desk.results()
+            var first = Settlement(entry: records[0].id)
+            var job = Settlement.Job(id: "a")
+            (job.delivered, job.failed, job.expired, job.cancelled, job.waiting) = (1, 1, 1, 1, 1)
+            (job.maybeDuplicated, job.reasons) = (1, ["BadDeviceToken": 1])
+            first.jobs = [job]
+            first.retries = [
+                .init(shard: 1, lane: .bulk, delay: .zero, tokens: 1, body: Desk.body([("a", 1)], attempt: 1))
+            ]
+            first.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 7)]
+            first.events = [
+                FarmEvent(.pushFailed, job: "a", token: [0xab, 1], reason: "BadDeviceToken", status: 400)
+            ]
+            return Settle([first, Desk.settlement(records[1], "b", delivered: 2)])
+        },
+        ScriptCase("books an entry of an account that is gone", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 1)])
+            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
+            try desk.redis.run("DEL", "{pushfarm:demo}:job:a")
+            return Settle([Desk.settlement(try desk.results()[0], "a", delivered: 1)])
+        },
+        ScriptCase("moves what is due", again: .other("[TIME]")) { desk in
+            for (step, due) in [
+                (1, Int64(4_000_000_000_000)), (2, 3_000_000_000_000), (3, 4_000_000_000_000),
+            ] {
+                try desk.split(
+                    step: step, [("j\(step)", 2)], shard: step, lane: step == 2 ? .bulk : .high, due: due)
+            }
+            let delayed = "{pushfarm:demo}:delayed"
+            for (place, due) in ["1", "2", "90000000000000"].enumerated() {
+                let id = try desk.redis.run("ZRANGE", delayed, "\(place)", "\(place)").array?.first?.text
+                try desk.redis.run("ZADD", delayed, due, id ?? "")
+            }
+            return Promote()
+        },
+        ScriptCase("makes the gatherers' group", again: .other("0")) { desk in
+            try desk.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "x")
+            try desk.redis.run("XGROUP", "DESTROY", "{pushfarm:demo}:results", "gatherers")
+            return CreateResultsGroup()
+        },
+    ]
+
+    private static let farm = [
+        ScriptCase("pauses once more for another reason", again: .other("0")) { desk in
+            try desk.perform(Pause(reason: "why", fingerprint: "abc"))
+            return Pause(reason: "other", fingerprint: "abc")
+        },
+        ScriptCase("pauses", again: .other("0")) { _ in Pause(reason: "why", fingerprint: "abc") },
+        ScriptCase("resumes", again: .other("0")) { desk in
+            try desk.perform(Pause(reason: "why", fingerprint: "abc"))
+            return Resume()
+        },
+        ScriptCase("is full", again: .other("[memory, 0, 0, 0]")) { _ in Press.full },
+        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0]")) { desk in
+            try desk.split([("a", 10)])
+            var press = Press.full
+            press.memory = .keep
+            return press
+        },
+        ScriptCase("is still not below nine tenths", again: .other("[inbox, 0, 0, 9]")) { desk in
+            var press = Press.full
+            press.memory = .keep
+            press.limits = AppLimits(backlog: 100, inbox: 10, inboxBytes: 1 << 20, jobBytes: 40)
+            for job in 1...10 { try desk.perform(Submit(job: Array("\(job)".utf8))) }
+            try desk.perform(press)
+            try desk.redis.run("LPOP", "pushfarm:demo")
+            press.retryAfter = .milliseconds(600)
+            return press
+        },
+        ScriptCase("is relieved", again: .other("[, 0, 0, 0]")) { desk in
+            try desk.perform(Press.full)
+            var press = Press.full
+            press.memory = .relieved
+            return press
+        },
+        ScriptCase("holds the intake", again: .same) { _ in
+            Press(
+                memory: .keep, isHeld: true, retryAfter: .milliseconds(500),
+                limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
+        },
+        ScriptCase("counts what waits", again: .same) { desk in
+            for step in 1...4 {
+                try desk.split(
+                    step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
+                    due: step == 4 ? 4_000_000_000_000 : 0)
+            }
+            let batch = try desk.checkout(most: 1).batches[0]
+            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j2", 1))
+            try desk.take("a", "b")
+            try desk.perform(Submit(job: Array("c".utf8)))
+            return ReadDepths(shards: 3)
+        },
+        ScriptCase("finds no fault", again: .same) { desk in
+            _ = try desk.held([("a", 3)])
+            return Audit(shards: Desk.shards)
+        },
+        ScriptCase(.swap, "puts a token", again: .same) { desk in
+            try desk.redis.run("SET", "{pushfarm}:provider:k", "old")
+            return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
+        },
+        ScriptCase(.swap, "leaves what another put", again: .same) { desk in
+            try desk.redis.run("SET", "{pushfarm}:provider:k", "newest")
+            return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
+        },
+        ScriptCase(.swap, "puts a first token", again: .same) { _ in
+            ["1", "{pushfarm}:provider:k", "", "new", "500000"]
+        },
+        ScriptCase(.beat, "writes its line and drops one that ended long ago", again: .same) { desk in
+            try desk.redis.run(
+                "HSET", "{pushfarm}:hosts", "old", "1000 n 2 x {}", "b", "99999999999999 n2 4 x,y {}")
+            return ["1", "{pushfarm}:hosts", "a", "5000", "n1", "", "3", "x", "{\"y\": 1}"]
+        },
+        ScriptCase(.beat, "takes its line out", again: .same) { desk in
+            try desk.redis.run("HSET", "{pushfarm}:hosts", "a", "99999999999999 n1 4 x,y {}")
+            return ["1", "{pushfarm}:hosts", "a", "0", "n1", "", "0", "", ""]
+        },
+        ScriptCase(.found, "founds the farm", again: .same) { _ in
+            ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "a", "b"]
+        },
+        ScriptCase(.found, "leaves a farm as it was founded", again: .same) { desk in
+            try desk.redis.run("HSET", "{pushfarm}:farm", "shards", "16", "version", "1")
+            return ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "a"]
+        },
+        ScriptCase(.found, "makes an app known", again: .same) { _ in
+            ["2", "{pushfarm}:farm", "{pushfarm}:apps", "0", "a"]
+        },
+    ]
+}
+
+extension Press {
+    fileprivate static let full = Press(
+        memory: .full, isHeld: false, retryAfter: .milliseconds(500),
+        limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
+}

@@ -1,0 +1,87 @@
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// One call of a script in a situation that is made for it.
+struct ScriptCase: Sendable, CustomTestStringConvertible {
+    enum Answer: Sendable {
+        /// Running it again answers the same.
+        case same
+        /// Running it again answers this.
+        case other(String)
+        /// The answer has more than what was done.
+        case any
+    }
+
+    let script: Script
+    let what: String
+    /// The answer to the same call once more.
+    let again: Answer
+    /// Makes the situation, and the call.
+    let prepare: @Sendable (Desk) throws -> RESPCommand
+
+    init<Step: Request>(_ what: String, again: Answer, _ prepare: @escaping @Sendable (Desk) throws -> Step) {
+        guard let script = Step.script else { preconditionFailure("\(Step.self) is no script") }
+        (self.script, self.what, self.again) = (script, what, again)
+        self.prepare = { desk in
+            let step = try prepare(desk)
+            return step.command(desk.keys, hash: try desk.redis.hash(script))
+        }
+    }
+
+    /// A script of the farm: the number of its keys, keys, arguments.
+    init(
+        _ script: Script, _ what: String, again: Answer,
+        _ prepare: @escaping @Sendable (Desk) throws -> [String]
+    ) {
+        (self.script, self.what, self.again) = (script, what, again)
+        self.prepare = { desk in
+            let words = try prepare(desk)
+            var command = RESPCommand("EVALSHA")
+            command.append(try desk.redis.hash(script))
+            for word in words { command.append(word) }
+            return command
+        }
+    }
+
+    var testDescription: String { "\(script): \(what)" }
+
+    /// How a script may come to be run.
+    enum Way: CaseIterable {
+        case once, twice, replyLost, withoutMemory
+    }
+
+    /// What there was before, what it answered last, what there is then, and what it rang.
+    struct Outcome {
+        let before: RedisDump
+        let answer: String
+        let after: RedisDump
+        let rung: [String]
+    }
+
+    func run(_ way: Way, mutant: Mutant? = nil) throws -> Outcome {
+        let desk = try Desk(mutant: mutant)
+        let command = try prepare(desk)
+        let before = try RedisDump(desk.redis)
+        let bell = try desk.redis.anotherClient()
+        defer { bell.close() }
+        _ = try bell.run(RESPCommand("SUBSCRIBE", "{pushfarm:demo}:bell"))
+        switch way {
+        case .once: break
+        case .twice: try desk.redis.run(command)
+        case .replyLost:
+            let other = try desk.redis.anotherClient()
+            other.send(command)
+            #expect(other.hasAnswer(within: 20_000))
+            other.close()
+        case .withoutMemory: try desk.redis.run("CONFIG", "SET", "maxmemory", "1")
+        }
+        let answer = try desk.redis.run(command)
+        let after = try RedisDump(desk.redis, since: before)
+        try desk.redis.run("PUBLISH", "{pushfarm:demo}:bell", "end")
+        var rung: [String] = []
+        while let word = try bell.receive().array?.last?.text, word != "end" { rung.append(word) }
+        return Outcome(before: before, answer: after.text(answer), after: after, rung: rung.sorted())
+    }
+}

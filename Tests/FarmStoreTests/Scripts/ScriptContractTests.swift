@@ -1,0 +1,87 @@
+import Foundation
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// Layer A of the scripts' proof: what every script promises, whatever it does (docs/proof.md).
+@Suite struct ScriptContractTests {
+    @Test func `every file of the folder is a script, the prelude, or what producers call`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: ScriptFolder.sources.path)
+        let scripts = Script.allCases.map { "\($0).lua" } + ["prelude.lua", "submit.lua"]
+        #expect(files.filter { $0.hasSuffix(".lua") }.sorted() == scripts.sorted())
+    }
+
+    @Test(arguments: Script.allCases) func `every script has a case`(script: Script) {
+        #expect(ScriptCase.all.contains { $0.script == script }, "no case of \(script): see ScriptCase.all")
+    }
+
+    @Test(arguments: Script.allCases) func `its contract is whole, and its flags are as it says`(
+        script: Script
+    ) throws {
+        let lines = try ScriptFolder.file("\(script)").components(separatedBy: "\n")
+        #expect(lines[0] == (script.isReadOnly ? "#!lua flags=no-writes,allow-oom" : "#!lua flags=allow-oom"))
+        let head = lines.dropFirst().prefix { $0.hasPrefix("--") }
+        for word in ["-- KEYS  1 ", "-- Reply "] {
+            #expect(head.contains { $0.hasPrefix(word) }, "\(script) does not say: \(word)")
+        }
+        #expect(head.contains { $0.contains("Again ") }, "\(script) does not say what running it again does")
+        if lines.contains(where: { !$0.hasPrefix("--") && $0.contains("ARGV") }) {
+            #expect(head.contains { $0.hasPrefix("-- ARGV  ") }, "\(script) does not say its arguments")
+        }
+        if !script.isReadOnly {
+            #expect(head.contains { $0.contains("OOM") }, "\(script) does not say whether it runs at OOM")
+        }
+    }
+
+    @Test(arguments: ScriptCase.all) func `once, twice, with a lost reply, without memory: all the same`(
+        scriptCase: ScriptCase
+    ) throws {
+        let once = try scriptCase.run(.once)
+        #expect(!once.answer.hasPrefix("error"), "\(once.answer)")
+        if scriptCase.script.isReadOnly { #expect(once.after == once.before) }
+        for way in [ScriptCase.Way.twice, .replyLost, .withoutMemory] {
+            let other = try scriptCase.run(way)
+            #expect(other.before == once.before, "the situation is not the same each time")
+            #expect(other.after.changes(since: once.after) == [], "\(way)")
+            switch (way, scriptCase.again) {
+            case (.withoutMemory, _):
+                #expect(other.answer == once.answer && other.rung == once.rung, "\(way)")
+            case (_, .same): #expect(other.answer == once.answer, "\(way)")
+            case (_, .other(let answer)): #expect(other.answer == answer, "\(way)")
+            case (_, .any): break
+            }
+        }
+    }
+
+    /// Recorded from the scripts, and compared with their contracts by reading; `PUSHFARM_RECORD=1` writes it anew.
+    @Test(arguments: ScriptCase.all) func `changes what is written down in effects.txt, and nothing else`(
+        scriptCase: ScriptCase
+    ) throws {
+        let expected = try Effects.written()[scriptCase.testDescription, default: []]
+        for change in try Effects.lines(of: scriptCase).difference(from: expected) {
+            switch change {
+            case .insert(_, let line, _): Issue.record("new: \(line)")
+            case .remove(_, let line, _): Issue.record("missing: \(line)")
+            }
+        }
+    }
+
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["PUSHFARM_RECORD"] != nil))
+    func `writes effects.txt`() throws { try Effects.record(ScriptCase.all) }
+
+    @Test(arguments: Mutant.unseen) func `a fault that no book shows is noticed`(mutant: Mutant) throws {
+        let written = try Effects.written()
+        let isNoticed = try ScriptCase.all.contains { scriptCase in
+            guard scriptCase.script == mutant.script else { return false }
+            if try Effects.lines(of: scriptCase, mutant: mutant) != written[scriptCase.testDescription] {
+                return true
+            }
+            let (once, twice) = (
+                try scriptCase.run(.once, mutant: mutant), try scriptCase.run(.twice, mutant: mutant)
+            )
+            return once.after != twice.after
+        }
+        #expect(isNoticed, "\(mutant) went unnoticed")
+    }
+}
