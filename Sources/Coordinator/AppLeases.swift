@@ -155,6 +155,8 @@ import Logging
         let now = ContinuousClock.now
         var missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
         if intake == nil { missing.append(.intake) }
+        // What is to be given back still bears our nonce in Redis: asked for, it would be ours again.
+        missing.removeAll { givenBack.contains($0) }
         let wanted = missing.filter { isOurs($0) || vacancies.isOverdue($0, at: now) }
         let others = missing.filter { !wanted.contains($0) }
         let reply = try await store.perform(
@@ -178,6 +180,8 @@ import Logging
                 unswept.insert(shard)
             }
         }
+        // The end began while the call was under way.
+        if isEnding { return handOverAll() }
         if hasIntake { onChange() }
     }
 
@@ -247,9 +251,10 @@ import Logging
 
     /// Gives everything back, so that others need not wait.
     func leave() async {
+        // Before the call: what is given back is not renewed meanwhile.
+        forget()
         // Whoever comes next waits for the lease's end if this does not get through.
         _ = try? await store.perform(ReleaseLeases(nonce: nonce, fields: nil))
-        forget()
         onRelease()
     }
 

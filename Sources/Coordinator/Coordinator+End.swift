@@ -1,6 +1,7 @@
 import ControlChannel
 import EventLoop
 import FarmConfiguration
+import FarmPolicy
 import FarmStore
 import Logging
 
@@ -16,7 +17,14 @@ extension Coordinator {
         signals = [SIGTERM, SIGINT].map { number in
             SignalWatcher(number) { [unowned self] in stop() }
         }
-        signals.append(SignalWatcher(SIGHUP) { [unowned self] in Task { @Loop in await reload() } })
+        signals.append(
+            SignalWatcher(SIGHUP) { [unowned self] in
+                let before = reloading
+                reloading = Task { @Loop in
+                    await before?.value
+                    await reload()
+                }
+            })
     }
 
     func stop() {
@@ -47,7 +55,9 @@ extension Coordinator {
                 metadata: ["keys": "\(changes.needRestart.joined(separator: ", "))"])
         }
         configuration.apps = next.apps
-        for name in changes.removed { await remove(name) }
+        let removals = changes.removed.map { name in Task { @Loop in await remove(name) } }
+        for removal in removals { await removal.value }
+        guard !isStopping else { return }
         for app in next.apps {
             if changes.added.contains(app.name) {
                 await add(app, around)
@@ -66,9 +76,21 @@ extension Coordinator {
     }
 
     func remove(_ name: String) async {
-        guard let app = apps.removeValue(forKey: name) else { return }
+        guard let app = apps[name] else { return }
+        handOverAll(app)
+        let deadline = ContinuousClock.now + HandOver.patience
+        while app.leases.isOwner, ContinuousClock.now < deadline {
+            await app.releases.wait(atMost: deadline - .now)
+        }
+        apps[name] = nil
         for slot in slots { slot.tell(.forget(app: name)) }
         await app.stop()
+    }
+
+    private func handOverAll(_ app: HostedApp) {
+        app.leases.handOverAll()
+        letGo(app)
+        leaseBell.ring()
     }
 
     func shutDown() async {
@@ -77,10 +99,10 @@ extension Coordinator {
         await beat()
         registry.tell(HostCommand.hosts.text)
         await intake?.stop(within: .seconds(5))
+        for app in apps.values { handOverAll(app) }
         let endings = slots.map { slot in Task { @Loop in await slot.stop(within: .seconds(20)) } }
         for ending in endings { await ending.value }
         for app in apps.values {
-            app.leases.handOverAll()
             app.workerReported()
             await app.stop()
         }

@@ -20,7 +20,9 @@ extension Coordinator: IntakeSlot.Owner {
         case .hello, .beat, .works, .rests: break
         case .putOff(let name, let milliseconds):
             apps[name]?.putOff(.milliseconds(Int64(clamping: milliseconds)))
-        case .fenced(let name, let token): apps[name]?.intakeFenced(token)
+        case .fenced(let name, let token):
+            apps[name]?.intakeFenced(token)
+            leaseBell.ring()
         }
     }
 

@@ -68,6 +68,8 @@ import Supervision
     var failure: CoordinatorError?
     var signals: [SignalWatcher] = []
     var isStopping = false
+    /// One reading of the configuration after the other.
+    var reloading: Task<Void, Never>?
     var stopping: CheckedContinuation<Void, Never>?
     /// Workers that are gone and whose batches are not yet taken back: their slot gets no shards before.
     var bereaved: Set<Int> = []

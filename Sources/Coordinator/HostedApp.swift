@@ -10,6 +10,8 @@ import Logging
     let store: AppStore
     let leases: AppLeases
     let credentials: AppCredentials
+    /// Rings when leases were given back.
+    let releases = Bell()
     private let desk: AppDesk
     private let gatherer: Gatherer
     private let promoter: Promoter
@@ -60,7 +62,10 @@ import Logging
         leases.onWon = { [unowned self] shards in
             await reclaim(.allBut(liveWorkers()), isCrash: false, shards: shards)
         }
-        leases.onRelease = { around.registry.tell(HostCommand.free(app: name).text) }
+        leases.onRelease = { [releases] in
+            around.registry.tell(HostCommand.free(app: name).text)
+            releases.ring()
+        }
     }
 
     var name: String { store.keys.app }
@@ -145,7 +150,12 @@ import Logging
             let portion = Array(shards[start..<min(start + 16, shards.count)])
             do throws(StoreError) {
                 let reply = try await store.perform(Reclaim(workers, isCrash: isCrash, shards: portion))
-                if !reply.fenced.isEmpty { leases.doubt() }
+                // Of what was given back meanwhile that is no news.
+                if portion.contains(where: { shard in
+                    reply.fenced.contains(shard.number) && leases.tokens[shard.number] == shard.token
+                }) {
+                    leases.doubt()
+                }
                 desk.ring(reply.rung)
                 guard reply.putBack + reply.parked + reply.poisoned > 0 else { continue }
                 log.notice(
