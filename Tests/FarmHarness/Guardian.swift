@@ -5,17 +5,20 @@ package struct Guardian: Sendable {
     package static let shared = Guardian()
 
     private static let script = """
-        groups=' ' spaces=' '
+        groups=' ' spaces=' ' mounts=' '
         while read what name; do
-            case "$what$groups$spaces" in
+            case "$what$groups$spaces$mounts" in
             +*) groups="$groups$name " ;;
             -*" $name "*) groups="${groups%% $name *} ${groups#* $name }" ;;
             n*) spaces="$spaces$name " ;;
             d*" $name "*) spaces="${spaces%% $name *} ${spaces#* $name }" ;;
+            m*) mounts="$mounts$name " ;;
+            u*" $name "*) mounts="${mounts%% $name *} ${mounts#* $name }" ;;
             esac
         done
         for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
         for space in $spaces; do ip netns del "$space" 2>/dev/null; done
+        for mount in $mounts; do umount -l "$mount" 2>/dev/null; rmdir "$mount"; done
         """
 
     private let input: Int32
@@ -47,6 +50,9 @@ package struct Guardian: Sendable {
 
     func watch(namespace: String) { tell("n \(namespace)\n") }
     func forget(namespace: String) { tell("d \(namespace)\n") }
+
+    func watch(mount: String) { tell("m \(mount)\n") }
+    func forget(mount: String) { tell("u \(mount)\n") }
 
     private func tell(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }
 }

@@ -33,6 +33,39 @@ extension HostFarms {
             }
         }
 
+        /// The intake is a process of each host's own: it goes on where the other host's has stopped.
+        @Test func `an app's intake goes to another host and back, and after a fence, in the jobs' order`()
+            async throws
+        {
+            let apps = ["demo", "mail", "news", "chat"]
+            let farm = try await Hosts(Hosts.Options(apps: apps, workers: 1, faults: Self.pace))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let moving = apps.filter { farm.expected(["alpha", "beta"], app: $0)["intake"] == "beta" }
+            #expect(!moving.isEmpty && moving.count < apps.count, "\(moving)")
+            let loads = try apps.enumerated().map { number, app in
+                try Load(farm, app: app, devices: 40, seed: UInt64(number + 1), every: .milliseconds(300))
+            }
+            for load in loads { try await load.more(1) }
+            try farm.start("beta")
+            try await farm.shared(by: ["alpha", "beta"])
+            for load in loads { try await load.more(2) }
+            let app = try #require(moving.first)
+            let owners = "{pushfarm:\(app)}:owners"
+            // As if another one had taken it, and were gone.
+            try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
+            try await eventually("the intake is acquired anew") {
+                let owner = try farm.owners(of: app)["intake"]
+                return farm.log("beta").contains("the intake has another owner") && owner == "beta"
+            }
+            for load in loads { try await load.more(2) }
+            farm.coordinator("beta").signal(SIGTERM)
+            #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
+            try await farm.shared(by: ["alpha"], within: .seconds(15))
+            for load in loads { try await load.more(2) }
+            for load in loads { try await load.expectExactlyOnce() }
+        }
+
         @Test func `a dead host's shards go to the living within 16 seconds`() async throws {
             let farm = try await Hosts(
                 Hosts.Options(names: ["alpha", "beta", "gamma"], workers: 1, faults: Self.pace))

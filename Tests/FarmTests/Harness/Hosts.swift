@@ -8,6 +8,7 @@ import Testing
 final class Hosts {
     struct Options {
         var names = ["alpha", "beta"]
+        var apps = ["demo"]
         var workers = 2
         var faults: [String] = []
         /// Each host, Redis and the gateway are machines of their own.
@@ -67,8 +68,8 @@ final class Hosts {
             network.map { "redis://\($0.address(of: Self.redisMachine)):\(Self.port)/0" }
             ?? "unix://" + redis.socket
         let text = Farm.configuration(
-            address, workers: workers ?? options.workers, folder: home, apps: [App(gateway.started)],
-            host: name ?? host)
+            address, workers: workers ?? options.workers, folder: home,
+            apps: options.apps.map { App(gateway.started, name: $0) }, host: name ?? host)
         try folder.write(text, to: host + "/pushfarm.yaml")
         let child = try Child(
             "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"],
@@ -94,8 +95,8 @@ final class Hosts {
     // MARK: What Redis says
 
     /// Who owns which shard, and the intake; fields without an owner are left out.
-    func owners() throws -> [String: String] {
-        try redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
+    func owners(of app: String = "demo") throws -> [String: String] {
+        try redis.client().run("HGETALL", "{pushfarm:\(app)}:owners").fields
             .filter { !$0.key.hasPrefix("until:") }
             .compactMapValues { token in
                 let parts = token.split(separator: ":", omittingEmptySubsequences: false)
@@ -108,14 +109,13 @@ final class Hosts {
         try owners().reduce(into: [:]) { if $1.key != "intake" { $0[$1.value, default: 0] += 1 } }
     }
 
-    /// Waits until all shards are owned, each by the host that should, of these.
-    @discardableResult
-    func shared(by hosts: [String], within limit: Duration = .seconds(60)) async throws -> [String: String] {
-        var last: [String: String] = [:]
+    /// Waits until all shards and intakes are owned, each by the host that should, of these.
+    func shared(by hosts: [String], within limit: Duration = .seconds(60)) async throws {
+        var last: [String: [String: String]] = [:]
         do {
-            return try await eventually("the shards are shared by \(hosts)", within: limit) {
-                last = try owners()
-                return last == expected(hosts) ? last : nil
+            try await eventually("the shards are shared by \(hosts)", within: limit) {
+                for app in options.apps { last[app] = try owners(of: app) }
+                return options.apps.allSatisfy { last[$0] == expected(hosts, app: $0) }
             }
         } catch {
             Issue.record("owners: \(last)")
@@ -124,8 +124,8 @@ final class Hosts {
     }
 
     /// Who should own what, by the rule that all hosts follow.
-    private func expected(_ hosts: [String]) -> [String: String] {
-        let shares = HostShares(app: "demo", hosts: hosts.map { (name: $0, capacity: options.workers) })
+    func expected(_ hosts: [String], app: String = "demo") -> [String: String] {
+        let shares = HostShares(app: app, hosts: hosts.map { (name: $0, capacity: options.workers) })
         var owners = ["intake": shares.owner(of: .intake)]
         for shard in 0..<64 {
             owners[shard < 10 ? "0\(shard)" : "\(shard)"] = shares.owner(of: .shard(shard))
@@ -139,12 +139,20 @@ final class Hosts {
         try redis.client().pipeline(jobs.map { ["RPUSH", "pushfarm:demo", $0.text] })
     }
 
+    /// The jobs that the intake took, in its order.
+    func accepted(app: String) throws -> [String] {
+        try redis.client().run("XRANGE", "{pushfarm:\(app)}:events", "-", "+").entries
+            .filter { $0["type"] == "job.accepted" }.compactMap { $0["job"] }
+    }
+
     /// The sums of the jobs' accounts when they are finished.
-    func finished(_ jobs: [Job], within limit: Duration = .seconds(90)) async throws -> Totals {
+    func finished(
+        _ jobs: [Job], app: String = "demo", within limit: Duration = .seconds(90)
+    ) async throws -> Totals {
         var totals = Totals()
         for job in jobs {
             let account = try await eventually("job \(job.id) is finished", within: limit) {
-                let fields = try redis.client().run("HGETALL", "{pushfarm:demo}:job:\(job.id)").fields
+                let fields = try redis.client().run("HGETALL", "{pushfarm:\(app)}:job:\(job.id)").fields
                 return fields["state"] == "finished" ? fields : nil
             }
             func number(_ name: String) -> Int { account[name].flatMap { Int($0) } ?? 0 }

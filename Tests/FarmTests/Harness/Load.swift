@@ -5,15 +5,20 @@ import Testing
 /// Jobs for the same devices again and again, all the time, by which losses, doubles and order can be seen at the gateway.
 final class Load {
     private let farm: Hosts
+    private let app: String
     private let producer: Producer
     private let pushing: Task<Void, Never>
     private let tokens: [String]
 
     /// Begins to push.
-    init(_ farm: Hosts, devices: Int = 400, every pause: Duration = .milliseconds(400)) throws {
-        self.farm = farm
-        tokens = Tokens.make(devices)
-        let producer = Producer(socket: farm.redis.socket, tokens: tokens)
+    /// - Parameter seed: of the devices.
+    init(
+        _ farm: Hosts, app: String = "demo", devices: Int = 400, seed: UInt64 = 1,
+        every pause: Duration = .milliseconds(400)
+    ) throws {
+        (self.farm, self.app) = (farm, app)
+        tokens = Tokens.make(devices, seed: seed)
+        let producer = Producer(socket: farm.redis.socket, app: app, tokens: tokens)
         self.producer = producer
         pushing = Task { await producer.run(every: pause) }
     }
@@ -33,19 +38,21 @@ final class Load {
         pushing.cancel()
         await pushing.value
         let jobs = await producer.jobs
-        let totals = try await farm.finished(jobs)
-        let ledger = try farm.gateway.ledger()
-        let came: [String: [String]] = ledger.lines.reduce(into: [:]) { came, line in
+        let totals = try await farm.finished(jobs, app: app)
+        let ours = Set(tokens)
+        let lines = try farm.gateway.ledger().lines.filter { line in line.token.map(ours.contains) ?? true }
+        let came: [String: [String]] = lines.reduce(into: [:]) { came, line in
             guard line.status == 200, let token = line.token else { return }
             came[token, default: []].append(line.bodySha256 ?? "")
         }
-        return (jobs, totals, came, ledger.lines.count)
+        return (jobs, totals, came, lines.count)
     }
 
-    /// Every device got every round once, in the order of the rounds.
+    /// Every round was accepted once, in their order, and every device got every round once, in one and the same order.
     func expectExactlyOnce(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let (jobs, totals, came, requests) = try await end()
         #expect(totals.delivered == jobs.count * tokens.count, sourceLocation: sourceLocation)
+        #expect(try farm.accepted(app: app) == jobs.map(\.id), sourceLocation: sourceLocation)
         #expect(totals.maybeDuplicated == 0 && requests == totals.delivered, sourceLocation: sourceLocation)
         #expect(came.count == tokens.count, sourceLocation: sourceLocation)
         // All devices saw the rounds in one and the same order, and in that each once.
@@ -69,10 +76,13 @@ final class Load {
 /// A producer with a connection of its own.
 private actor Producer {
     private let socket: String
+    private let app: String
     private let tokens: [String]
     private(set) var jobs: [Job] = []
 
-    init(socket: String, tokens: [String]) { (self.socket, self.tokens) = (socket, tokens) }
+    init(socket: String, app: String, tokens: [String]) {
+        (self.socket, self.app, self.tokens) = (socket, app, tokens)
+    }
 
     var rounds: Int { jobs.count }
 
@@ -85,7 +95,7 @@ private actor Producer {
                 id: "round-\(number)", tokens: tokens, payload: #"{"aps":{"alert":"\#(number)"}}"#)
             do {
                 if client == nil { client = try RedisClient(socket) }
-                try client?.run("RPUSH", "pushfarm:demo", job.text)
+                try client?.run("RPUSH", "pushfarm:\(app)", job.text)
                 jobs.append(job)
             } catch { client = nil }
             try? await Task.sleep(for: pause)

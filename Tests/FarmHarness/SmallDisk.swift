@@ -1,0 +1,47 @@
+import Foundation
+
+/// A disk of three megabytes that a test can fill; in memory, and gone with this object.
+package final class SmallDisk {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Why there can be none here; nil when there can.
+    package static let obstacle: String? = {
+        guard geteuid() == 0 else { return "a disk of a test's own needs root" }
+        do {
+            _ = try SmallDisk()
+            return nil
+        } catch { return "no disk of a test's own: \(error)" }
+    }()
+
+    package let path: String
+
+    package init() throws {
+        var template = Array((NSTemporaryDirectory() + "pd.XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        Guardian.shared.watch(mount: path)
+        guard mount("none", path, "tmpfs", 0, "size=3m") == 0 else {
+            rmdir(path)
+            throw Failure(description: "mount: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit {
+        umount2(path, Int32(MNT_DETACH))
+        rmdir(path)
+        Guardian.shared.forget(mount: path)
+    }
+
+    /// Takes all the room that is left.
+    package func fill() throws {
+        let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        guard file >= 0 else { throw Failure(description: "cannot fill \(path)") }
+        defer { close(file) }
+        let block = [UInt8](repeating: 0, count: 4096)
+        while write(file, block, block.count) > 0 {}
+    }
+
+    package func free() { unlink(path + "/filler") }
+}
