@@ -80,6 +80,7 @@ import Supervision
             let settled = numbers.delivered + numbers.failed
             rate = settled &- (beat.delivered + beat.failed)
             beat = numbers
+        case .reported: slot.progressed()
         default: break
         }
         owner.noticed(notice, self)
