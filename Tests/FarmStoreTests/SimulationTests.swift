@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: Mutant.all) func `a fault in a script is noticed`(mutant: Mutant) throws {
-        let isNoticed = (1...40).contains { seed in
+        let isNoticed = (1...12).contains { seed in
             do {
                 try run(seed: UInt64(seed), mutant: mutant)
                 return false
