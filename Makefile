@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test fuzz sanitize chaos soak lint format clean
+.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -18,6 +18,19 @@ demo: build
 test: setup
 	swift build --build-tests
 	swift test --skip-build
+
+# More seeds of the simulator of the scripts than `make test` runs (docs/proof.md): failing ones with their steps.
+SEEDS ?= 100
+FIRST ?= 1
+simulate: setup
+	swift build --build-tests
+	PUSHFARM_SEEDS=$(SEEDS) PUSHFARM_FIRST_SEED=$(FIRST) PUSHFARM_PROFILE=$(PROFILE) \
+		swift test --skip-build --filter 'many.seeds'
+
+# Every line of every script changed in turn, or of one: `make mutants SCRIPT=report`. Takes hours.
+mutants: setup
+	swift build --build-tests
+	Tests/mutants $(SCRIPT)
 
 # Coverage-guided fuzzing of what reads others' bytes: 60 s a target, or `make fuzz SECONDS=600 TARGET=job`.
 # MERGE=1 takes what found new ground into the committed corpus.

@@ -24,7 +24,7 @@ import PushModel
     var held: [UInt32: HeldBatch] = [:]
     /// By lane, in the order in which they were checked out.
     private var waiting: [Deque<HeldBatch>] = [[], []]
-    /// Batches that were in the hands of a worker that crashed.
+    /// Batches with suspects: what may have ended a worker.
     private var crashed: [HeldBatch] = []
     /// Batches that were not granted to their end when they were last looked at.
     private var partial: [HeldBatch] = []
@@ -143,12 +143,10 @@ import PushModel
         #endif
         let one = HeldBatch(
             number: nextNumber, id: given.id, shard: given.id.shard, lane: lane, delivery: given.delivery,
-            granted: given.granted, suspect: given.suspect, hasCrashed: given.crashes > 0, map: given.map,
-            batch: batch, tally: tally)
+            granted: given.granted, caution: given.caution, map: given.map, batch: batch, tally: tally)
         held[nextNumber] = one
-        if given.crashes > 0 { crashed.append(one) }
         if one.granted < one.count { partial.append(one) }
-        waiting[Int(lane.rawValue)].append(one)
+        if one.isCareful { crashed.append(one) } else { waiting[Int(lane.rawValue)].append(one) }
         schedule()
     }
 
@@ -156,12 +154,13 @@ import PushModel
         guard held.removeValue(forKey: batch.number) != nil else { return }
         batch.leaveTally()
         if !crashed.isEmpty { crashed.removeAll { $0 === batch } }
+        context.solitude.changed()
         schedule()
     }
 
     /// Puts a batch in its place in its lane again, after more of it may be sent: older ones go first.
     func requeue(_ batch: HeldBatch) {
-        guard held[batch.number] != nil, batch.hasNext else { return }
+        guard held[batch.number] != nil, !batch.isCareful, batch.hasNext else { return }
         let lane = Int(batch.lane.rawValue)
         let place = waiting[lane].firstIndex { $0.number >= batch.number } ?? waiting[lane].endIndex
         if place == waiting[lane].endIndex || waiting[lane][place] !== batch {
@@ -228,7 +227,7 @@ import PushModel
     func loopTurnEnded() {
         isDue = false
         feed()
-        if wantsBatches { checkoutDesk.checkOut() }
+        if wantsBatches, !context.solitude.isWanted { checkoutDesk.checkOut() }
     }
 
     /// Sends what may be sent on what has room for it.
@@ -252,25 +251,37 @@ import PushModel
             // The connection did not take what it had room for: never ask it again and again.
             guard sent > 0 || !batch.hasNext else { break }
         }
-        if nextBatch() != nil { pool.needConnection() }
+        if nextBatch() != nil || !crashed.isEmpty && pool.roomiest == nil { pool.needConnection() }
     }
 
-    /// The batch whose turn it is: high before bulk; while one is careful, it alone.
+    /// The batch whose turn it is: high before bulk, and careful ones when nothing else has credit.
     private func nextBatch() -> HeldBatch? {
-        if !crashed.isEmpty, let careful = crashed.first(where: { $0.isCareful }) {
-            guard pool.openStreams == 0 else { return nil }
-            if careful.hasNext { return careful }
-            if !careful.isReporting { reporter.report(careful) }
-            return nil
-        }
         for lane in waiting.indices {
             while let first = waiting[lane].first {
                 if held[first.number] === first, first.hasNext { return first }
                 waiting[lane].removeFirst()
             }
         }
+        guard let careful = carefulBatch, context.solitude.admits(self) else { return nil }
+        if careful.hasNext { return careful }
+        if !careful.isReporting { reporter.report(careful) }
         return nil
     }
+
+    /// The batch that is to be sent with nothing else in the air, if there is one and it can be sent.
+    var carefulBatch: HeldBatch? {
+        guard !crashed.isEmpty, canSend else { return nil }
+        crashed.removeAll { !$0.isCareful }
+        return crashed.first
+    }
+
+    /// Nothing of it is in the air or may be sent, but for the careful batch.
+    var isStill: Bool {
+        let own = carefulBatch.map { $0.exposure + $0.asked } ?? 0
+        return exposure == own || pool.openStreams == 0 && !canSend
+    }
+
+    private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
 
     private func send(
         from batch: HeldBatch, over connection: any GatewayConnection, atMost most: Int,
@@ -303,7 +314,6 @@ import PushModel
                     Failpoint.hit("send.after", token: token)
                 #endif
                 sent += 1
-                if batch.isCareful { break }
             }
         }
         counts.sent += UInt64(sent)

@@ -32,9 +32,8 @@ final class HeldBatch {
     var exposure = 0 {
         didSet { tally.sum += exposure - oldValue }
     }
-    /// Positions before this one were on the wire when a worker crashed: they are sent one at a time.
-    private let suspect: Int
-    private let hasCrashed: Bool
+    /// What workers that were lost had in the air of it.
+    private let caution: Caution?
 
     var positions: [Position]
     /// No position before it is open.
@@ -55,8 +54,8 @@ final class HeldBatch {
 
     /// - Parameter map: one byte a position, "." where it is open.
     init(
-        number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int, suspect: Int,
-        hasCrashed: Bool, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally()
+        number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int,
+        caution: Caution?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally()
     ) {
         self.tally = tally
         self.number = number
@@ -65,8 +64,7 @@ final class HeldBatch {
         self.lane = lane
         self.delivery = delivery
         self.granted = granted
-        self.suspect = suspect
-        self.hasCrashed = hasCrashed
+        self.caution = caution
         self.batch = batch
         positions = map.map { $0 == UInt8(ascii: ".") ? .open : .handed }
         handed = positions.count { $0 == .handed }
@@ -85,20 +83,35 @@ final class HeldBatch {
     var count: Int { positions.count }
     /// Nothing is left to send or to await.
     var isSettled: Bool { handed + reporting + settled == count }
-    /// It was in a worker's hands that crashed, and what may have been the cause is still open.
-    var isCareful: Bool {
-        guard hasCrashed, let first = firstOpen else { return false }
-        return first < suspect
+    /// It was in the hands of a worker that crashed, and what may have been the cause is still open: nothing else of
+    /// the worker may be in the air.
+    var isCareful: Bool { caution?.isAlone == true && hasSuspects }
+    private var hasSuspects: Bool {
+        guard let caution, let first = positions.firstIndex(where: { $0 != .handed }) else { return false }
+        return first < caution.suspect
     }
-    private var firstOpen: Int? { positions.firstIndex { $0 != .handed } }
 
-    /// How far the credit should go: one position further when careful, else as far as there is `room`.
+    /// How far the credit should go: as far as there is `room`, but within the suspects a group at a time.
     func wanted(room: Int) -> Int {
-        if isCareful {
-            guard inAir == 0, let first = positions.firstIndex(of: .open) else { return granted }
-            return max(granted, first + 1)
+        guard let caution, hasSuspects else { return min(count, max(granted, granted + room)) }
+        if caution.isAlone, inAir > 0 { return granted }
+        guard let end = groupEnd(caution) else { return min(count, max(granted, granted + room)) }
+        return max(granted, caution.isAlone ? end : min(end, granted + room))
+    }
+
+    /// Where the group ends that begins with the first position which is not settled; nil when that is no suspect.
+    private func groupEnd(_ caution: Caution) -> Int? {
+        var left = caution.group
+        var end: Int?
+        for position in positions.indices.prefix(caution.suspect) {
+            guard positions[position] == .open || positions[position] == .inAir else { continue }
+            // What was granted and is still to be sent goes first.
+            if caution.isAlone, position < granted { return granted }
+            end = position + 1
+            left -= 1
+            if left == 0 { break }
         }
-        return min(count, max(granted, granted + room))
+        return end
     }
 
     func grant(upTo position: Int) {

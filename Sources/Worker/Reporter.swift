@@ -22,7 +22,7 @@ import PushModel
 
     /// A position of the batch was settled.
     func settled(_ batch: HeldBatch) {
-        if batch.isSettled || batch.isCareful {
+        if batch.isSettled || batch.isCareful && batch.inAir == 0 && !batch.hasNext {
             report(batch)
         } else {
             remember(batch, for: Self.interval)
@@ -35,7 +35,8 @@ import PushModel
             return
         }
         let free = sender.creditLimit - sender.exposure + batch.settled
-        let wanted = sender.hold == nil ? batch.wanted(room: max(0, free)) : batch.granted
+        let mayAsk = sender.hold == nil && (batch.isCareful || !sender.context.solitude.isWanted)
+        let wanted = mayAsk ? batch.wanted(room: max(0, free)) : batch.granted
         let report = batch.beginReport(&builder)
         guard report != nil || wanted > batch.granted else { return }
         let request = Report(
@@ -118,6 +119,7 @@ import PushModel
         if batch.settled > 0 { settled(batch) }
         if sender.hold != nil { sender.returnIdleBatches() }
         sender.requeue(batch)
+        sender.context.solitude.changed()
         sender.schedule()
     }
 }

@@ -15,6 +15,7 @@ import Logging
     let tell: @Loop (Notice) -> Void
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
     var leaseEnd: UInt64 = 0
+    let solitude = Solitude()
 
     init(
         redis: RedisConnection, name: String, index: Int, log: Logger, tell: @escaping @Loop (Notice) -> Void

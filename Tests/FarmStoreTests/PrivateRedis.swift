@@ -9,33 +9,51 @@ final class PrivateRedis {
     let socketPath: String
     private let folder: URL
     private let process = Process()
+    /// Open as long as the server is wanted: its shell ends it when this process is gone, however it went.
+    private let leash: Int32
     private let client: BlockingClient
     private var hashes: [Script: [UInt8]] = [:]
-    /// A fault put into a script on purpose.
-    var mutant: Mutant?
+    /// How scripts are loaded.
+    var variant = ScriptVariant() {
+        didSet { hashes = [:] }
+    }
+
+    private static let shell = """
+        folder=$1
+        shift
+        exec 3<&0
+        "$@" </dev/null 3<&- &
+        read -r nothing <&3
+        kill -KILL $!
+        rm -rf "$folder"
+        """
 
     init(_ options: [String] = []) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "pushfarm-store-" + UUID().uuidString.prefix(8))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         socketPath = folder.appendingPathComponent("r.sock").path
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments =
             [
-                "redis-server", "--port", "0", "--unixsocket", socketPath, "--save", "", "--dir", folder.path,
+                "-c", Self.shell, "sh", folder.path, "redis-server", "--daemonize", "no", "--port", "0",
+                "--unixsocket", socketPath, "--save", "", "--dir", folder.path,
                 "--maxmemory-policy", "noeviction",
             ] + options
         process.standardOutput = FileHandle.nullDevice
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe(&ends) == 0, "no pipe: errno \(errno)")
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        leash = ends[1]
+        process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
         try process.run()
         client = try BlockingClient.connect(to: socketPath)
     }
 
     deinit {
         client.close()
-        // A test runs on a thread that blocks signals, and the child inherits that: nothing less ends it.
-        kill(process.processIdentifier, SIGKILL)
+        _ = Foundation.close(leash)
         process.waitUntilExit()
-        try? FileManager.default.removeItem(at: folder)
     }
 
     var address: RedisAddress { RedisAddress(endpoint: .unix(path: socketPath)) }
@@ -54,12 +72,25 @@ final class PrivateRedis {
     func run(_ command: RESPCommand) throws -> RESPValue { try client.run(command) }
 
     func perform<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
-        try Step.result(client.run(request.command(keys, hash: try Step.script.map(hash))))
+        try Step.result(client.run(try command(request, keys)))
     }
 
-    private func hash(_ script: Script) throws -> [UInt8] {
+    func command<Step: Request>(_ request: Step, _ keys: Keys) throws -> RESPCommand {
+        request.command(keys, hash: try Step.script.map(hash))
+    }
+
+    /// The answers to commands that are sent in one go.
+    func run(together commands: [RESPCommand]) throws -> [RESPValue] {
+        client.send(commands)
+        return try commands.map { _ in try client.receive() }
+    }
+
+    /// Scripts were flushed.
+    func forgetScripts() { hashes = [:] }
+
+    func hash(_ script: Script) throws -> [UInt8] {
         if let hash = hashes[script] { return hash }
-        let answer = try client.run(mutant?.loadCommand(of: script) ?? script.loadCommand)
+        let answer = try client.run(variant.loadCommand(of: script))
         let hash = try #require(answer.bytes, "\(script): \(answer)")
         hashes[script] = hash
         return hash
@@ -70,6 +101,7 @@ final class PrivateRedis {
 final class BlockingClient {
     private let descriptor: Int32
     private let reader = RESPReader()
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -104,9 +136,11 @@ final class BlockingClient {
         return BlockingClient(descriptor)
     }
 
-    func send(_ command: RESPCommand) {
+    func send(_ command: RESPCommand) { send([command]) }
+
+    func send(_ commands: [RESPCommand]) {
         var output: [UInt8] = []
-        command.write(into: &output)
+        for command in commands { command.write(into: &output) }
         var sent = 0
         while sent < output.count {
             let count = output.withUnsafeBytes { write(descriptor, $0.baseAddress! + sent, $0.count - sent) }
@@ -116,10 +150,9 @@ final class BlockingClient {
     }
 
     func receive() throws -> RESPValue {
-        var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             if let value = try reader.next() { return value }
-            let count = read(descriptor, &buffer, buffer.count)
+            let count = read(descriptor, &buffer, 65_536)
             guard count > 0 else { throw RedisError.lost("end") }
             try reader.feed(Array(buffer[..<count]))
         }

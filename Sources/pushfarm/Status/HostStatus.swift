@@ -41,6 +41,14 @@ struct HostStatus: Decodable, Sendable {
         }
     }
 
+    /// A shard that waits, because its pushes were in the air in crash after crash.
+    struct Quarantined: Decodable, Sendable {
+        var app: String
+        var shard: Int
+        /// Until it goes on.
+        var milliseconds: Int
+    }
+
     var host = ""
     var pid = 0
     var state = ""
@@ -48,9 +56,10 @@ struct HostStatus: Decodable, Sendable {
     /// Unix milliseconds.
     var since: Int64 = 0
     var workers: [Worker] = []
+    var quarantined: [Quarantined] = []
 
     private enum Key: String, CodingKey {
-        case host, pid, state, capacity, since, workers
+        case host, pid, state, capacity, since, workers, quarantined
     }
 
     init(from decoder: any Decoder) throws {
@@ -61,6 +70,7 @@ struct HostStatus: Decodable, Sendable {
         capacity = (try? fields.decode(Int.self, forKey: .capacity)) ?? 0
         since = (try? fields.decode(Int64.self, forKey: .since)) ?? 0
         workers = (try? fields.decode([Worker].self, forKey: .workers)) ?? []
+        quarantined = (try? fields.decode([Quarantined].self, forKey: .quarantined)) ?? []
     }
 
     /// - Parameters:
@@ -81,6 +91,13 @@ extension HostStatus {
             "host": .string(host), "pid": .number(pid), "state": .string(state),
             "capacity": .number(capacity),
             "since": .number(since), "workers": .array(workers.map(\.json)),
+            "quarantined": .array(
+                quarantined.map {
+                    .object([
+                        "app": .string($0.app), "shard": .number($0.shard),
+                        "milliseconds": .number($0.milliseconds),
+                    ])
+                }),
         ])
     }
 }
