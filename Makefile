@@ -40,12 +40,12 @@ chaos: setup
 	swift build --product chaos-campaign
 	.build/debug/chaos-campaign minutes=$(MINUTES) seed=$(SEED) $(if $(ONLY),only=$(ONLY))
 
-# A farm at half load with faults for MINUTES: table, CSV and picture of what grows, in FOLDER.
+# A farm of the release build at half load with faults for MINUTES: table, CSV and picture of what grows, in FOLDER.
 FOLDER ?= .build/soak
 soak: setup
-	swift build --product pushfarm
-	swift build --product chaos-campaign
-	.build/debug/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
+	swift build -c release --static-swift-stdlib --product pushfarm
+	swift build -c release --static-swift-stdlib --product chaos-campaign
+	.build/release/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

@@ -143,8 +143,8 @@ let package = Package(
             dependencies: ["FarmLogging", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
         .testTarget(
-            name: "pushfarmTests", dependencies: ["pushfarm", "PushModel", "FarmStore"], swiftSettings: strict
-        ),
+            name: "pushfarmTests", dependencies: ["pushfarm", "PushModel", "FarmStore", "FarmHarness"],
+            swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["RandomTesting", "FarmConfiguration"],
             swiftSettings: strict),
@@ -224,6 +224,7 @@ let package = Package(
             name: "Chaos",
             dependencies: [
                 "ChaosChecker", "FarmHarness", "RandomTesting", "EventLoop", "Transport", "RESP",
+                "PushModel",
             ], path: "Tests/Chaos", swiftSettings: strict),
         .executableTarget(
             name: "chaos-campaign", dependencies: ["Chaos", "EventLoop"],
@@ -231,7 +232,8 @@ let package = Package(
         .testTarget(
             name: "ChaosTests",
             dependencies: [
-                "Chaos", "ChaosChecker", "LoopTesting", "EventLoop", "Transport", "RandomTesting", "pushfarm",
+                "Chaos", "ChaosChecker", "FarmHarness", "LoopTesting", "EventLoop", "Transport",
+                "RandomTesting", "pushfarm", "chaos-campaign",
             ], swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(

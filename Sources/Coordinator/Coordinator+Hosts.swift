@@ -50,10 +50,8 @@ extension Coordinator {
             log.debug("no heartbeat", metadata: ["error": "\(error)"])
             return
         }
-        if membership.isSettled(at: .now), !isStopping {
-            for app in apps.values { app.leases.handOverOthers() }
-        }
         for app in apps.values {
+            handOverOthers(app)
             app.leases.keepOverdue()
             letGo(app)
         }

@@ -13,6 +13,11 @@ package enum WallClock {
     package static var milliseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        let milliseconds = Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        #if FAILPOINTS
+            return milliseconds + ClockJump.now
+        #else
+            return milliseconds
+        #endif
     }
 }

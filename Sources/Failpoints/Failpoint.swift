@@ -5,7 +5,7 @@
     ///
     /// What fails stands in the variable `PUSHFARM_FAILPOINTS`, which children inherit: rules as ``FailpointRule`` reads
     /// them, with commas between them. With `PUSHFARM_FAILPOINTS_FOLDER` each failure leaves a file there, and rules may
-    /// say how often they apply in all processes together.
+    /// say how often they apply in all processes together. ``ClockJump`` makes the host's clock wrong.
     ///
     /// | point | where |
     /// |---|---|
@@ -34,7 +34,9 @@
         package nonisolated static let folderVariable = "PUSHFARM_FAILPOINTS_FOLDER"
 
         /// What a child inherits, `NAME=value`.
-        package nonisolated static let environment: [String] = [variable, folderVariable].compactMap { name in
+        package nonisolated static let environment: [String] = [
+            variable, folderVariable, ClockJump.variable,
+        ].compactMap { name in
             FailpointDesk.value(of: name).map { "\(name)=\($0)" }
         }
 

@@ -11,7 +11,10 @@ struct EnvironmentLayer {
     /// Variables that hold no setting. To a release build failpoints are unknown keys, and it refuses to start with them.
     private static let reserved: Set<String> = {
         #if FAILPOINTS
-            [fileVariable, "PUSHFARM_FAILPOINTS", "PUSHFARM_FAILPOINTS_FOLDER"]
+            [
+                fileVariable, "PUSHFARM_FAILPOINTS", "PUSHFARM_FAILPOINTS_FOLDER",
+                "PUSHFARM_FAILPOINTS_CLOCK",
+            ]
         #else
             [fileVariable]
         #endif

@@ -17,6 +17,8 @@ package struct Complaint: Equatable, Sendable, CustomStringConvertible {
         case events
         /// First attempts of a token out of the order of their jobs.
         case order
+        /// Two connections carried requests for one shard by turns.
+        case senders
         /// Took too long.
         case stalled
         /// A ledger itself cannot be right.

@@ -181,6 +181,23 @@ struct CheckerTests {
         #expect(run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a1") })
     }
 
+    @Test func `two connections that carry one shard by turns are told`() {
+        var run = SampleRun()
+        // Connections 1, 2, 1, 2, 1.
+        for note in run.evidence.gateway { run.evidence.shards[note.token] = 7 }
+        #expect(run.verdict.complaints.contains { $0.kind == .senders && $0.text.contains("shard 7") })
+        run.expectation.hasOneSender = false
+        #expect(run.verdict.isGood && run.verdict.overlaps > 0)
+        run.expectation.hasOneSender = true
+        // Long enough between them for a shard to be given away and back.
+        for index in run.evidence.gateway.indices { run.evidence.gateway[index].at += Int64(index) * 6_000 }
+        #expect(run.verdict.overlaps == 0)
+        run = SampleRun()
+        // A worker that took the shard over, and died: 1, 2, 1.
+        for token in ["a1", "dead", "b1"] { run.evidence.shards[token] = 7 }
+        #expect(run.verdict.isGood && run.verdict.overlaps == 0)
+    }
+
     @Test func `a delivery that takes too long after a fault is told`() {
         var run = SampleRun()
         run.expectation.recovery = 5

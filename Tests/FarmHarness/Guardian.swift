@@ -1,32 +1,50 @@
 package import Foundation
 
-/// A shell that outlives the test process, and then ends the process groups and the network namespaces that it left behind.
+/// A shell that outlives the test process, however that ends, and then ends the process groups that it left behind and
+/// whoever names one of its folders, and takes away its network namespaces, mounts and folders.
 package struct Guardian: Sendable {
     package static let shared = Guardian()
 
     private static let script = """
-        groups=' ' spaces=' ' mounts=' '
+        groups=' ' spaces=' ' mounts=' ' folders=' '
         while read what name; do
-            case "$what$groups$spaces$mounts" in
+            case "$what$groups$spaces$mounts$folders" in
             +*) groups="$groups$name " ;;
             -*" $name "*) groups="${groups%% $name *} ${groups#* $name }" ;;
             n*) spaces="$spaces$name " ;;
             d*" $name "*) spaces="${spaces%% $name *} ${spaces#* $name }" ;;
             m*) mounts="$mounts$name " ;;
             u*" $name "*) mounts="${mounts%% $name *} ${mounts#* $name }" ;;
+            f*) folders="$folders$name " ;;
+            r*" $name "*) folders="${folders%% $name *} ${folders#* $name }" ;;
             esac
         done
-        for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+        for group in $groups; do kill -KILL "-$group" 2>/dev/null; done
+        # What leads a session of its own, such as the farm of an `up` that was killed, and what had just been started.
+        [ "$folders" = ' ' ] || for process in /proc/[0-9]*; do
+            line=$(tr '\\0' ' ' <"$process/cmdline") 2>/dev/null
+            for folder in $folders; do
+                case "$line" in
+                *"$folder"*) kill -KILL "${process#/proc/}"; kill -KILL "-${process#/proc/}" ;;
+                esac
+            done
+        done 2>/dev/null
         for space in $spaces; do ip netns del "$space" 2>/dev/null; done
         for mount in $mounts; do umount -l "$mount" 2>/dev/null; rmdir "$mount"; done
+        for folder in $folders; do rm -rf -- "$folder"; done
         """
+
+    /// `POSIX_SPAWN_SETSID`, which glibc's headers show to GNU sources only.
+    private static let ownSession: Int16 = 0x80
 
     private let input: Int32
 
-    private init() {
+    package init() {
         var ends: [Int32] = [-1, -1]
-        precondition(pipe(&ends) == 0, "no pipe: errno \(errno)")
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // Closed on exec from the start, which a pipe is not: a child that another thread starts just now would inherit our
+        // end, and keep it open after us.
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        precondition(socketpair(AF_UNIX, kind, 0, &ends) == 0, "no pair of sockets: errno \(errno)")
         input = ends[1]
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -35,9 +53,8 @@ package struct Guardian: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // In a group of its own: what ends the test's group leaves it alone.
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        posix_spawnattr_setpgroup(&attributes, 0)
+        // In a session and a group of its own: what ends the test's leaves it alone.
+        posix_spawnattr_setflags(&attributes, Self.ownSession)
         let arguments = CStrings(["sh", "-c", Self.script])
         var pid: pid_t = 0
         let status = posix_spawn(&pid, "/bin/sh", &actions, &attributes, arguments.pointers, environ)
@@ -53,6 +70,13 @@ package struct Guardian: Sendable {
 
     func watch(mount: String) { tell("m \(mount)\n") }
     func forget(mount: String) { tell("u \(mount)\n") }
+
+    /// - Parameter folder: with a name that nobody else has, and no space in it.
+    package func watch(folder: String) { tell("f \(folder)\n") }
+    package func forget(folder: String) { tell("r \(folder)\n") }
+
+    /// What the end of the test process is to it.
+    package func dismiss() { close(input) }
 
     private func tell(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }
 }

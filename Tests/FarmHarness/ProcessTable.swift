@@ -8,6 +8,12 @@ package struct ProcessTable {
         return names.compactMap { Int32($0) }.filter { getpgid($0) == group && lives($0) }
     }
 
+    /// Living processes whose command line or environment names a folder: also those that lead sessions of their own.
+    package static func naming(folder: String) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { Int32($0) }.filter { visibleText(of: $0).contains(folder) && lives($0) }
+    }
+
     /// Whether it is more than a zombie.
     private static func lives(_ pid: pid_t) -> Bool {
         guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return false }

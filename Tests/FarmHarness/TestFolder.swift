@@ -8,9 +8,13 @@ package final class TestFolder {
         var template = Array((NSTemporaryDirectory() + "pf.XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        Guardian.shared.watch(folder: path)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+        Guardian.shared.forget(folder: path)
+    }
 
     @discardableResult
     package func write(_ text: String, to name: String) throws -> String {

@@ -3,6 +3,7 @@ import RESP
 import Testing
 
 import class FarmHarness.Child
+import struct FarmHarness.Guardian
 
 @testable import FarmStore
 
@@ -22,6 +23,7 @@ final class PrivateRedis {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "pushfarm-store-" + UUID().uuidString.prefix(8))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        Guardian.shared.watch(folder: folder.path)
         socketPath = folder.appendingPathComponent("r.sock").path
         process = try Child(
             "redis", "redis-server",
@@ -36,6 +38,7 @@ final class PrivateRedis {
         client.close()
         process.destroy()
         try? FileManager.default.removeItem(at: folder)
+        Guardian.shared.forget(folder: folder.path)
     }
 
     var address: RedisAddress { RedisAddress(endpoint: .unix(path: socketPath)) }

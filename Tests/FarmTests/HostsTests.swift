@@ -63,7 +63,7 @@ extension HostFarms {
             #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
             try await farm.shared(by: ["alpha"], within: .seconds(15))
             for load in loads { try await load.more(2) }
-            for load in loads { try await load.expectExactlyOnce() }
+            try await Load.expectExactlyOnce(loads)
         }
 
         @Test func `a dead host's shards go to the living within 16 seconds`() async throws {

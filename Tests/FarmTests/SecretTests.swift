@@ -56,7 +56,7 @@ extension BusyFarms {
             let logs = farm.coordinator.output + farm.coordinator.error
             #expect(logs.contains("worker ended") && logs.contains("provider token minted"))
             #expect(all.found(in: logs) == [])
-            try checkFiles(farm, all)
+            try checkFiles(farm, secrets, Secrets(tokens: tokens))
         }
 
         // MARK: The run
@@ -189,8 +189,9 @@ extension BusyFarms {
             #expect(secrets.found(inFile: monitor.outputFile) == [], "commands to Redis")
         }
 
-        /// All that was written, but the configuration and what the test gave the farm itself.
-        private func checkFiles(_ farm: Farm, _ secrets: Secrets) throws {
+        /// All that was written, but the configuration and what the test gave the farm itself. Redis's file has device
+        /// tokens, and nothing else of it.
+        private func checkFiles(_ farm: Farm, _ secrets: Secrets, _ tokens: Secrets) throws {
             let given = [
                 "pushfarm.yaml", "unknown.p8", "wrong-password", "redis-password", "monitor.out",
                 "ledger.jsonl",
@@ -199,9 +200,14 @@ extension BusyFarms {
             let names = try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
                 !given.contains($0) && !$0.hasPrefix("gateway/")
             }
-            #expect(names.contains { $0.hasPrefix("var/") } && names.contains { $0.hasSuffix(".aof") })
-            for name in names where !name.hasPrefix("appendonlydir/") {
-                #expect(secrets.found(inFile: "\(folder)/\(name)") == [], "\(name)")
+            #expect(names.contains { $0.hasPrefix("var/") })
+            let file = farm.redis.appendOnlyFile.dropFirst(folder.count + 1)
+            #expect(names.contains(String(file)))
+            #expect(!tokens.found(inFile: farm.redis.appendOnlyFile).isEmpty, "what jobs ask for is in it")
+            for name in names {
+                let isRedis = name.hasPrefix("appendonlydir/")
+                let hidden = isRedis ? secrets : secrets + tokens
+                #expect(hidden.found(inFile: "\(folder)/\(name)") == [], "\(name)")
                 #expect(!name.contains("core"), "a core dump: \(name)")
             }
         }

@@ -1,5 +1,7 @@
 import Testing
 
+import struct FarmHarness.Guardian
+
 @testable import pushfarm
 
 #if canImport(Darwin)
@@ -18,6 +20,7 @@ final class BuiltProgram {
     }
 
     let pid: pid_t
+    private let watched: [String]
     /// Its standard output is a named pipe and its standard error a file: unlike a plain pipe, neither can leak into a
     /// child that another test starts at the same time.
     private let output: Int32
@@ -39,6 +42,9 @@ final class BuiltProgram {
         output = open(folder + "/output", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         _ = fcntl(output, F_SETFL, 0)
         self.folder = folder
+        // A farm that leads a session of its own is known by the folder that it works in.
+        watched = [folder] + zip(arguments, arguments.dropFirst()).filter { $0.0 == "--state-dir" }.map(\.1)
+        for folder in watched { Guardian.shared.watch(folder: folder) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -63,6 +69,7 @@ final class BuiltProgram {
         if !hasEnded { kill(pid, SIGKILL) }
         close(output)
         StateFolder.remove(folder)
+        for folder in watched { Guardian.shared.forget(folder: folder) }
     }
 
     /// Starts it and waits for its end.

@@ -22,5 +22,24 @@ extension Scenario {
                 stage.expectation.keepsOrder = false
             }
         },
+        Scenario(
+            24, "a host's clock jumps by an hour, and back",
+            .with {
+                $0.hosts = 2
+                $0.hasCertificate = true
+                $0.clock = [(.seconds(6), 3600), (.seconds(12), -3600), (.seconds(18), 0)]
+            }
+        ) { stage in
+            // Leases, retries and time-outs go by Redis's clock and by elapsed time: nobody notices.
+            stage.startFlow()
+            for what in ["an hour ahead", "an hour behind", "right again"] {
+                try await stage.pause(.seconds(6))
+                await stage.fault("the clock is \(what)") {}
+            }
+            try await stage.pause(stage.scale.isShort ? .seconds(2) : stage.scale.span)
+            for host in stage.hosts where host.coordinator.error.contains("lease") {
+                stage.complain("\(host.name) says: \(host.coordinator.error)")
+            }
+        },
     ]
 }

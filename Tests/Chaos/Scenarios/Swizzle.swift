@@ -14,6 +14,7 @@ extension Scenario {
         stage.startFlow()
         stage.expectation.recovery = nil
         stage.expectation.keepsOrder = false
+        stage.expectation.hasOneSender = false
         try await stage.again(every: .milliseconds(700)) { try await stage.oneOfAll() }
         // Everything resumes, in an order that is random too.
         for host in stage.hosts.shuffled(using: &stage.random) { host.signalAll(SIGCONT) }

@@ -3,7 +3,7 @@ package import EventLoop
 import FarmHarness
 import Foundation
 
-/// A farm at half load with a few faults, for long: what grows, grows here.
+/// A farm at half of the load that its gateway allows, with a few faults, for long: what grows, grows here.
 @Loop package final class Soak {
     package struct Report: Sendable {
         package let series: [Series]
@@ -32,7 +32,8 @@ import Foundation
     package init(minutes: Double, seed: UInt64) async throws {
         self.minutes = minutes
         var options = Stage.Options()
-        options.gateway = ["latency 20ms", "streams 100", "answer 503 share=4%", "reset 1%"]
+        // Two workers with 20 streams each, of 20 ms: 2,000 pushes a second at most, of which we ask for half.
+        options.gateway = ["latency 20ms", "streams 20", "answer 503 share=4%", "reset 1%"]
         options.farmLines = ["accounts_kept: 1000"]
         options.watches = false
         stage = try await Stage(

@@ -73,6 +73,7 @@ extension Stage {
         evidence.books = observer.notes
         evidence.faults = faults
         evidence.gateway = try await GatewayLedger.read(gateway.ledgerFile)
+        evidence.shards = TokenShards.of(evidence.gateway)
         let redis = try await PlainRedis(redis.socket)
         evidence.events = try await events(redis)
         evidence.leftovers = try await leftovers(redis)

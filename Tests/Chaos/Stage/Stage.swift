@@ -20,6 +20,10 @@ import Transport
         package var failpoints: [String] = []
         /// The shell's `ulimit` for coordinators.
         package var limit: String?
+        /// How wrong the first host's clock is, in seconds, from so long after its start on.
+        package var clock: [(after: Duration, seconds: Int)] = []
+        /// The app has a certificate, and needs no clock to sign provider tokens by.
+        package var hasCertificate = false
         package var tokens = 4_000
         /// Accounts are looked at every second.
         package var watches = true
@@ -86,9 +90,12 @@ import Transport
         redisProxies.append(
             try await FaultProxy(.tcp(host: "127.0.0.1", port: 0), to: .unix(path: redis.socket)))
         try configure(name, workers: options.workers)
+        let start = BootClock.milliseconds
+        let jumps = options.clock.map { "\(start + UInt64($0.after / .milliseconds(1))):\($0.seconds)" }
         let environment = [
             "PUSHFARM_FAILPOINTS": options.failpoints.joined(separator: ","),
             "PUSHFARM_FAILPOINTS_FOLDER": options.failpoints.isEmpty ? "" : folder.path + "/failures",
+            "PUSHFARM_FAILPOINTS_CLOCK": hosts.isEmpty ? jumps.joined(separator: ",") : "",
         ].filter { !$0.value.isEmpty }
         hosts.append(
             try Host(name, folder: folder.path, environment: environment, limit: options.limit))
@@ -97,6 +104,10 @@ import Transport
     package func configure(_ name: String, workers: Int) throws {
         let place = hosts.firstIndex { $0.name == name } ?? hosts.endIndex
         let started = gateway.started
+        let credentials =
+            options.hasCertificate
+            ? "certificate: { file: \(started.caFile.dropLast("ca.pem".count))push.pem }"
+            : "key: { file: \(started.keyFile), id: \(started.keyID), team: \(started.team) }"
         let lines =
             [
                 "redis: redis://127.0.0.1:\(redisProxies[place].port)/0", "state_dir: \(folder.path)/\(name)",
@@ -104,7 +115,7 @@ import Transport
             ] + options.farmLines + [
                 "apps:", "  demo:", "    topic: \(started.bundle)",
                 "    gateway: https://127.0.0.1:\(gatewayProxy.port)", "    ca_file: \(started.caFile)",
-                "    key: { file: \(started.keyFile), id: \(started.keyID), team: \(started.team) }",
+                "    \(credentials)",
             ] + options.appLines.map { "    " + $0 }
         try folder.write(lines.joined(separator: "\n") + "\n", to: "\(name).yaml")
     }

@@ -27,43 +27,74 @@ final class Load {
 
     /// Waits until so many rounds more were pushed, and as many pushes more have arrived.
     func more(_ rounds: Int) async throws {
-        let (before, arrived) = (await producer.rounds, try farm.gateway.ledger().lines.count)
+        let (before, arrived) = (await producer.rounds, try farm.gateway.requestCount())
         try await eventually("\(rounds) rounds more") { await producer.rounds >= before + rounds }
         try await farm.gateway.requests(arrived + rounds * tokens.count / 2)
     }
 
-    /// What came to every device, in order; the jobs are finished.
-    private func end() async throws -> (jobs: [Job], totals: Totals, came: [String: [String]], requests: Int)
-    {
+    /// What became of it all.
+    private struct End {
+        let jobs: [Job]
+        let totals: Totals
+        /// What came to every device, in order.
+        let came: [String: [String]]
+        let requests: Int
+    }
+
+    private func stop() async {
         pushing.cancel()
         await pushing.value
-        let jobs = await producer.jobs
-        let totals = try await farm.finished(jobs, app: app)
-        let ours = Set(tokens)
-        let lines = try farm.gateway.ledger().lines.filter { line in line.token.map(ours.contains) ?? true }
-        let came: [String: [String]] = lines.reduce(into: [:]) { came, line in
-            guard line.status == 200, let token = line.token else { return }
-            came[token, default: []].append(line.bodySha256 ?? "")
+    }
+
+    /// The ends of loads on one farm, whose ledger is long: it is read once, after all jobs are finished.
+    private static func ends(of loads: [Load]) async throws -> [End] {
+        for load in loads { await load.stop() }
+        var finished: [(jobs: [Job], totals: Totals)] = []
+        for load in loads {
+            let jobs = await load.producer.jobs
+            finished.append((jobs, try await load.farm.finished(jobs, app: load.app)))
         }
-        return (jobs, totals, came, lines.count)
+        guard let ledger = try loads.first?.farm.gateway.ledger() else { return [] }
+        return zip(loads, finished).map { load, finished in
+            let ours = Set(load.tokens)
+            let lines = ledger.lines.filter { line in line.token.map(ours.contains) ?? true }
+            let came: [String: [String]] = lines.reduce(into: [:]) { came, line in
+                guard line.status == 200, let token = line.token else { return }
+                came[token, default: []].append(line.bodySha256 ?? "")
+            }
+            return End(jobs: finished.jobs, totals: finished.totals, came: came, requests: lines.count)
+        }
     }
 
     /// Every round was accepted once, in their order, and every device got every round once, in one and the same order.
     func expectExactlyOnce(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let (jobs, totals, came, requests) = try await end()
-        #expect(totals.delivered == jobs.count * tokens.count, sourceLocation: sourceLocation)
-        #expect(try farm.accepted(app: app) == jobs.map(\.id), sourceLocation: sourceLocation)
-        #expect(totals.maybeDuplicated == 0 && requests == totals.delivered, sourceLocation: sourceLocation)
-        #expect(came.count == tokens.count, sourceLocation: sourceLocation)
-        // All devices saw the rounds in one and the same order, and in that each once.
-        #expect(Set(came.values).count == 1, sourceLocation: sourceLocation)
-        #expect(came.values.first.map { Set($0).count } == jobs.count, sourceLocation: sourceLocation)
+        try await Self.expectExactlyOnce([self], sourceLocation: sourceLocation)
+    }
+
+    /// The same of several on one farm.
+    static func expectExactlyOnce(_ loads: [Load], sourceLocation: SourceLocation = #_sourceLocation)
+        async throws
+    {
+        for (load, end) in zip(loads, try await ends(of: loads)) {
+            let (jobs, totals, came) = (end.jobs, end.totals, end.came)
+            #expect(totals.delivered == jobs.count * load.tokens.count, sourceLocation: sourceLocation)
+            #expect(
+                try load.farm.accepted(app: load.app) == jobs.map(\.id), sourceLocation: sourceLocation)
+            #expect(
+                totals.maybeDuplicated == 0 && end.requests == totals.delivered,
+                sourceLocation: sourceLocation)
+            #expect(came.count == load.tokens.count, sourceLocation: sourceLocation)
+            // All devices saw the rounds in one and the same order, and in that each once.
+            #expect(Set(came.values).count == 1, sourceLocation: sourceLocation)
+            #expect(came.values.first.map { Set($0).count } == jobs.count, sourceLocation: sourceLocation)
+        }
     }
 
     /// Nothing is lost; what was sent twice is within the windows of the workers that were lost, and within what the farm
     /// says of itself.
     func expectBounded(workers: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let (jobs, totals, came, _) = try await end()
+        let end = try #require(try await Self.ends(of: [self]).first)
+        let (jobs, totals, came) = (end.jobs, end.totals, end.came)
         #expect(totals.delivered == jobs.count * tokens.count, sourceLocation: sourceLocation)
         let reached = came.values.reduce(0) { $0 + Set($1).count }
         let doubles = came.values.reduce(0) { $0 + $1.count - Set($1).count }

@@ -1,0 +1,61 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// Whoever starts farms may be killed at any moment, with all of its process group: nothing of them is left.
+@Suite(.timeLimit(.minutes(5))) struct GuardianTests {
+    @Test func `a campaign that is killed with its group leaves no process and no folder behind`()
+        async throws
+    {
+        let folder = try TestFolder()
+        let program = URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent()
+        let campaign = try Child(
+            "campaign", program.appendingPathComponent("chaos-campaign").path,
+            ["minutes=3", "seed=1", "only=1", "keep=\(folder.path)/kept"],
+            environment: ["TMPDIR": folder.path + "/"], in: folder.path)
+        let place = folder.path + "/pf."
+        try await eventually("its farm has workers") {
+            campaign.hasEnded || !workers(of: ProcessTable.naming(folder: place)).isEmpty
+        }
+        let others = ProcessTable.naming(folder: place)
+        let groups = Set(others.map { getpgid($0) }).subtracting([campaign.pid])
+        #expect(groups.count >= 3, "Redis, the gateway and a host: \(groups)")
+        #expect(kill(-campaign.pid, SIGKILL) == 0)
+        #expect(try await campaign.wait() == .killed(SIGKILL))
+        try await eventually("nothing of it is left") {
+            try groups.allSatisfy { ProcessTable.members(ofGroup: $0).isEmpty }
+                && ProcessTable.naming(folder: place).allSatisfy { $0 == campaign.pid }
+                && FileManager.default.contentsOfDirectory(atPath: folder.path)
+                    .allSatisfy { !$0.hasPrefix("pf.") }
+        }
+    }
+
+    @Test func `what leads a session of its own is found by its folder`() async throws {
+        let guardian = Guardian()
+        let home = try TestFolder()
+        let folder = home.path + "/farm"
+        let up = try Child(
+            "up", BuiltProgram.path, ["up", "--simulate", "--json", "--state-dir", folder],
+            in: home.path)
+        try await eventually("up has started") { up.hasEnded || up.output.contains("\"running\"") }
+        let sessions = Set(ProcessTable.naming(folder: folder).map { getsid($0) })
+        #expect(sessions.count >= 4, "up, Redis, the gateway, the coordinator: \(sessions)")
+        let workers = workers(of: ProcessTable.naming(folder: folder))
+        #expect(!workers.isEmpty)
+        guardian.watch(folder: folder)
+        guardian.dismiss()
+        try await eventually("nothing of it is left") {
+            ProcessTable.naming(folder: folder).isEmpty && workers.allSatisfy { kill($0, 0) != 0 }
+                && !FileManager.default.fileExists(atPath: folder)
+        }
+        #expect(try await up.wait() == .killed(SIGKILL))
+    }
+
+    /// Those that coordinators among these have started, which name no folder.
+    private func workers(of pids: [pid_t]) -> [pid_t] {
+        Set(pids.map { getpgid($0) }).flatMap { ProcessTable.members(ofGroup: $0) }.filter { pid in
+            ProcessTable.visibleText(of: pid).split(separator: "\0", maxSplits: 2).dropFirst().first
+                == "worker"
+        }
+    }
+}
