@@ -8,6 +8,7 @@ import Logging
     let name: String
     let host: String
     let store: AppStore
+    private let redis: RedisConnection
     let log: Logger
     /// Of the farm.
     let shards: Int
@@ -26,8 +27,11 @@ import Logging
     ) {
         (self.name, self.host, self.log, self.shards) = (name, host, log, shards)
         store = AppStore(app: name, connection: redis)
+        self.redis = redis
         (self.retention, self.retry, self.ring) = (retention, retry, ring)
     }
 
     var keys: Keys { store.keys }
+    /// Deadlines of pushes are held against it.
+    var clock: RedisClock { redis.clock }
 }

@@ -157,7 +157,7 @@ extension Gatherer {
 extension Gatherer {
     /// Sends the settlements of entries, without waiting for the answers.
     private func settle(_ records: [ResultsRecord]) {
-        let now = WallClock.seconds
+        let now = desk.clock.seconds
         var calls = SettleCalls()
         var earliest: Duration?
         for record in records where !aside.contains(record.id) {
@@ -207,6 +207,6 @@ extension Gatherer {
         desk.log.error(
             "a results entry cannot be settled and is left in the stream",
             metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(reason)"])
-        desk.store.send(TellOfUnreadableEntry(entry: id, reason: reason, at: WallClock.seconds)) { _ in }
+        desk.store.send(TellOfUnreadableEntry(entry: id, reason: reason, at: desk.clock.seconds)) { _ in }
     }
 }

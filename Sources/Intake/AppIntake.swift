@@ -212,7 +212,7 @@ extension AppIntake {
                 self.head = nil
                 try await parse(raw, resuming: head)
             } else {
-                parse(raw, now: WallClock.seconds)
+                parse(raw, now: context.redis.clock.seconds)
             }
         }
     }
@@ -231,7 +231,7 @@ extension AppIntake {
     private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
         let account = try await patiently(ReadAccount(job: head.job))
         let books = Account(id: head.job, app: name, fields: account)
-        let now = books.map { $0.createdAt / 1000 } ?? WallClock.seconds
+        let now = books.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
         let limits = JobLimits(tokens: max(Int(setup.maxTokens), books?.submitted ?? 0))
         let job: ParsedJob
         do throws(JobError) {

@@ -146,7 +146,7 @@ import PushModel
     /// Expires what is in hand and can no longer be sent in time: the gateway may be out of reach for long.
     func expireOverdue() {
         window.now = .now
-        counts.failed += UInt64(window.expireOverdue(at: WallClock.seconds))
+        counts.failed += UInt64(window.expireOverdue(at: context.redis.clock.seconds))
         // While Redis is away nothing grows old: it may come back without what it was told last.
         if context.redis.isReady { window.ring.drop(at: window.now) }
         schedule()
@@ -200,12 +200,12 @@ import PushModel
         at now: ContinuousClock.Instant
     ) -> Int {
         var sent = 0
-        let wallClock = WallClock.seconds
+        let seconds = context.redis.clock.seconds
         batch.batch.bytes.withUnsafeBytes { bytes in
             while sent < most, let position = batch.next() {
                 let push = batch.batch.pushes[position]
                 let segment = Int(push.segment)
-                if let deadline = batch.batch.segments[segment].options.deadline, deadline <= wallClock {
+                if let deadline = batch.batch.segments[segment].options.deadline, deadline <= seconds {
                     settle(batch, position, .expired)
                     continue
                 }

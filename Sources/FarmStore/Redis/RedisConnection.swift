@@ -16,6 +16,8 @@ package import RESP
     /// back with the first try is no outage.
     package var onOutage: @Loop (Outage) -> Void = { _ in }
     package let settings: RedisSettings
+    /// What time it is for deadlines of pushes.
+    package private(set) var clock = RedisClock()
 
     package enum Outage: Equatable, Sendable {
         case began(RedisError)
@@ -33,6 +35,7 @@ package import RESP
     private var lastError: RedisError = .notConnected("not yet connected")
     private var isClosed = false
     private var tries = 0
+    private lazy var clockTimer = Timer { [unowned self] in readClock() }
 
     package init(_ settings: RedisSettings) {
         self.settings = settings
@@ -59,6 +62,7 @@ package import RESP
     package func close() {
         guard !isClosed else { return }
         isClosed = true
+        clockTimer.stop()
         keeper?.cancel()
         lastError = .closed
         let session = session
@@ -123,8 +127,11 @@ extension RedisConnection {
         let session = try await RedisSession.open(settings, dialTimeout: dialTimeout)
         do throws(RedisError) {
             hashes = try await session.loadScripts(timeout: settings.timeout)
-            let runID = try await session.serverRunID(timeout: settings.timeout)
+            let info = try await session.serverInfo(timeout: settings.timeout)
+            let runID = info.runID
             guard !isClosed else { throw .closed }
+            clock.heard(info.time)
+            clockTimer.start(after: Self.clockInterval, every: Self.clockInterval)
             let isOther = serverRunID != nil && serverRunID != runID
             serverRunID = runID
             session.onEnd = { [weak self] in self?.lost($0) }
@@ -136,6 +143,15 @@ extension RedisConnection {
         } catch {
             session.close()
             throw error
+        }
+    }
+
+    /// A clock that somebody sets right is noticed within a minute, on whichever host.
+    private static var clockInterval: Duration { .seconds(60) }
+
+    private func readClock() {
+        send(RESPCommand("TIME")) { [weak self] result in
+            if case .success(let answer) = result { self?.clock.heard(answer) }
         }
     }
 
@@ -154,6 +170,7 @@ extension RedisConnection {
 
     private func lost(_ error: RedisError) {
         session = nil
+        clockTimer.stop()
         lastError = .notConnected("\(error)")
         lossWaiter?.resume()
         lossWaiter = nil

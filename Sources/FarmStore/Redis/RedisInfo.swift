@@ -17,6 +17,8 @@ package struct RedisInfo: Sendable {
     package var version: String { text("redis_version") }
     /// Changes when the server is started anew.
     package var runID: String { text("run_id") }
+    /// Milliseconds since 1970; 0 if it does not say.
+    var time: Int64 { Int64(number("server_time_usec") / 1000) }
     package var role: String { text("role") }
     /// Bytes; 0 is no limit.
     package var maxMemory: Int { number("maxmemory") }

@@ -69,9 +69,9 @@ extension RedisSession {
         return hashes
     }
 
-    /// `run_id` of INFO; empty when we may not ask.
-    func serverRunID(timeout: Duration) async throws(RedisError) -> String {
+    /// Nothing is in it when we may not ask.
+    func serverInfo(timeout: Duration) async throws(RedisError) -> RedisInfo {
         let answer = try await call(RESPCommand("INFO", "server"), timeout: timeout)
-        return RedisInfo(answer.text ?? "").runID
+        return RedisInfo(answer.text ?? "")
     }
 }

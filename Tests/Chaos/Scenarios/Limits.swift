@@ -27,14 +27,16 @@ extension Scenario {
             .with {
                 $0.hosts = 2
                 $0.hasCertificate = true
-                $0.clock = [(.seconds(6), 3600), (.seconds(12), -3600), (.seconds(18), 0)]
+                $0.clock = [(.seconds(6), 3600), (.seconds(13), -3600), (.seconds(20), 0)]
             }
         ) { stage in
-            // Leases, retries and time-outs go by Redis's clock and by elapsed time: nobody notices.
+            // Leases, retries, deadlines and time-outs go by Redis's clock and by elapsed time: nobody notices.
             stage.startFlow()
             for what in ["an hour ahead", "an hour behind", "right again"] {
-                try await stage.pause(.seconds(6))
-                await stage.fault("the clock is \(what)") {}
+                try await stage.pause(.seconds(7))
+                await stage.fault("the clock is \(what)") {
+                    await stage.push(300, within: .seconds(1800))
+                }
             }
             try await stage.pause(stage.scale.isShort ? .seconds(2) : stage.scale.span)
             for host in stage.hosts where host.coordinator.error.contains("lease") {

@@ -23,7 +23,10 @@ struct Load {
         random = SplitMix(seed: seed)
     }
 
-    mutating func job(_ size: Int, named given: String? = nil) -> (Job, ProducerNote.Promise) {
+    /// - Parameter deadline: milliseconds since 1970.
+    mutating func job(_ size: Int, named given: String? = nil, deadline: Int64? = nil) -> (
+        Job, ProducerNote.Promise
+    ) {
         count += 1
         let id = given ?? "\(name)-\(count)"
         // A stretch of the ring, some of it left out.
@@ -34,9 +37,11 @@ struct Load {
         promise.allReceipts = draw(20)
         let isBulk = draw(bulkShare)
         promise.isOrdered = !isBulk
+        promise.deadline = deadline
         var fields = [#""collapse_id":"\#(id)""#]
         if promise.atMostOnce { fields.append(#""delivery":"at-most-once""#) }
         if promise.allReceipts { fields.append(#""receipts":"all""#) }
+        if let deadline { fields.append(#""expires_at":\#(deadline / 1000)"#) }
         if isBulk { fields.append(#""lane":"bulk""#) }
         return (Job(id: id, tokens: chosen, fields: fields.joined(separator: ",")), promise)
     }

@@ -160,8 +160,9 @@ import Transport
     // MARK: Load
 
     @discardableResult
-    package func push(_ size: Int) async -> Bool {
-        let (job, promise) = load.job(size)
+    package func push(_ size: Int, within time: Duration? = nil) async -> Bool {
+        let deadline = time.map { WallTime.now + Int64($0 / .milliseconds(1)) }
+        let (job, promise) = load.job(size, deadline: deadline)
         return await producers[0].push(job, promise)
     }
 

@@ -1,0 +1,40 @@
+import EventLoop
+import LoopTesting
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// The time that a farm's processes agree on, whatever their hosts' clocks say.
+@Suite(.timeLimit(.minutes(1))) struct RedisClockTests {
+    @Test func `until Redis has been heard it is the host's`() {
+        #expect(abs(RedisClock().seconds - WallClock.seconds) <= 1)
+        var clock = RedisClock()
+        clock.heard(0)
+        clock.heard(RESPValue.array([]))
+        #expect(abs(clock.seconds - WallClock.seconds) <= 1, "it did not say")
+    }
+
+    @Test func `it goes on from what Redis said`() {
+        var clock = RedisClock()
+        clock.heard(5_000_000, at: BootClock.milliseconds - 10_000)
+        #expect((5010...5070).contains(clock.seconds))
+        clock.heard(.array([.bulk(Array("7000".utf8)), .bulk(Array("900000".utf8))]))
+        #expect((7000...7060).contains(clock.seconds))
+    }
+
+    @Test func `a connection knows Redis's time as soon as it is there`() async throws {
+        try await onLoop {
+            let fake = FakeRedis()
+            let text = "run_id:abc\r\nserver_time_usec:2000000000000000"
+            fake.logIn = { $0.first == "INFO" ? .line("$\(text.utf8.count)\r\n\(text)") : nil }
+            try await fake.start()
+            let connection = RedisConnection(fake.settings)
+            connection.start()
+            await connection.whenReady()
+            #expect((2_000_000_000...2_000_000_060).contains(connection.clock.seconds))
+            connection.close()
+            fake.stop()
+        }
+    }
+}
