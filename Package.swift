@@ -239,7 +239,8 @@ let package = Package(
         .target(
             name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),
         .testTarget(
-            name: "FarmTests", dependencies: ["pushfarm", "FarmHarness", "FarmPolicy", "RESP", "TLS"],
+            name: "FarmTests",
+            dependencies: ["pushfarm", "FarmHarness", "FarmPolicy", "RandomTesting", "RESP", "TLS"],
             swiftSettings: strict
         ),
     ]

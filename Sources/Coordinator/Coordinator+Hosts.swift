@@ -87,6 +87,7 @@ extension Coordinator {
         case .free(let app):
             apps[app]?.leases.wake()
             leaseBell.ring()
+        case .release: release()
         case .other: Task { @Loop in for app in apps.values { await app.credentials.look() } }
         }
     }
@@ -104,6 +105,7 @@ extension Coordinator {
             capacity: slots.count, since: since, intake: intake,
             slots: slots.map { slot in
                 (slot, apps.values.map { $0.shards { map.worker(of: $0) == slot.index }.count }.max() ?? 0)
-            })
+            },
+            quarantined: quarantine.held(at: .now).map { ($0.shard.app, $0.shard.number, $0.left) })
     }
 }

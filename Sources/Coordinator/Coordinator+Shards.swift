@@ -50,7 +50,13 @@ extension Coordinator {
     }
 
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
-        let shards = bereaved.contains(slot.index) ? [] : app.shards { map.worker(of: $0) == slot.index }
+        let shards =
+            bereaved.contains(slot.index)
+            ? []
+            : app.shards { shard in
+                map.worker(of: shard) == slot.index
+                    && !quarantine.holds(.init(app: app.name, number: shard), at: .now)
+            }
         slot.tell(.shards(app: app.name, shards))
     }
 
@@ -118,12 +124,56 @@ extension Coordinator: WorkerSlot.Owner {
         }
     }
 
-    func ended(_ slot: WorkerSlot, name: String, isCrash: Bool) async {
+    /// What the worker had is taken back, and held against the pushes that it had in the air if they may have ended it.
+    func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async {
         bereaved.insert(slot.index)
-        for app in apps.values { await app.reclaim(from: name, isCrash: isCrash) }
+        var accused: [ShardQuarantine.Shard] = []
+        if cause != .orderly {
+            for app in apps.values { accused += await app.accused(by: name) }
+        }
+        let loss: WorkerLoss =
+            switch cause {
+            case .orderly: .innocent
+            case .crash: .crash(hadSent: !accused.isEmpty)
+            case .kill: .kill(hadSent: !accused.isEmpty, recent: kills.add(at: .now))
+            }
+        var poisoned = 0
+        for app in apps.values { poisoned += await app.reclaim(from: name, loss) }
+        if poisoned > 0 { kills.explain() }
         bereaved.remove(slot.index)
         for app in apps.values {
             emptied(app, app.leases.leaving.filter { map.worker(of: $0) == slot.index })
+        }
+        if cause == .crash { setAside(accused) }
+    }
+
+    /// Shards that are in crash after crash wait, so that the slot's other shards go on.
+    private func setAside(_ shards: [ShardQuarantine.Shard]) {
+        for (shard, duration, crashes) in quarantine.crashed(shards, at: .now) {
+            log.error(
+                "shard set aside: its pushes were in the air in every crash",
+                metadata: [
+                    "app": "\(shard.app)", "shard": "\(shard.number)", "crashes": "\(crashes)",
+                    "for": "\(duration)",
+                ])
+            guard let app = apps[shard.app] else { continue }
+            app.tellOfQuarantine(shard.number, duration, crashes)
+            Task { @Loop in
+                try await Loop.sleep(for: duration)
+                reassign()
+            }
+        }
+    }
+
+    /// Lets all shards go on that were set aside.
+    func release() {
+        quarantine.release()
+        reassign()
+    }
+
+    private func reassign() {
+        for app in apps.values {
+            for slot in slots where slot.isReady { assign(app, to: slot) }
         }
     }
 

@@ -73,6 +73,8 @@ import Supervision
     var stopping: CheckedContinuation<Void, Never>?
     /// Workers that are gone and whose batches are not yet taken back: their slot gets no shards before.
     var bereaved: Set<Int> = []
+    var kills = RecentKills()
+    var quarantine = ShardQuarantine()
 
     /// - Throws: what is wrong with the address of Redis.
     package init(_ options: Options, log: Logger) throws {

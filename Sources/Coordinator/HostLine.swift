@@ -11,6 +11,8 @@ import PushModel
     var since: Int64
     var intake: IntakeSlot?
     var slots: [(slot: WorkerSlot, shards: Int)]
+    /// Shards that wait after crashes.
+    var quarantined: [(app: String, shard: Int, left: Duration)] = []
 
     var json: [UInt8] {
         var json = JSONText()
@@ -29,6 +31,19 @@ import PushModel
         json.key("workers")
         json.beginArray()
         for (slot, shards) in slots { Self.append(slot, shards: shards, to: &json) }
+        json.endArray()
+        json.key("quarantined")
+        json.beginArray()
+        for (app, shard, left) in quarantined {
+            json.beginObject()
+            json.key("app")
+            json.value(app)
+            json.key("shard")
+            json.value(Int64(shard))
+            json.key("milliseconds")
+            json.value(Int64(left.milliseconds))
+            json.endObject()
+        }
         json.endArray()
         json.endObject()
         return json.bytes

@@ -20,6 +20,8 @@ import Logging
     private let tellIntake: @Loop (IntakeOrder) -> Void
     let retention: Retention
     private(set) var configuration: AppConfiguration
+    /// Pushes failed as poison so far.
+    private var poisoned = 0
 
     /// What all apps of a coordinator have in common.
     struct Surroundings {
@@ -60,7 +62,7 @@ import Logging
         promoter = Promoter(desk)
         gatherer = Gatherer(desk)
         leases.onWon = { [unowned self] shards in
-            await reclaim(.allBut(liveWorkers()), isCrash: false, shards: shards)
+            await reclaim(.allBut(liveWorkers()), shards: shards)
         }
         leases.onRelease = { [releases] in
             around.registry.tell(HostCommand.free(app: name).text)
@@ -94,16 +96,36 @@ import Logging
 
     /// Takes back what workers held that nobody knows any more: when Redis went back in time.
     func sweep() async {
-        _ = await reclaim(.allBut(liveWorkers()), isCrash: false, shards: owned)
+        _ = await reclaim(.allBut(liveWorkers()), shards: owned)
+    }
+
+    /// Shards of which a worker that is gone had pushes in the air.
+    func accused(by worker: String) async -> [ShardQuarantine.Shard] {
+        var accused: [ShardQuarantine.Shard] = []
+        for portion in Self.portions(owned) {
+            let request = ReadAccused(worker: worker, shards: portion.map(\.number))
+            guard let reply = try? await store.performPatiently(request) else { continue }
+            accused += reply.shards.map { .init(app: name, number: $0) }
+        }
+        return accused
     }
 
     /// Takes back what a worker held that is gone.
-    func reclaim(from worker: String, isCrash: Bool) async {
+    ///
+    /// - Returns: how many pushes were failed as poison.
+    func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
         // Nobody else would do it: the shards stay ours.
         var backoff = Backoff()
-        while !(await reclaim(.gone([worker]), isCrash: isCrash, shards: owned)) {
-            guard (try? await Loop.sleep(for: backoff.pause())) != nil else { return }
+        let before = poisoned
+        while !(await reclaim(.gone([worker]), loss, shards: owned)) {
+            guard (try? await Loop.sleep(for: backoff.pause())) != nil else { break }
         }
+        return poisoned - before
+    }
+
+    func tellOfQuarantine(_ shard: Int, _ duration: Duration, _ crashes: Int) {
+        let event = TellOfQuarantine(shard: shard, duration: duration, crashes: crashes)
+        store.send(event) { _ in }
     }
 
     /// Hosts are gone: what their gatherers were given and left is settled here.
@@ -141,15 +163,20 @@ import Logging
     }
 
     /// In portions, so that Redis is never held up.
-    ///
+    private static func portions(
+        _ shards: [(number: Int, token: FenceToken)]
+    ) -> [[(number: Int, token: FenceToken)]] {
+        stride(from: 0, to: shards.count, by: 16).map { Array(shards[$0..<min($0 + 16, shards.count)]) }
+    }
+
     /// - Returns: false when Redis cannot do it now.
     private func reclaim(
-        _ workers: Reclaim.Workers, isCrash: Bool, shards: [(number: Int, token: FenceToken)]
+        _ workers: Reclaim.Workers, _ loss: WorkerLoss = .innocent,
+        shards: [(number: Int, token: FenceToken)]
     ) async -> Bool {
-        for start in stride(from: 0, to: shards.count, by: 16) {
-            let portion = Array(shards[start..<min(start + 16, shards.count)])
+        for portion in Self.portions(shards) {
             do throws(StoreError) {
-                let reply = try await store.perform(Reclaim(workers, isCrash: isCrash, shards: portion))
+                let reply = try await store.perform(Reclaim(workers, loss: loss, shards: portion))
                 // Of what was given back meanwhile that is no news.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.tokens[shard.number] == shard.token
@@ -157,18 +184,29 @@ import Logging
                     leases.doubt()
                 }
                 desk.ring(reply.rung)
-                guard reply.putBack + reply.parked + reply.poisoned > 0 else { continue }
-                log.notice(
-                    "batches taken back",
-                    metadata: [
-                        "app": "\(name)", "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)",
-                        "parked": "\(reply.parked)",
-                    ])
+                poisoned += reply.poisoned
+                tell(of: reply)
             } catch {
                 if error.isTemporary { return false }
                 log.error("cannot take batches back", metadata: ["app": "\(name)", "error": "\(error)"])
             }
         }
         return true
+    }
+
+    private func tell(of reply: Reclaim.Reply) {
+        if reply.poisoned > 0 {
+            log.error("pushes failed as poison", metadata: ["app": "\(name)", "pushes": "\(reply.poisoned)"])
+        }
+        for job in reply.quarantined {
+            log.error("job parked: its pushes end workers", metadata: ["app": "\(name)", "job": "\(job)"])
+        }
+        guard reply.putBack + reply.parked + reply.poisoned > 0 else { return }
+        log.notice(
+            "batches taken back",
+            metadata: [
+                "app": "\(name)", "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)",
+                "parked": "\(reply.parked)",
+            ])
     }
 }

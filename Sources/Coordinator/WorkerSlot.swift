@@ -1,13 +1,8 @@
 import ControlChannel
 import EventLoop
+import FarmPolicy
 import Logging
 import Supervision
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// One worker's place: the process in it now, its name in the books, and its numbers.
 @Loop final class WorkerSlot {
@@ -16,9 +11,8 @@ import Supervision
         /// A process has started; it may be given its first orders.
         func started(_ slot: WorkerSlot)
         func noticed(_ notice: Notice, _ slot: WorkerSlot)
-        /// The process `name` has ended; `isCrash` if it was by its own doing, which may have been a push's. The next one
-        /// starts after the call returns.
-        func ended(_ slot: WorkerSlot, name: String, isCrash: Bool) async
+        /// The process `name` has ended. The next one starts after the call returns.
+        func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async
     }
 
     let index: Int
@@ -41,9 +35,9 @@ import Supervision
         slot = ChildSlot(role: "worker", arguments: ["\(index)"], launch: launch, log: log)
         slot.onStart = { [unowned self] in begin() }
         slot.onNotice = { [unowned self] notice in take(notice) }
-        slot.onEnd = { [unowned self] end in
+        slot.onEnd = { [unowned self] _ in
             rate = 0
-            await self.owner.ended(self, name: name, isCrash: end?.isCrash == true)
+            await self.owner.ended(self, name: name, cause: slot.lastEnd)
         }
     }
 
@@ -79,21 +73,11 @@ import Supervision
         case .beat(let numbers):
             let settled = numbers.delivered + numbers.failed
             rate = settled &- (beat.delivered + beat.failed)
+            if rate > 0 { slot.progressed() }
             beat = numbers
         case .reported: slot.progressed()
         default: break
         }
         owner.noticed(notice, self)
-    }
-}
-
-extension ChildProcess.End {
-    /// By the process's own doing. A signal that only somebody else sends (SIGKILL, SIGTERM, …) accuses no push.
-    fileprivate var isCrash: Bool {
-        switch self {
-        case .exited(let status): status != 0 && status != ChildStatus.fenced
-        case .killed(let signal):
-            [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS].contains(signal)
-        }
     }
 }

@@ -1,8 +1,8 @@
-/// When the process in one worker's place is started again after it ended unasked.
+/// When the process in one child's place is started again after it ended unasked.
 ///
-/// A single crash is answered at once. When the new process does not stay up for ``calm`` after it was ready,
-/// crashes count as a row: 1 s, doubling to 60 s, with jitter. A worker that never gets ready is not started
-/// for ever.
+/// A process that was ready and is ended from outside, or in order, starts again at once; when two in a row lasted less
+/// than ``brief``, a little later. Crashes count as a row while nothing is achieved between them: the first is answered
+/// at once, then 1 s, doubling to 60 s, with jitter. A process that never gets ready is not started for ever.
 package struct RestartPolicy: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
@@ -13,12 +13,17 @@ package struct RestartPolicy: Hashable, Sendable {
         case giveUp(failedStarts: Int)
     }
 
-    /// A worker that was up for this long is sound: its next crash is a single one.
+    /// A process that was up for this long is sound: its next crash is a single one.
     package var calm: Duration = .seconds(60)
+    /// A process that was up for less hardly lived.
+    package var brief: Duration = .seconds(1)
+    /// Between an end and the next start when lives are brief.
+    package var breath: Duration = .milliseconds(300)
     package var allowedFailedStarts = 3
 
     private var backOff = BackOff(first: .seconds(1), longest: .seconds(60))
-    private var hasCrashed = false
+    private var isInRow = false
+    private var wasBrief = false
     private var failedStarts = 0
     private var readySince: Instant?
 
@@ -32,45 +37,44 @@ package struct RestartPolicy: Hashable, Sendable {
 
     /// The process has achieved something: what ends it next is not what ended the one before.
     package mutating func progressed() {
-        hasCrashed = false
+        isInRow = false
         backOff.succeeded()
     }
 
     /// The process ended without having been asked to.
-    package mutating func ended(at now: Instant, using random: inout some RandomNumberGenerator) -> Decision {
+    package mutating func ended(
+        _ cause: EndCause, at now: Instant, using random: inout some RandomNumberGenerator
+    ) -> Decision {
         defer { readySince = nil }
-        guard let readySince else {
-            failedStarts += 1
-            guard failedStarts < allowedFailedStarts else { return .giveUp(failedStarts: failedStarts) }
-            hasCrashed = true
-            return .start(after: backOff.failed(using: &random))
-        }
-        if readySince.duration(to: now) >= calm {
-            hasCrashed = false
-            backOff.succeeded()
-        }
-        guard hasCrashed else {
-            hasCrashed = true
-            return .start(after: .zero)
+        guard let readySince else { return endedUnready(cause, using: &random) }
+        let life = readySince.duration(to: now)
+        if life >= calm { progressed() }
+        let isBrief = life < brief
+        defer { wasBrief = isBrief }
+        let soon: Decision = .start(after: isBrief && wasBrief ? breath : .zero)
+        guard cause == .crash else { return soon }
+        guard isInRow else {
+            isInRow = true
+            return soon
         }
         return .start(after: backOff.failed(using: &random))
     }
 
-    /// The process ended in order, for a reason that lies elsewhere: the next one starts at once, and nothing is counted.
-    ///
-    /// One that had not been ready failed to start, whatever it says.
-    package mutating func steppedDown(
-        at now: Instant, using random: inout some RandomNumberGenerator
+    private mutating func endedUnready(
+        _ cause: EndCause, using random: inout some RandomNumberGenerator
     ) -> Decision {
-        guard readySince != nil else { return ended(at: now, using: &random) }
-        readySince = nil
-        return .start(after: .zero)
+        // Somebody else's doing says nothing about whether it would have got ready.
+        if cause == .kill { return .start(after: breath) }
+        failedStarts += 1
+        guard failedStarts < allowedFailedStarts else { return .giveUp(failedStarts: failedStarts) }
+        isInRow = true
+        return .start(after: backOff.failed(using: &random))
     }
 
     /// Forgets all failures: an operator, or a new configuration, wants another try.
     package mutating func reset() {
-        backOff.succeeded()
-        hasCrashed = false
+        progressed()
+        wasBrief = false
         failedStarts = 0
         readySince = nil
     }

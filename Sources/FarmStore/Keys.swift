@@ -8,6 +8,7 @@ package struct Keys: Hashable, Sendable {
     package let owners: [UInt8]
     package let gate: [UInt8]
     package let jobs: [UInt8]
+    package let states: [UInt8]
     package let results: [UInt8]
     package let events: [UInt8]
     package let refused: [UInt8]
@@ -23,6 +24,7 @@ package struct Keys: Hashable, Sendable {
         owners = key("owners")
         gate = key("gate")
         jobs = key("jobs")
+        states = key("states")
         results = key("results")
         events = key("events")
         refused = key("refused")

@@ -39,6 +39,13 @@ struct ReplyReader {
         return try reader.remainingShards()
     }
 
+    mutating func texts() throws(StoreError) -> [String] {
+        var reader = try ReplyReader(next(), step)
+        var texts: [String] = []
+        while !reader.isAtEnd { texts.append(try reader.text()) }
+        return texts
+    }
+
     mutating func remainingShards() throws(StoreError) -> [Int] {
         var shards: [Int] = []
         while !isAtEnd {

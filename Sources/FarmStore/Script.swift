@@ -3,7 +3,7 @@ import RESP
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
-    case gate, group, depths, audit
+    case accused, gate, group, depths, audit, mend
     case swap, beat, found
 
     /// What is loaded into Redis: the shebang, the shared prelude, the body.
@@ -22,16 +22,19 @@ package enum Script: Int, CaseIterable, Sendable {
     private var assembled: [UInt8] {
         guard usesPrelude else { return file }
         let end = file.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? file.endIndex
-        return file[..<end] + PackageResources.prelude_lua + file[end...]
+        let shared = PackageResources.prelude_lua + (usesCensus ? PackageResources.census_lua : [])
+        return file[..<end] + shared + file[end...]
     }
 
     /// Changes nothing: may run with no more than the right to read.
     var isReadOnly: Bool {
         switch self {
-        case .depths, .audit: true
+        case .accused, .depths, .audit: true
         default: false
         }
     }
+
+    private var usesCensus: Bool { self == .audit || self == .mend }
 
     private var usesPrelude: Bool {
         switch self {
@@ -55,10 +58,12 @@ package enum Script: Int, CaseIterable, Sendable {
         case .reclaim: PackageResources.reclaim_lua
         case .release: PackageResources.release_lua
         case .park: PackageResources.park_lua
+        case .accused: PackageResources.accused_lua
         case .gate: PackageResources.gate_lua
         case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua
         case .audit: PackageResources.audit_lua
+        case .mend: PackageResources.mend_lua
         case .swap: PackageResources.swap_lua
         case .beat: PackageResources.beat_lua
         case .found: PackageResources.found_lua

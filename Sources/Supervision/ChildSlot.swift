@@ -21,6 +21,9 @@ package import Logging
     /// The process has ended, and everything that it said was heard. The next one starts after the call returns.
     package var onEnd: @Loop (ChildProcess.End?) async -> Void = { _ in }
 
+    /// Why the last process ended.
+    package private(set) var lastEnd = EndCause.orderly
+
     private let role: String
     private let arguments: [String]
     private let launch: ChildLaunch
@@ -31,6 +34,8 @@ package import Logging
     private var random = SystemRandomNumberGenerator()
     private var lastSign = ContinuousClock.now
     private var isStopping = false
+    /// We ended the present process because it no longer did its work.
+    private var isCondemned = false
     private var unheard: CheckedContinuation<Void, Never>?
     private var emptied: [CheckedContinuation<Void, Never>] = []
 
@@ -57,6 +62,7 @@ package import Logging
     package func start() {
         guard child == nil, !isStopping else { return }
         state = .starting
+        isCondemned = false
         lastSign = .now
         do {
             let (ours, theirs) = try Self.socketPair()
@@ -74,6 +80,7 @@ package import Logging
             onStart()
         } catch {
             log.error("cannot start a process", metadata: ["role": "\(role)", "error": "\(error)"])
+            lastEnd = .crash
             again()
         }
     }
@@ -86,14 +93,14 @@ package import Logging
         if state == .starting { state = .ready }
     }
 
-    /// The process has achieved something: its next end is a first one.
+    /// The process has achieved something: its next crash is a first one.
     package func progressed() { policy.progressed() }
 
     /// Looks whether the process still gives signs of life; one that hangs is ended.
     package func watch() {
         guard let child, child.end == nil, ContinuousClock.now - lastSign > Self.patience else { return }
         log.error("\(role) hangs", metadata: ["pid": "\(child.pid)"])
-        child.signal(SIGKILL)
+        condemn()
         lastSign = .now
     }
 
@@ -115,6 +122,11 @@ package import Logging
         if child == nil { start() }
     }
 
+    private func condemn() {
+        isCondemned = true
+        child?.signal(SIGKILL)
+    }
+
     private func listen(on descriptor: Int32) {
         let control = ControlLink<Order, Notice>(descriptor: descriptor, peer: role)
         control.onMessage = { [unowned self] notice in
@@ -124,7 +136,7 @@ package import Logging
         control.onEnd = { [unowned self] error in
             if let error {
                 log.error("\(role) speaks nonsense", metadata: ["error": "\(error)"])
-                child?.signal(SIGKILL)
+                condemn()
             }
             self.control = nil
             unheard?.resume()
@@ -140,11 +152,17 @@ package import Logging
             metadata: ["pid": "\(child.pid)", "how": "\(how)"])
         await hearTheRest()
         state = isStopping ? .stopped : .starting
+        lastEnd = cause(of: child.end)
         await onEnd(isStopping ? nil : child.end)
         self.child = nil
         for waiter in emptied { waiter.resume() }
         emptied = []
-        again(after: child.end)
+        again()
+    }
+
+    private func cause(of end: ChildProcess.End?) -> EndCause {
+        if isStopping { return .orderly }
+        return isCondemned ? .crash : end?.cause ?? .crash
     }
 
     /// The news of an end may overtake what the process said before it.
@@ -161,13 +179,10 @@ package import Logging
         control = nil
     }
 
-    private func again(after end: ChildProcess.End? = nil) {
+    private func again() {
         guard !isStopping else { return }
         restarts += 1
-        let decision =
-            end == .exited(ChildStatus.fenced)
-            ? policy.steppedDown(at: .now, using: &random) : policy.ended(at: .now, using: &random)
-        switch decision {
+        switch policy.ended(lastEnd, at: .now, using: &random) {
         case .giveUp(let starts):
             state = .failed
             log.critical("\(role) given up", metadata: ["failed starts": "\(starts)"])

@@ -68,7 +68,9 @@ extension AppSender {
     /// Tells the window something; what comes of it is carried out at the end of the turn.
     private func tell(_ body: (Window) -> Void) {
         window.now = .now
+        window.yields = context.solitude.isWanted
         body(window)
+        context.solitude.changed()
         schedule()
     }
 

@@ -57,6 +57,7 @@ import PushModel
         store = AppStore(app: app, connection: context.redis)
         window = Window(worker: context.name, now: .now)
         topic = ""
+        context.solitude.join(self)
     }
 
     // MARK: Orders
@@ -152,6 +153,17 @@ import PushModel
         schedule()
     }
 
+    // MARK: Careful batches
+
+    /// A batch that is to be sent with nothing else in the air, if there is one and it can be sent.
+    var carefulBatch: HeldBatch? { window.careful.flatMap { canSend ? $0 : nil } }
+
+    /// Nothing is in the air or has credit, but for the careful batch; or nothing can be sent at all.
+    var isStill: Bool { window.isStill || pool.openStreams == 0 && !canSend }
+
+    private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
+    private var isAlone: Bool { window.careful != nil && context.solitude.admits(self) }
+
     // MARK: The turn
 
     func schedule() {
@@ -164,8 +176,10 @@ import PushModel
         isDue = false
         window.now = .now
         window.limit = limit
+        window.yields = context.solitude.isWanted
         feed()
-        if context.redis.isReady, let request = window.checkOut(wantsMore: wantsBatches) {
+        let wantsMore = wantsBatches && !window.yields
+        if context.redis.isReady, let request = window.checkOut(wantsMore: wantsMore) {
             store.send(request) { [weak self] in self?.checkedOut(request, $0) }
         }
         carryOut()
@@ -183,7 +197,7 @@ import PushModel
             if let until { timer.start(after: until - now) }
             return
         }
-        while let batch = window.nextBatch(isAlone: pool.openStreams == 0), let connection = pool.roomiest {
+        while let batch = window.nextBatch(isAlone: isAlone), let connection = pool.roomiest {
             let sent = send(from: batch, over: connection, atMost: isProbe ? 1 : connection.room, at: now)
             if isProbe, sent > 0 {
                 breaker.probeSent()
@@ -192,7 +206,9 @@ import PushModel
             // The connection did not take what it had room for: never ask it again and again.
             guard sent > 0 || !batch.hasNext else { break }
         }
-        if window.nextBatch(isAlone: pool.openStreams == 0) != nil { pool.needConnection() }
+        if window.nextBatch(isAlone: isAlone) != nil || window.careful != nil && pool.roomiest == nil {
+            pool.needConnection()
+        }
     }
 
     private func send(
@@ -226,7 +242,6 @@ import PushModel
                     Failpoint.hit("send.after", token: token)
                 #endif
                 sent += 1
-                if batch.isCareful { break }
             }
         }
         counts.sent += UInt64(sent)

@@ -47,9 +47,8 @@ class HeldBatch {
     var exposure = 0 {
         didSet { tally.sum += exposure - oldValue }
     }
-    /// Positions before this one were on the wire when a worker crashed: they are sent one at a time.
-    private var suspect: Int
-    private var hasCrashed: Bool
+    /// What workers that were lost had in the air of it.
+    private var caution: Caution?
 
     var positions: [Position]
     /// No position before it is open.
@@ -79,8 +78,8 @@ class HeldBatch {
 
     /// - Parameter map: one byte a position, "." where it is open.
     required init(
-        number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int, suspect: Int,
-        hasCrashed: Bool, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally()
+        number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int,
+        caution: Caution?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally()
     ) {
         self.tally = tally
         self.number = number
@@ -89,8 +88,7 @@ class HeldBatch {
         self.lane = lane
         self.delivery = delivery
         self.granted = granted
-        self.suspect = suspect
-        self.hasCrashed = hasCrashed
+        self.caution = caution
         self.batch = batch
         positions = map.map { $0 == UInt8(ascii: ".") ? .open : .known }
         handed = positions.count { $0 == .known }
@@ -117,23 +115,42 @@ class HeldBatch {
     }
     /// Open positions within the credit may be sent.
     var maySend: Bool { standing == .ours && !isHalted && !isDoubted }
-    /// It was in a worker's hands that crashed, and what may have been the cause is still open.
-    var isCareful: Bool {
-        guard hasCrashed, let first = firstOpen else { return false }
-        return first < suspect
+    /// It was in the hands of a worker that was lost, and what may have been the cause is still open: nothing else of
+    /// the worker may be in the air.
+    var isCareful: Bool { caution?.isAlone == true && hasSuspects }
+    private var hasSuspects: Bool {
+        guard let caution, let first = positions.firstIndex(where: { !$0.isHanded }) else { return false }
+        return first < caution.suspect
     }
-    private var firstOpen: Int? { positions.firstIndex { !$0.isHanded } }
 
-    /// How far the credit should go: one position further when careful, else as far as there is `room`.
+    /// How far the credit should go: as far as there is `room`, but within the suspects a group at a time.
     ///
     /// What is on the wire beyond the credit, because Redis has forgotten some of it, is asked for in any case.
     func wanted(room: Int) -> Int {
         let sent = granted < cursor && inAir > 0 ? (positions.lastIndex(of: .inAir) ?? 0) + 1 : 0
-        if isCareful {
-            guard inAir == 0, let first = positions.firstIndex(of: .open) else { return max(granted, sent) }
-            return max(granted, first + 1)
+        let least = max(granted, sent)
+        if let caution, hasSuspects {
+            if caution.isAlone, inAir > 0 { return least }
+            if let end = groupEnd(caution) {
+                return max(least, caution.isAlone ? end : min(end, granted + room))
+            }
         }
-        return min(count, max(granted, sent, granted + room))
+        return min(count, max(least, granted + room))
+    }
+
+    /// Where the group ends that begins with the first position which is not settled; nil when that is no suspect.
+    private func groupEnd(_ caution: Caution) -> Int? {
+        var left = caution.group
+        var end: Int?
+        for position in positions.indices.prefix(caution.suspect) {
+            guard positions[position] == .open || positions[position] == .inAir else { continue }
+            // What was granted and is still to be sent goes first.
+            if caution.isAlone, position < granted { return granted }
+            end = position + 1
+            left -= 1
+            if left == 0 { break }
+        }
+        return end
     }
 
     func grant(upTo position: Int) {
@@ -168,12 +185,12 @@ class HeldBatch {
     /// Redis has put it into our hands once more: what we know of it stays known.
     func redeliver(_ given: Checkout.Batch) {
         standing = .ours
-        (delivery, suspect, hasCrashed) = (given.delivery, given.suspect, given.crashes > 0)
+        (delivery, caution) = (given.delivery, given.caution)
         isHalted = false
         reconcile(given.map, granted: given.granted)
     }
 
-    /// Redis shows its map, and how far it has granted, which may be less than we had.
+    /// Redis shows its map (see the prelude of its scripts), and how far it has granted, which may be less than we had.
     ///
     /// What it has forgotten is settled again, and so reported; what it knows from others is not sent.
     /// - Returns: whether it has forgotten anything.
@@ -182,12 +199,14 @@ class HeldBatch {
         var hasForgotten = false
         for position in positions.indices where position < map.count {
             let isOpen = map[position] == UInt8(ascii: ".")
+            // One that waits with its job may not be sent; what became of it is still to be told.
+            let isUntold = isOpen || map[position] == UInt8(ascii: "p")
             switch positions[position] {
             case .open where !isOpen:
                 positions[position] = .known
                 handed += 1
-            case .delivered where !isOpen, .other where !isOpen: keep(position)
-            case .handedDelivered where isOpen, .handedOther where isOpen:
+            case .delivered where !isUntold, .other where !isUntold: keep(position)
+            case .handedDelivered where isUntold, .handedOther where isUntold:
                 hasForgotten = unhand(position) || hasForgotten
             case .known where isOpen:
                 positions[position] = .open

@@ -7,7 +7,8 @@ extension Window {
 
     /// Positions of the batch were settled.
     func settled(_ batch: HeldBatch) {
-        if batch.isSettled || batch.isCareful || batch.standing != .ours && batch.inAir == 0 {
+        let isThrough = batch.isCareful && batch.inAir == 0 && !batch.hasNext
+        if batch.isSettled || isThrough || batch.standing != .ours && batch.inAir == 0 {
             if batch.settled > 0 { report(batch) }
         } else if batch.settled > 0 {
             remember(batch, for: Self.interval)
@@ -36,7 +37,8 @@ extension Window {
         let report = batch.beginReport(&builder)
         let free = limit - exposure + batch.reporting + batch.asked
         let wanted =
-            mode == .sending && batch.maySend ? batch.wanted(room: max(0, free)) : batch.granted
+            mode == .sending && batch.maySend && (batch.isCareful || !yields)
+            ? batch.wanted(room: max(0, free)) : batch.granted
         guard report != nil || wanted > batch.granted || batch.isDoubted && batch.standing == .ours else {
             return
         }

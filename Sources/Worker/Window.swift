@@ -77,8 +77,10 @@ class Window {
     private(set) var mode = Mode.sending
     /// By lane, in the order in which they were checked out.
     private var waiting: [Deque<HeldBatch>] = [[], []]
-    /// Batches that were in the hands of a worker that crashed.
+    /// Batches with suspects that may have ended a worker: one after the other, each alone.
     private var crashed: [HeldBatch] = []
+    /// A careful batch of this worker, whatever its app, waits for its turn or has it: no other is to get credit.
+    var yields = false
     /// Batches that were not granted to their end when they were last looked at.
     private var partial: [HeldBatch] = []
     private var nextNumber: UInt32 = 0
@@ -151,8 +153,8 @@ class Window {
         nextNumber &+= 1
         let one = batchType.init(
             number: nextNumber, id: given.id, shard: given.id.shard, lane: given.id.lane ?? .high,
-            delivery: given.delivery, granted: given.granted, suspect: given.suspect,
-            hasCrashed: given.crashes > 0, map: given.map, batch: batch, tally: tally)
+            delivery: given.delivery, granted: given.granted,
+            caution: given.caution, map: given.map, batch: batch, tally: tally)
         if let past = ring[given.id] { one.recall(past) }
         held[nextNumber] = one
         numbers[given.id] = nextNumber
@@ -161,7 +163,6 @@ class Window {
 
     private func welcome(_ batch: HeldBatch) {
         batch.isHalted = shards.tokens[batch.shard] == nil
-        if batch.isCareful, !crashed.contains(where: { $0 === batch }) { crashed.append(batch) }
         if batch.granted < batch.count, !partial.contains(where: { $0 === batch }) { partial.append(batch) }
         if batch.settled > 0 { report(batch) }
         proceed(batch)
@@ -178,7 +179,12 @@ class Window {
 
     /// Puts a batch in its place in its lane again, after more of it may be sent: older ones go first.
     func requeue(_ batch: HeldBatch) {
-        guard mode != .returning, held[batch.number] != nil, batch.hasNext else { return }
+        guard mode != .returning, held[batch.number] != nil else { return }
+        if batch.isCareful {
+            if !crashed.contains(where: { $0 === batch }) { crashed.append(batch) }
+            return
+        }
+        guard batch.hasNext else { return }
         let lane = Int(batch.lane.rawValue)
         let place = waiting[lane].firstIndex { $0.number >= batch.number } ?? waiting[lane].endIndex
         if place == waiting[lane].endIndex || waiting[lane][place] !== batch {
@@ -188,23 +194,30 @@ class Window {
 
     /// The batch whose turn it is; its next position may be sent.
     ///
-    /// - Parameter isAlone: nothing is in the air on any connection.
+    /// - Parameter isAlone: nothing of the worker is in the air or has credit, but for ``careful``.
     func nextBatch(isAlone: Bool) -> HeldBatch? {
         guard mode == .sending else { return nil }
-        if !crashed.isEmpty, let careful = crashed.first(where: { $0.maySend && $0.isCareful }) {
-            guard isAlone else { return nil }
-            if careful.hasNext { return careful }
-            if !careful.isReporting { report(careful) }
-            return nil
-        }
         for lane in waiting.indices {
             while let first = waiting[lane].first {
-                if held[first.number] === first, first.hasNext { return first }
+                if held[first.number] === first, first.hasNext, !first.isCareful { return first }
                 waiting[lane].removeFirst()
             }
         }
+        guard isAlone, let careful else { return nil }
+        if careful.hasNext { return careful }
+        if !careful.isReporting, !careful.isDirty { report(careful) }
         return nil
     }
+
+    /// The batch that is to be sent next with nothing else in the air, if there is one.
+    var careful: HeldBatch? {
+        guard !crashed.isEmpty, mode == .sending else { return nil }
+        crashed.removeAll { !$0.isCareful || $0.standing != .ours || $0.isHalted }
+        return crashed.first
+    }
+
+    /// Nothing of the app is in the air or has credit, but for the careful batch.
+    var isStill: Bool { exposure == (careful.map { $0.exposure + $0.asked } ?? 0) }
 
     /// Asks for more credit for the batches in hand that are not granted to their end.
     ///

@@ -18,6 +18,7 @@ import Logging
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
     var leaseClock = LeaseClock()
+    let solitude = Solitude()
 
     init(
         redis: RedisConnection, name: String, index: Int, log: Logger, tell: @escaping @Loop (Notice) -> Void

@@ -21,6 +21,7 @@ struct Pushfarm: ParsableCommand {
         subcommands: [
             UpCommand.self, DemoCommand.self, CoordinatorCommand.self, SimulatorCommand.self,
             PushCommand.self,
-            JobCommand.self, JobsCommand.self, StatusCommand.self, ResumeCommand.self, DoctorCommand.self,
+            JobCommand.self, JobsCommand.self, StatusCommand.self, ResumeCommand.self,
+            ReleaseCommand.self, FsckCommand.self, DoctorCommand.self,
         ])
 }

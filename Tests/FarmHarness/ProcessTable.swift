@@ -14,6 +14,12 @@ package struct ProcessTable {
         return names.compactMap { Int32($0) }.filter { visibleText(of: $0).contains(folder) && lives($0) }
     }
 
+    /// Whether its command line has this word after the program's name: "worker", "intake".
+    package static func isAbout(_ word: String, _ pid: pid_t) -> Bool {
+        let words = (text("/proc/\(pid)/cmdline") ?? "").split(separator: "\0")
+        return words.dropFirst().first.map { $0 == word } ?? false
+    }
+
     /// Whether it is more than a zombie.
     private static func lives(_ pid: pid_t) -> Bool {
         guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return false }

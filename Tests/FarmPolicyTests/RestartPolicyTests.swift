@@ -5,18 +5,21 @@ import Testing
 struct RestartPolicyTests {
     private static let start = ContinuousClock().systemEpoch
 
-    /// A worker in its place: starts, is ready for `up` seconds (nil: never), ends.
+    /// A process in its place: starts, is ready for a time (nil: never), ends.
     private struct Place {
         var policy = RestartPolicy()
         var random = SplitMix(seed: 1)
         var now = RestartPolicyTests.start
 
-        mutating func run(up: Int?) -> RestartPolicy.Decision {
+        mutating func run(
+            up: Duration?, _ cause: EndCause = .crash, progress: Bool = false
+        ) -> RestartPolicy.Decision {
             if let up {
                 policy.ready(at: now)
-                now = now.advanced(by: .seconds(up))
+                now = now.advanced(by: up)
+                if progress { policy.progressed() }
             }
-            let decision = policy.ended(at: now, using: &random)
+            let decision = policy.ended(cause, at: now, using: &random)
             if case .start(let delay) = decision { now = now.advanced(by: delay) }
             return decision
         }
@@ -30,23 +33,65 @@ struct RestartPolicyTests {
     @Test func `a single crash is answered at once, every time`() {
         var place = Place()
         for _ in 0..<20 {
-            let decision = place.run(up: 60)
+            let decision = place.run(up: .seconds(60))
             #expect(decision == .start(after: .zero))
         }
     }
 
-    @Test func `crashes in a row wait longer and longer`() {
+    @Test func `crashes in a row without progress wait longer and longer`() {
         var place = Place()
-        let first = place.run(up: 5)
+        let first = place.run(up: .seconds(5))
         #expect(first == .start(after: .zero))
         for full in [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
-            let decision = place.run(up: 59)
+            let decision = place.run(up: .seconds(59))
             #expect(seconds(decision, between: full / 2, and: full))
         }
-        let calm = place.run(up: 60)
+        let calm = place.run(up: .seconds(60))
         #expect(calm == .start(after: .zero))
-        let again = place.run(up: 1)
+        let again = place.run(up: .seconds(2))
         #expect(seconds(again, between: 500, and: 1000))
+    }
+
+    @Test func `progress ends a row`() {
+        var place = Place()
+        _ = place.run(up: .seconds(5))
+        _ = place.run(up: .seconds(5))
+        let progressed = place.run(up: .seconds(5), progress: true)
+        #expect(progressed == .start(after: .zero))
+        let next = place.run(up: .seconds(5))
+        #expect(seconds(next, between: 500, and: 1000), "the row begins with the crash after the progress")
+    }
+
+    @Test(arguments: [EndCause.kill, .orderly])
+    func `forty ends from outside are answered within a second each`(cause: EndCause) {
+        var place = Place()
+        for number in 0..<40 {
+            let decision = place.run(up: .milliseconds(number % 4 == 0 ? 100 : 500 * number), cause)
+            guard case .start(let delay) = decision else {
+                Issue.record("\(decision)")
+                return
+            }
+            #expect(delay <= .milliseconds(300))
+        }
+    }
+
+    @Test func `only a second brief life in a row makes it pause`() {
+        var place = Place()
+        let decisions = [Duration.milliseconds(100), .milliseconds(100), .seconds(5), .milliseconds(100)]
+            .map { place.run(up: $0, .kill) }
+        #expect(
+            decisions == [Duration.zero, .milliseconds(300), .zero, .zero].map { .start(after: $0) })
+    }
+
+    @Test func `kills neither begin nor end a row of crashes`() {
+        var place = Place()
+        _ = place.run(up: .seconds(5))
+        for _ in 0..<5 {
+            let kill = place.run(up: .seconds(5), .kill)
+            #expect(kill == .start(after: .zero))
+        }
+        let second = place.run(up: .seconds(5))
+        #expect(seconds(second, between: 500, and: 1000))
     }
 
     @Test func `three starts that never get ready are enough`() {
@@ -56,15 +101,25 @@ struct RestartPolicyTests {
         #expect(seconds(decisions[1], between: 1000, and: 2000))
         #expect(decisions[2] == .giveUp(failedStarts: 3))
         place.policy.reset()
-        let first = place.run(up: 0)
+        let first = place.run(up: .zero)
         #expect(first == .start(after: .zero))
+    }
+
+    @Test func `a process that is killed before it is ready is not given up`() {
+        var place = Place()
+        for _ in 0..<10 {
+            let decision = place.run(up: nil, .kill)
+            #expect(decision == .start(after: .milliseconds(300)))
+        }
+        let failed = [place.run(up: nil), place.run(up: nil, .kill), place.run(up: nil), place.run(up: nil)]
+        #expect(failed.last == .giveUp(failedStarts: 3))
     }
 
     @Test func `a ready beat forgives failed starts, not crashes`() {
         var place = Place()
         _ = place.run(up: nil)
         _ = place.run(up: nil)
-        let crash = place.run(up: 1)
+        let crash = place.run(up: .seconds(1))
         #expect(seconds(crash, between: 2000, and: 4000))
         let failed = place.run(up: nil)
         #expect(seconds(failed, between: 4000, and: 8000))
@@ -81,19 +136,20 @@ struct RestartPolicyTests {
         for _ in 0..<20 {
             policy.ready(at: now)
             now += .seconds(1)
-            #expect(policy.steppedDown(at: now, using: &random) == .start(after: .zero))
+            #expect(policy.ended(.orderly, at: now, using: &random) == .start(after: .zero))
         }
         policy.ready(at: now)
         #expect(
-            policy.ended(at: now, using: &random) == .start(after: .zero),
+            policy.ended(.crash, at: now, using: &random) == .start(after: .zero),
             "the first crash is still the first")
     }
 
     @Test func `who steps down before it was ready has failed to start`() {
         var random = SplitMix(seed: 1)
         var policy = RestartPolicy()
-        for _ in 1..<policy.allowedFailedStarts { _ = policy.steppedDown(at: .now, using: &random) }
+        for _ in 1..<policy.allowedFailedStarts { _ = policy.ended(.orderly, at: .now, using: &random) }
         #expect(
-            policy.steppedDown(at: .now, using: &random) == .giveUp(failedStarts: policy.allowedFailedStarts))
+            policy.ended(.orderly, at: .now, using: &random)
+                == .giveUp(failedStarts: policy.allowedFailedStarts))
     }
 }

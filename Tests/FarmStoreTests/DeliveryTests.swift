@@ -12,7 +12,7 @@ import Testing
         try desk.split([("j1", 6), ("j2", 4)])
         let reply = try desk.checkout(credit: 7)
         let batch = try #require(reply.batches.first)
-        #expect(batch.delivery == 1 && batch.granted == 7 && batch.suspect == 0 && batch.crashes == 0)
+        #expect(batch.delivery == 1 && batch.granted == 7 && batch.caution == nil)
         #expect(batch.map == Array("..........".utf8))
         #expect(try Batch(decoding: batch.body).pushes.count == 10)
         #expect(reply.fenced.isEmpty && reply.pauseReason == nil)
@@ -132,7 +132,7 @@ import Testing
     @Test func `stale facts are taken, stale decisions are not`() throws {
         try desk.split([("j1", 4)])
         let batch = try #require(try desk.checkout().batches.first)
-        _ = try desk.perform(Reclaim(.gone(["w1"]), isCrash: false, shards: [(1, desk.token)]))
+        _ = try desk.perform(Reclaim(.gone(["w1"]), shards: [(1, desk.token)]))
         #expect(try desk.account("j1").inFlight == 0)
         let entry = Desk.delivered("j1", 1)
         #expect(
@@ -150,7 +150,7 @@ import Testing
             try desk.report(batch, 1..<2, entry: entry)
                 == .taken(.init(open: 2, granted: 4, isDone: false, staleness: .redelivered)))
         #expect(try desk.audit() == [])
-        _ = try desk.perform(Reclaim(.gone(["w2"]), isCrash: false, shards: [(1, desk.token)]))
+        _ = try desk.perform(Reclaim(.gone(["w2"]), shards: [(1, desk.token)]))
         #expect(
             try desk.report(batch, 2..<4, entry: Desk.delivered("j1", 2))
                 == .taken(.init(open: 0, granted: 0, isDone: true, staleness: .redelivered)))
@@ -170,7 +170,7 @@ import Testing
         #expect(try desk.account("j1").inFlight == 1 && desk.account("j1").queued == 1)
         let again = try desk.checkout().batches
         #expect(try Desk.jobs(again) == ["j1", "j2", "j3"])
-        #expect(again.map(\.delivery) == [2, 2, 1] && again.map(\.suspect) == [0, 0, 0])
+        #expect(again.map(\.delivery) == [2, 2, 1] && again.allSatisfy { $0.caution == nil })
         var foreign = back
         foreign.token = FenceToken(Array("9:x:y".utf8))
         #expect(throws: StoreError.fenced(field: "01")) { try desk.perform(foreign) }
@@ -179,7 +179,7 @@ import Testing
     @Test func `a worker puts back nothing that another has by now`() throws {
         try desk.split([("j1", 2)])
         let batch = try #require(try desk.checkout("w1").batches.first)
-        _ = try desk.perform(Reclaim(.gone(["w1"]), isCrash: false, shards: [(1, desk.token)]))
+        _ = try desk.perform(Reclaim(.gone(["w1"]), shards: [(1, desk.token)]))
         #expect(try desk.checkout("w2").batches.map(\.delivery) == [2])
         for worker in ["w1", "w2"] {
             let back = PutBack(token: desk.token, worker: worker, batches: [(batch.id, batch.delivery)])

@@ -36,7 +36,7 @@ import Testing
         #expect(try desk.perform(back) == 1)
         let again = try #require(try desk.checkout("w2", known: nil).batches.first)
         #expect(
-            try desk.perform(Reclaim(.gone(["w2"]), isCrash: false, shards: [(1, desk.token)])).putBack == 1)
+            try desk.perform(Reclaim(.gone(["w2"]), shards: [(1, desk.token)])).putBack == 1)
         let third = try #require(try desk.checkout("w1", known: nil).batches.first)
         #expect(third.id == again.id)
         _ = try desk.report(third, 0..<4, entry: Desk.delivered("j2", 4))

@@ -26,11 +26,11 @@ struct Mutant: Sendable, CustomStringConvertible {
 
     static let all = [
         Mutant(
-            .settle, "books an entry again", "if call('XDEL', results, entry) == 1 then",
-            "call('XDEL', results, entry) if true then"),
+            .settle, "books an entry again", "if call('XDEL', results, entry.id) == 1 then",
+            "call('XDEL', results, entry.id) if true then"),
         Mutant(
-            .settle, "forgets what moves out of flight", "texts[tonumber(old[2] or '0') - moved]",
-            "old[2] or '0'"),
+            .settle, "forgets what moves out of flight", "texts[old[2] - moved]",
+            "texts[old[2]]"),
         Mutant(
             .report, "hands a position over again",
             "if x and x <= last then return { map, s.granted, stale } end"),
@@ -38,7 +38,7 @@ struct Mutant: Sendable, CustomStringConvertible {
             .report, "leaves a finished batch in its list",
             "if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and", "if false and"),
         Mutant(
-            .report, "does not count facts of a batch in nobody's hands", "if s.worker == '' then",
+            .report, "does not count facts of a batch in nobody's hands", "if s.worker == '' or parked then",
             "if false then"),
         Mutant(.reclaim, "does not count suspects", "add_to_accounts(doubtful, 'maybe_duplicated', 1)"),
         Mutant(.reclaim, "forgets what was in flight", "add_to_accounts(released, 'in_flight', -1)"),

@@ -8,7 +8,8 @@ import Testing
     init() throws { desk = try Desk() }
 
     private func reclaim(_ workers: Reclaim.Workers, crash: Bool = false) throws -> Reclaim.Reply {
-        try desk.perform(Reclaim(workers, isCrash: crash, shards: [(1, desk.token)]))
+        try desk.perform(
+            Reclaim(workers, loss: crash ? .crash(hadSent: true) : .innocent, shards: [(1, desk.token)]))
     }
 
     @Test func `open positions within the credit are counted as suspects, once`() throws {
@@ -36,7 +37,7 @@ import Testing
         try desk.split([("j1", 1)])
         _ = try desk.checkout()
         let old = FenceToken(Array("0:n0:host".utf8))
-        let reply = try desk.perform(Reclaim(.allBut([]), isCrash: false, shards: [(1, old)]))
+        let reply = try desk.perform(Reclaim(.allBut([]), shards: [(1, old)]))
         #expect(reply.fenced == [1] && reply.putBack == 0)
     }
 
@@ -60,76 +61,6 @@ import Testing
         try desk.perform(Settle([settlement]))
         #expect(try desk.account("j1").reasons == ["unknown": 3])
         #expect(try desk.account("j1").maybeDuplicated == 0)
-        #expect(try desk.audit() == [])
-    }
-
-    @Test func `the third crash with the same single suspect fails it as poison`() throws {
-        try desk.split([("j1", 4)])
-        var batch = try #require(try desk.checkout("a").batches.first)
-        #expect(batch.granted == 4)
-        #expect(try reclaim(.gone(["a"]), crash: true).suspects == 4)
-        for (name, last) in [("b", false), ("c", true)] {
-            batch = try #require(try desk.checkout(name).batches.first)
-            // Careful now: no credit by itself, and one position a request.
-            #expect(batch.granted == 0 && batch.suspect == 4)
-            let ask = Report(
-                token: desk.token, worker: name, batch: batch.id, delivery: batch.delivery, wanted: 4,
-                isFactsOnly: true, runs: PositionRuns(), entry: [])
-            guard case .taken(let state) = try desk.perform(ask) else {
-                Issue.record("not taken")
-                return
-            }
-            #expect(state.granted == 1)
-            let reply = try reclaim(.gone([name]), crash: true)
-            #expect(reply.poisoned == (last ? 1 : 0) && reply.suspects == (last ? 0 : 1))
-            #expect(try desk.audit() == [])
-        }
-        let record = try #require(try desk.results().first)
-        #expect(record.content == .closed(.poison, body: batch.body, positions: [0..<1]))
-        #expect(try desk.account("j1").maybeDuplicated == 5)
-    }
-
-    @Test func `careful mode ends behind the suspects`() throws {
-        try desk.split([("j1", 4)])
-        _ = try desk.checkout("a", credit: 2)
-        _ = try reclaim(.gone(["a"]), crash: true)
-        let batch = try #require(try desk.checkout("b").batches.first)
-        for position in 0..<2 {
-            let entry = Desk.delivered("j1", 1)
-            var runs = PositionRuns()
-            if position > 0 { runs.append(position - 1) }
-            let report = Report(
-                token: desk.token, worker: "b", batch: batch.id, delivery: 2, wanted: 4, isFactsOnly: true,
-                runs: runs, entry: runs.isEmpty ? [] : entry)
-            guard case .taken(let state) = try desk.perform(report) else {
-                Issue.record("not taken")
-                return
-            }
-            #expect(state.granted == position + 1)
-        }
-        guard
-            case .taken(let state) = try desk.report(
-                batch, 1..<2, entry: Desk.delivered("j1", 1), worker: "b", wanted: 4)
-        else {
-            Issue.record("not taken")
-            return
-        }
-        #expect(state.granted == 4)
-        #expect(try desk.audit() == [])
-    }
-
-    @Test func `a batch that goes on killing workers before any send is parked, until it is released`() throws
-    {
-        try desk.split([("j1", 4)])
-        for crash in 1...5 {
-            #expect(try desk.checkout("w\(crash)").batches.map(\.granted) == [crash == 1 ? 4 : 0])
-            #expect(try reclaim(.gone(["w\(crash)"]), crash: true).parked == (crash == 5 ? 1 : 0))
-            #expect(try desk.audit() == [])
-        }
-        #expect(try desk.checkout().batches.isEmpty)
-        #expect(try desk.account("j1").queued == 4)
-        #expect(try desk.perform(ReleaseParked()) == 1 && desk.perform(ReleaseParked()) == 0)
-        #expect(try desk.checkout().batches.first?.granted == 4)
         #expect(try desk.audit() == [])
     }
 }

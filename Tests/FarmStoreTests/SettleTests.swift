@@ -1,4 +1,5 @@
 import PushModel
+import RESP
 import Testing
 
 @testable import FarmStore
@@ -98,5 +99,40 @@ import Testing
         retention.invalidTokens = 20
         try desk.perform(Settle([settlement], retention: retention))
         #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == 20)
+    }
+
+    @Test(arguments: [
+        ["HSET", "{pushfarm:demo}:job:j1", "delivered", "many"],
+        ["HSET", "{pushfarm:demo}:job:j1", "waiting", "-"],
+        ["HSET", "{pushfarm:demo}:job:j1", "reason:Bad", "x"], ["SET", "{pushfarm:demo}:delayed", "x"],
+        ["SET", "{pushfarm:demo}:events", "x"], ["SET", "{pushfarm:demo}:invalid", "x"],
+        ["SET", "{pushfarm:demo}:job:j2", "x"],
+    ])
+    func `an entry that cannot be booked stays, and nothing of the call is booked`(damage: [String]) throws {
+        let records = try reported()
+        if damage[0] == "SET" { try desk.redis.run("DEL", damage[1]) }
+        var command = RESPCommand()
+        for word in damage { command.append(word) }
+        try desk.redis.run(command)
+        var first = Desk.settlement(records[0], "j1", delivered: 1)
+        (first.jobs[0].failed, first.jobs[0].reasons, first.jobs[0].waiting) = (1, ["Bad": 1], 1)
+        first.retries = [
+            .init(shard: 1, lane: .high, delay: .zero, tokens: 1, body: Desk.body([("j1", 1)], attempt: 1))
+        ]
+        first.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 1)]
+        let second = Desk.settlement(records[1], "j2", delivered: 3)
+        let before = try dump()
+        #expect(throws: StoreError.self) { try desk.perform(Settle([second, first])) }
+        #expect(try dump() == before)
+        #expect(try desk.perform(CountResults()) == 2)
+    }
+
+    /// Everything that Redis holds of the app.
+    private func dump() throws -> [String: [UInt8]] {
+        var all: [String: [UInt8]] = [:]
+        for key in try desk.redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
+            all[key] = try desk.redis.run("DUMP", key).bytes ?? []
+        }
+        return all
     }
 }

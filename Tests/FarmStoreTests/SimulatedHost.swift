@@ -96,10 +96,18 @@ final class SimulatedHost {
         let alive = workers.map(\.name)
         let request =
             simulation.chance(50)
-            ? Reclaim(.gone(dead), isCrash: false, shards: shards)
-            : Reclaim(.allBut(alive), isCrash: false, shards: shards)
+            ? Reclaim(.gone(dead), loss: randomLoss, shards: shards)
+            : Reclaim(.allBut(alive), shards: shards)
         guard let reply = try simulation.attempt(request) else { return }
         if !reply.fenced.isEmpty { throw StoreError.fenced(field: "\(reply.fenced[0])") }
+    }
+
+    /// Workers die of themselves and by others' hands; poison is not what this is about.
+    private var randomLoss: WorkerLoss {
+        switch simulation.below(3) {
+        case 0: .innocent
+        default: .kill(hadSent: simulation.chance(90), recent: 3 + simulation.below(9))
+        }
     }
 
     private func intake() throws {

@@ -10,7 +10,6 @@ final class SimulatedWorker {
         let delivery: Int
         let batch: Batch
         let token: FenceToken
-        let suspect: Int
         var granted: Int
         var map: [UInt8]
         var answers: [Int: SimulatedGateway.Answer] = [:]
@@ -18,7 +17,7 @@ final class SimulatedWorker {
 
         init(_ checked: Checkout.Batch, token: FenceToken) throws {
             (id, delivery, self.token) = (checked.id, checked.delivery, token)
-            (granted, suspect, map) = (checked.granted, checked.suspect, checked.map)
+            (granted, map) = (checked.granted, checked.map)
             batch = try Batch(decoding: checked.body)
         }
 

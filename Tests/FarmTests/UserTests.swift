@@ -53,7 +53,8 @@ extension BusyFarms {
             _ = try await farm.event("job.refused", number: 2)
 
             for arguments in [
-                ["status"], ["jobs", "--json"], ["job", "u-0", "--app", "demo"], ["resume", "demo"],
+                ["status"], ["jobs", "--json"], ["job", "u-0", "--app", "demo"], ["resume", "demo"], ["fsck"],
+                ["fsck", "--repair"],
                 ["push", "--token", tokens[0], "--alert", "Hi", "--id", "pushed"],
             ] {
                 let result = try await farm.run(

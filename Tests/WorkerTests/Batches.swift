@@ -50,21 +50,20 @@ enum Batches {
     }
 
     static func held(
-        _ parts: [Part], granted: Int? = nil, suspect: Int = 0, hasCrashed: Bool = false, map: String? = nil
+        _ parts: [Part], granted: Int? = nil, caution: Caution? = nil, map: String? = nil
     ) throws -> HeldBatch {
         let batch = try Batch(decoding: body(parts))
         let map = map.map { Array($0.utf8) } ?? Array(repeating: UInt8(ascii: "."), count: batch.pushes.count)
         return HeldBatch(
             number: 1, id: BatchID(Array("03.h.7".utf8)), shard: 3, lane: .high, delivery: 1,
-            granted: granted ?? batch.pushes.count, suspect: suspect, hasCrashed: hasCrashed, map: map,
-            batch: batch)
+            granted: granted ?? batch.pushes.count, caution: caution, map: map, batch: batch)
     }
 
     /// A batch of so many pushes of one job.
     static func held(
-        _ count: Int, granted: Int? = nil, suspect: Int = 0, hasCrashed: Bool = false, map: String? = nil
+        _ count: Int, granted: Int? = nil, caution: Caution? = nil, map: String? = nil
     ) throws -> HeldBatch {
-        try held([Part(count: count)], granted: granted, suspect: suspect, hasCrashed: hasCrashed, map: map)
+        try held([Part(count: count)], granted: granted, caution: caution, map: map)
     }
 
     /// The positions of runs, counted from 0.

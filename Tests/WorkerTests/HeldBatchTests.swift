@@ -1,3 +1,4 @@
+import FarmStore
 import PushModel
 import Testing
 
@@ -167,13 +168,22 @@ import Testing
         #expect(batch.sendAll() == [])
     }
 
+    @Test func `what waits with its job is not sent, and what became of it is still told`() throws {
+        let batch = try Batches.held(4, granted: 4)
+        #expect(batch.next() == 0)
+        batch.delivered(0)
+        batch.reconcile(Array("p.pp".utf8), granted: 4)
+        #expect(batch.settled == 1 && batch.sendAll() == [1])
+        #expect(try #require(try batch.reportNow()).positions == [0])
+    }
+
     @Test func `a batch that comes back into our hands goes on where it stands`() throws {
         let batch = try Batches.held(4, granted: 2)
         batch.sendAll()
         batch.delivered(0)
         batch.becomeStale()
         let given = Checkout.Batch(
-            id: batch.id, delivery: 3, granted: 4, suspect: 0, crashes: 0, map: Array("....".utf8),
+            id: batch.id, delivery: 3, granted: 4, caution: nil, map: Array("....".utf8),
             body: batch.batch.bytes)
         batch.redeliver(given)
         #expect(batch.delivery == 3 && batch.sendAll() == [2, 3] && batch.inAir == 3)
@@ -219,30 +229,52 @@ import Testing
         #expect(try #require(try batch.reportNow()).positions == [0, 2, 4, 5])
     }
 
-    @Test func `a careful batch asks for one position at a time, until the suspects are through`() throws {
-        let batch = try Batches.held(10, granted: 1, suspect: 3, hasCrashed: true)
+    @Test(arguments: [(1, [2, 3, 10]), (2, [3, 10]), (5, [3, 10])])
+    func `a careful batch asks for one group at a time, until the suspects are through`(
+        group: Int, expected: [Int]
+    ) throws {
+        let caution = Caution(suspect: 3, group: group, isAlone: true)
+        let batch = try Batches.held(10, granted: 1, caution: caution)
         #expect(batch.isCareful && batch.wanted(room: 100) == 1, "the first one is granted already")
         var asked: [Int] = []
         while batch.isCareful {
-            #expect(batch.sendAll().count == 1)
-            #expect(batch.wanted(room: 100) == batch.granted, "nothing is asked for while one is in the air")
-            batch.delivered(batch.granted - 1)
+            for position in batch.sendAll() {
+                #expect(
+                    batch.wanted(room: 100) == batch.granted, "nothing is asked for while one is in the air")
+                batch.delivered(position)
+            }
             let wanted = batch.wanted(room: 100)
             asked.append(wanted)
             _ = try batch.reportNow()
             batch.reportAccepted()
             batch.grant(upTo: wanted)
         }
-        #expect(asked == [2, 3, 4])
-        #expect(batch.wanted(room: 100) == 10 && batch.wanted(room: 2) == 6 && batch.wanted(room: 0) == 4)
+        #expect(asked == expected)
     }
 
     @Test func `a careful batch skips what is settled, and one without open suspects is not careful`() throws
     {
-        let batch = try Batches.held(6, granted: 0, suspect: 4, hasCrashed: true, map: "xx.x..")
-        #expect(batch.isCareful && batch.wanted(room: 100) == 3)
-        #expect(try !Batches.held(6, granted: 0, suspect: 2, hasCrashed: true, map: "xx.x..").isCareful)
-        #expect(try !Batches.held(6, granted: 0, suspect: 4, hasCrashed: false).isCareful)
+        func held(_ suspect: Int, isAlone: Bool = true) throws -> HeldBatch {
+            try Batches.held(
+                6, granted: 0, caution: Caution(suspect: suspect, group: 1, isAlone: isAlone), map: "xx.x..")
+        }
+        #expect(try held(4).isCareful && held(4).wanted(room: 100) == 3)
+        #expect(try !held(2).isCareful && held(2).wanted(room: 100) == 6)
+        #expect(try !held(4, isAlone: false).isCareful)
+    }
+
+    @Test func `after one kill the suspects go in portions, beside others, as answers come`() throws {
+        let batch = try Batches.held(
+            10, granted: 2, caution: Caution(suspect: 8, group: 2, isAlone: false, crashes: 0))
+        #expect(batch.wanted(room: 100) == 2)
+        #expect(batch.sendAll() == [0, 1])
+        batch.delivered(1)
+        #expect(batch.wanted(room: 100) == 3 && batch.wanted(room: 0) == 2)
+        batch.delivered(0)
+        #expect(batch.wanted(room: 100) == 4)
+        batch.grant(upTo: 10)
+        for position in batch.sendAll() { batch.delivered(position) }
+        #expect(batch.wanted(room: 100) == 10)
     }
 
     @Test func `receipts for all name each delivered token`() throws {

@@ -24,6 +24,10 @@ package struct Account: Equatable, Sendable {
     /// Unix milliseconds of Redis's clock.
     package var createdAt: Int64 = 0
     package var finishedAt: Int64?
+    /// Crashes of workers that were held against the job.
+    package var crashes = 0
+    /// Why its pushes wait until it is released; nil when they do not.
+    package var parked: String?
     /// Failures by reason.
     package var reasons: [String: Int] = [:]
 

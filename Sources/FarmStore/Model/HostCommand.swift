@@ -6,11 +6,14 @@ package enum HostCommand: Equatable, Sendable {
     case free(app: String)
     /// Something else has changed, such as a pause: look at everything.
     case other
+    /// Shards that were set aside after crashes go on.
+    case release
 
     package init(_ text: String) {
         let words = text.split(separator: " ", maxSplits: 1)
         switch words.first {
         case "hosts": self = .hosts
+        case "release": self = .release
         case "free" where words.count == 2: self = .free(app: String(words[1]))
         default: self = .other
         }
@@ -21,6 +24,7 @@ package enum HostCommand: Equatable, Sendable {
         case .hosts: "hosts"
         case .free(let app): "free \(app)"
         case .other: "look"
+        case .release: "release"
         }
     }
 }

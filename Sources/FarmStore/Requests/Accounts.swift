@@ -37,6 +37,8 @@ extension Account {
         inFlight = number("in_flight")
         waiting = number("waiting")
         maybeDuplicated = number("maybe_duplicated")
+        crashes = number("crashes")
+        parked = fields["parked"]
         createdAt = Int64(number("created_at"))
         finishedAt = fields["finished_at"].flatMap { Int64($0) }
         for (name, count) in fields where name.hasPrefix("reason:") {
@@ -114,28 +116,6 @@ package struct ReadDepths: Request {
         return Reply(
             inbox: inbox, taken: taken, delayed: delayed, results: results, parked: parked, open: open,
             shards: shards)
-    }
-}
-
-/// Checks an app's books. Takes time in proportion to what is queued.
-package struct Audit: Request {
-    package static var script: Script? { .audit }
-
-    package var shards: Int
-
-    package init(shards: Int) { self.shards = shards }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(shards)
-    }
-
-    /// Faults in words; empty when all is well.
-    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
-        var reader = try ReplyReader(value, "audit")
-        var faults: [String] = []
-        while !reader.isAtEnd { faults.append(try reader.text()) }
-        return faults
     }
 }
 

@@ -9,12 +9,9 @@ package struct Checkout: Request {
         package let delivery: Int
         /// Positions below it may be sent; Redis counts them as suspects if the worker is lost.
         package let granted: Int
-        /// While the first open position is below it, the batch is careful: it was in the hands of a worker that was
-        /// lost. It is sent one position at a time, with nothing else of the worker in the air, each asked for by a
-        /// report.
-        package let suspect: Int
-        package let crashes: Int
-        /// One byte a position, "." if open.
+        /// Nil when nothing is held against the batch.
+        package let caution: Caution?
+        /// One byte a position, "." if it is open.
         package let map: [UInt8]
         /// To be decoded by `PushModel.Batch`.
         package let body: [UInt8]
@@ -84,7 +81,6 @@ package struct Checkout: Request {
         var reader = try ReplyReader(value, "checkout, batch")
         return Batch(
             id: BatchID(try reader.bytes()), delivery: try reader.integer(), granted: try reader.integer(),
-            suspect: try reader.integer(), crashes: try reader.integer(), map: try reader.bytes(),
-            body: try reader.bytes())
+            caution: try Caution(reader.bytes()), map: try reader.bytes(), body: try reader.bytes())
     }
 }

@@ -52,21 +52,21 @@ package struct Reclaim: Request {
         package let fenced: [Int]
         /// Shards with batches put back.
         package let rung: [Int]
+        /// Jobs whose pushes end workers, now quarantined.
+        package let quarantined: [String]
     }
 
     package static var script: Script? { .reclaim }
 
     package var workers: Workers
-    /// They ended by themselves, seen by `waitpid`; not by a signal of ours, a lost lease or a lost host.
-    package var isCrash: Bool
+    package var loss: WorkerLoss
     package var shards: [(number: Int, token: FenceToken)]
-    /// Crashes with the same single suspect until it is failed as poison.
-    package var poisonLimit = 3
-    /// Crashes without any suspect until the batch is parked.
-    package var parkLimit = 5
+    package var limits = PoisonLimits()
 
-    package init(_ workers: Workers, isCrash: Bool, shards: [(number: Int, token: FenceToken)]) {
-        (self.workers, self.isCrash, self.shards) = (workers, isCrash, shards)
+    package init(
+        _ workers: Workers, loss: WorkerLoss = .innocent, shards: [(number: Int, token: FenceToken)]
+    ) {
+        (self.workers, self.loss, self.shards) = (workers, loss, shards)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
@@ -80,9 +80,8 @@ package struct Reclaim: Request {
             command.append("all-but")
             names = workers
         }
-        command.append(isCrash)
-        command.append(poisonLimit)
-        command.append(parkLimit)
+        command.append(loss)
+        command.append(limits)
         command.append(names.count)
         for name in names { command.append(name) }
         for shard in shards {
@@ -96,26 +95,6 @@ package struct Reclaim: Request {
         return Reply(
             putBack: try reader.integer(), suspects: try reader.integer(), unknown: try reader.integer(),
             poisoned: try reader.integer(), parked: try reader.integer(), fenced: try reader.shards(),
-            rung: try reader.shards())
-    }
-}
-
-/// Lets parked batches go on.
-package struct ReleaseParked: Request {
-    package static var script: Script? { .release }
-
-    package var limit: Int
-
-    package init(limit: Int = 100) { self.limit = limit }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(limit)
-    }
-
-    /// Batches put back.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
-        guard let moved = value.integer else { throw .unexpectedReply("release") }
-        return Int(moved)
+            rung: try reader.shards(), quarantined: try reader.texts())
     }
 }

@@ -5,18 +5,20 @@
 -- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
 --       batches that the worker does not know; known × id; lane to begin with h|b; then (NN, token)…
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
---       batch = [id, delivery, granted, suspect, crashes, map, body]
+--       batch = [id, delivery, granted, caution, map, body]
 -- Fence each shard's token; a shard that is not ours is named, the others go on.
 -- OOM   allowed: draining needs no memory.
 -- Again batches that are stamped with the worker and that it does not know come first: a lost reply is made good.
 --
--- `granted` is written before the worker learns it: positions up to it may be on the wire. A batch that was in a
--- worker's hands when it crashed gets none here: the worker asks for its positions one by one, with nothing else
--- in the air, while the first open one is within `suspect`.
+-- `granted` is written before the worker learns it: positions up to it may be on the wire. Of a careful batch none is
+-- granted here: the worker asks for a group at a time, with nothing else in the air, while the first open position is
+-- within `suspect`. A batch that ended workers before anything was sent comes last in its reply.
+-- Open positions of quarantined jobs are parked on the way; a batch with nothing else goes to the parked ones.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ARGV[first - 1] == 'b' and { 'bulk:', 'ready:' } or { 'ready:', 'bulk:' }
-local paused = call('HGET', P .. 'gate', 'paused') or ''
+local gate = call('HMGET', P .. 'gate', 'paused', 'quarantined')
+local paused, quarantined = gate[1] or '', gate[2]
 local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
 local reply = { paused, left, fenced }
 for i = first, #ARGV, 2 do
@@ -26,7 +28,7 @@ end
 
 local function give(id, s, body)
     given = given + 1
-    reply[given + 3] = { id, s.deliveries, s.granted, s.suspect, s.crashes, s.map, body }
+    reply[given + 3] = { id, s.deliveries, s.granted, s.caution, s.map, body }
 end
 
 local function mine(nn)
@@ -52,21 +54,37 @@ if nknown >= 0 then
     end
 end
 
-local sums = {}
+local sums, shelved = {}, 0
 local function take(nn, lane)
-    local id = call('LMOVE', P .. lane .. nn, P .. 'flight:' .. nn, 'LEFT', 'RIGHT')
+    local flight = P .. 'flight:' .. nn
+    local id = call('LMOVE', P .. lane .. nn, flight, 'LEFT', 'RIGHT')
     if not id then return false end
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s or not body then
-        call('LREM', P .. 'flight:' .. nn, -1, id)
+        call('LREM', flight, -1, id)
         return true
+    end
+    if quarantined or s.map:find('p', 1, true) then
+        shelve(s, body)
+        if s.open == 0 then
+            call('LREM', flight, -1, id)
+            call('RPUSH', P .. 'parked', id)
+            save_state(id, s)
+            shelved = shelved + 1
+            return true
+        end
     end
     local before = (s.map:find('.', 1, true) or 1) - 1
     s.worker, s.deliveries, s.granted = worker, s.deliveries + 1, before
-    if s.crashes == 0 or before >= s.suspect then
-        s.granted = math.min(#s.map, before + credit)
-        credit = credit - (s.granted - before)
+    local limit, isLast = #s.map, false
+    if s.caution ~= '' then
+        local c = load_caution(s.caution)
+        limit = careful_limit(s.map, c)
+        if c.careful == 1 and before < c.suspect then limit = before end
+        isLast = c.unsent > 0
     end
+    s.granted = math.min(limit, before + credit)
+    credit = isLast and 0 or credit - (s.granted - before)
     sum_open(sums, body, s)
     save_state(id, s)
     give(id, s, body)
@@ -78,10 +96,10 @@ local empty = {}
 if paused == '' then
     for _, lane in ipairs(lanes) do
         local waiting = shards
-        while #waiting > 0 and given < most and credit > 0 do
+        while #waiting > 0 and given < most and credit > 0 and shelved < 32 do
             local again = {}
             for _, nn in ipairs(waiting) do
-                if given >= most or credit <= 0 then break end
+                if given >= most or credit <= 0 or shelved >= 32 then break end
                 if mine(nn) then
                     if take(nn, lane) then
                         again[#again + 1] = nn

@@ -18,18 +18,52 @@ local function ready_list(id)
     return P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, nn
 end
 
--- The state of a batch: "worker|deliveries|granted|suspect|crashes|culprit|open|map".
+-- The state of a batch: "worker|deliveries|granted|caution|open|map". In the map "." is an open position, "p" an open
+-- one of a quarantined job, which nobody sends, "x" one that was handed over. `open` counts the dots.
 local function load_state(id)
     local s = call('HGET', STATES, id)
     if not s then return nil end
-    local w, d, h, su, c, cu, o, m = s:match('^([^|]*)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(%d+)|(.*)$')
-    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), suspect = tonumber(su),
-        crashes = tonumber(c), culprit = tonumber(cu), open = tonumber(o), map = m }
+    local w, d, h, c, o, m = s:match('^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|(.*)$')
+    if not w then return nil end
+    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), caution = c, open = tonumber(o), map = m }
 end
 
 local function save_state(id, s)
-    call('HSET', STATES, id, string.format('%s|%d|%d|%d|%d|%d|%d|%s', s.worker, s.deliveries, s.granted,
-        s.suspect, s.crashes, s.culprit, s.open, s.map))
+    call('HSET', STATES, id, string.format('%s|%d|%d|%s|%d|%s', s.worker, s.deliveries, s.granted, s.caution, s.open,
+        s.map))
+end
+
+-- What is held against a batch, "suspect,group,careful,crashes,kills,culprit,times,unsent"; "" when nothing is.
+-- Positions up to `suspect` were in the air when a worker was lost; they go `group` at a time, and if `careful` (1) with
+-- nothing else of the worker in the air. `crashes` and `kills` in a row had them among their suspects; the last `times`
+-- had the one suspect `culprit`. `unsent` crashes in a row came before anything was sent.
+local CAUTION = { 'suspect', 'group', 'careful', 'crashes', 'kills', 'culprit', 'times', 'unsent' }
+local function load_caution(text)
+    local c, i = {}, 1
+    for n in text:gmatch('%d+') do
+        c[CAUTION[i]] = tonumber(n)
+        i = i + 1
+    end
+    for k = i, 8 do c[CAUTION[k]] = 0 end
+    return c
+end
+
+local function caution_text(c)
+    if c.suspect == 0 and c.unsent == 0 then return '' end
+    return string.format('%d,%d,%d,%d,%d,%d,%d,%d', c.suspect, c.group, c.careful, c.crashes, c.kills, c.culprit,
+        c.times, c.unsent)
+end
+
+-- How far the credit may go: `group` open positions from the first one, while that is a suspect.
+local function careful_limit(map, c)
+    local last = map:find('.', 1, true)
+    if not last or last > c.suspect then return #map end
+    for _ = 2, c.group do
+        local next = map:find('.', last + 1, true)
+        if not next or next > c.suspect then break end
+        last = next
+    end
+    return last
 end
 
 local function drop_batch(id)
@@ -40,7 +74,7 @@ end
 -- Adds a batch that nobody has seen yet.
 local function add_batch(id, tokens, body)
     call('HSET', BODIES, id, body)
-    call('HSET', STATES, id, '|0|0|0|0|0|' .. tokens .. '|' .. string.rep('.', tokens))
+    call('HSET', STATES, id, '|0|0||' .. tokens .. '|' .. string.rep('.', tokens))
 end
 
 local function count_open(map, first, last)
@@ -68,6 +102,37 @@ local function sum_open(sums, body, s)
         last = last + tokens
         if not whole then tokens = count_open(s.map, last - tokens + 1, last) end
         if tokens > 0 then sums[job] = (sums[job] or 0) + tokens end
+    end
+end
+
+-- Parks the open positions of quarantined jobs, and opens the parked ones of others.
+local function shelve(s, body)
+    local parts = {}
+    each_segment(body, function(job, first, last)
+        local part = s.map:sub(first, last)
+        if call('HEXISTS', P .. 'quarantine', job) == 1 then
+            part = part:gsub('%.', 'p')
+        else
+            part = part:gsub('p', '.')
+        end
+        parts[#parts + 1] = part
+    end)
+    s.map = table.concat(parts)
+    s.open = count_open(s.map, 1, -1)
+end
+
+-- A batch of which nothing is left to send, and which is in no list any more: it ends, or waits with the parked ones.
+local function put_away(id, s)
+    if not s.map:find('p', 1, true) then return drop_batch(id) end
+    shelve(s, call('HGET', BODIES, id))
+    s.worker, s.granted, s.caution = '', 0, ''
+    save_state(id, s)
+    if s.open == 0 then
+        call('RPUSH', P .. 'parked', id)
+    else
+        local list, nn = ready_list(id)
+        call('LPUSH', list, id)
+        call('PUBLISH', P .. 'bell', nn)
     end
 end
 

@@ -2,21 +2,36 @@
 -- Takes batches back from workers that are gone, and counts what they may have sent.
 --
 -- KEYS  1 prefix
--- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 crash 0/1; 3 crashes until the one suspect is
---       failed; 4 crashes without a suspect until the batch is parked; 5 workers; workers × name; then (NN, token)…
+-- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 end: 0 (accuses nobody) | crash (by its own
+--       doing) | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
+--       the last minute, this one included; 5 crashes that fail a single suspect; 6 kills in a row that accuse, and
+--       7 of them with the same single suspect that fail it; 8 and 9 the same when other workers were killed as well;
+--       10 crashes before any send that park a batch; 11 crashes that quarantine a job; 12 workers; workers × name;
+--       then (NN, token)…
 -- Reply [batches put back, suspects counted, positions closed as unknown, as poison, batches parked, [shards fenced],
---       [shards with batches put back]]
+--       [shards with batches put back], [jobs quarantined]]
 -- Fence each shard's token. OOM allowed.
 -- Again the batches are no longer stamped: nothing to take back.
 --
 -- A suspect is an open position within the credit. Of at-least-once segments it is sent again and counted in the job's
 -- maybe_duplicated; of at-most-once segments it is closed through a results entry k=U with the body and the positions.
--- A crash makes the batch careful (checkout, report); the third one with the same single suspect closes it with k=P.
-local every, crash, poison, park = ARGV[1] == 'all-but', ARGV[2] == '1', tonumber(ARGV[3]), tonumber(ARGV[4])
-local named, at = {}, 6 + tonumber(ARGV[5])
-for i = 6, at - 1 do named[ARGV[i]] = true end
+--
+-- Each crash is held against the batches that had suspects, and narrows them: after the first they go in groups of the
+-- square root of their number, with nothing else in the worker's air; after the second, which leaves one group, one by
+-- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first only makes the batch
+-- go in smaller portions, the second in a row is held against it, and it takes two with the same single suspect. Other
+-- kills within a minute that the batch had no part in make all of that take longer. Suspects that got through are
+-- cleared; so is a batch that a killed worker held and was not sending.
+-- A crash with suspects of one job only, and nothing else in the air, is held against the job as well, and so is one
+-- before any send. A quarantined job's positions are parked when their batches are checked out.
+local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
+local limits = {}
+for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
+local most, accuse, same, accuse_amid, same_amid, park, quarantine = unpack(limits)
+local named, at = {}, 13 + tonumber(ARGV[12])
+for i = 13, at - 1 do named[ARGV[i]] = true end
 local moved, suspects, unknown, poisoned, parked, fenced, rung = 0, 0, 0, 0, 0, {}, {}
-local released, doubtful = {}, {}
+local released, doubtful, blamed, before_any_send, quarantined = {}, {}, {}, {}, {}
 
 local function close(id, body, s, kind, positions)
     local bytes, runs, n = { s.map:byte(1, -1) }, {}, 0
@@ -37,6 +52,57 @@ local function close(id, body, s, kind, positions)
     call('XADD', P .. 'results', '*', 'k', kind, 'b', body, 'p', table.concat(runs, ','))
 end
 
+-- A single suspect is counted again or anew. Returns whether the one before it was another.
+local function suspect_alone(c, position)
+    local was = c.culprit
+    c.times = position ~= 0 and position == was and c.times + 1 or position ~= 0 and 1 or 0
+    c.culprit = position
+    return was ~= 0 and position ~= 0 and was ~= position
+end
+
+-- The worker crashed with `n` suspects of the batch, one of them `position` or 0. Returns whether that one did it.
+local function crashed(s, c, n, position)
+    c.crashes, c.unsent = c.crashes + 1, 0
+    suspect_alone(c, position)
+    c.suspect, c.careful, c.group = s.granted, 1, c.crashes == 1 and math.ceil(math.sqrt(n)) or 1
+    return position ~= 0 and c.crashes >= most
+end
+
+local function killed(s, c, n, position)
+    local amid = kills > c.kills + 1
+    c.kills = c.kills + 1
+    if suspect_alone(c, position) then c.kills = 1 end
+    local accused = c.kills >= (amid and accuse_amid or accuse)
+    if accused then
+        c.suspect, c.careful, c.group = s.granted, 1, 1
+    elseif c.crashes == 0 then
+        c.suspect, c.careful, c.group = math.max(c.suspect, s.granted), 0, 2 * math.ceil(math.sqrt(n))
+    end
+    local times = amid and same_amid or same
+    return accused and position ~= 0 and c.times >= times and c.kills >= times + (amid and accuse_amid or accuse)
+end
+
+-- The worker had the batch and sent nothing of it.
+local function bystander(id, body, c)
+    if fate == 'kill' and sent and c.kills > 0 then
+        c.kills, c.culprit, c.times = 0, 0, 0
+        if c.crashes == 0 then c.suspect, c.careful = 0, 0 end
+    elseif not sent and (fate == 'crash' or kills <= c.unsent + 1) then
+        c.unsent = c.unsent + 1
+        each_segment(body, function(job) before_any_send[job] = true end)
+    end
+    return c.unsent >= park
+end
+
+-- The one job of these positions; nil if there are several.
+local function only_job(list)
+    local job = list[1][1]
+    for i = 2, #list do
+        if list[i][1] ~= job then return nil end
+    end
+    return job
+end
+
 local function take_back(id, s, nn)
     local body, maybe, lost, total = call('HGET', BODIES, id), {}, {}, 0
     each_segment(body, function(job, first, last, flags)
@@ -51,18 +117,29 @@ local function take_back(id, s, nn)
             end
         end
     end)
-    if crash then s.crashes = s.crashes + 1 end
+    local c, isParked = load_caution(s.caution), false
+    if c.suspect > 0 and (s.map:find('.', 1, true) or #s.map) > c.suspect then
+        c = load_caution('')
+    end
     if #lost > 0 then
         close(id, body, s, 'U', lost)
         unknown = unknown + #lost
     end
-    if crash and total == 1 and #maybe == 1 then
-        local p = maybe[1][2]
-        if s.culprit == p and s.crashes >= poison then
-            close(id, body, s, 'P', { p })
-            poisoned, maybe, s.crashes, s.culprit = poisoned + 1, {}, 1, 0
+    if fate ~= '0' and total == 0 then
+        isParked = bystander(id, body, c)
+    elseif fate ~= '0' and #maybe > 0 then
+        local position = total == 1 and maybe[1][2] or 0
+        local isAlone, didIt = c.careful == 1
+        if fate == 'crash' then
+            didIt = crashed(s, c, #maybe, position)
         else
-            s.culprit = p
+            didIt = killed(s, c, #maybe, position)
+        end
+        local job = only_job(maybe)
+        if job and (didIt or fate == 'crash' and isAlone) then blamed[job] = true end
+        if didIt then
+            close(id, body, s, 'P', { position })
+            poisoned, maybe, c = poisoned + 1, {}, load_caution('')
         end
     end
     for _, m in ipairs(maybe) do
@@ -70,11 +147,11 @@ local function take_back(id, s, nn)
         doubtful[m[1]] = (doubtful[m[1]] or 0) + 1
     end
     call('LREM', P .. 'flight:' .. nn, -1, id)
-    if s.open == 0 then return drop_batch(id) end
+    if s.open == 0 then return put_away(id, s) end
     sum_open(released, body, s)
-    s.suspect, s.granted, s.worker = math.max(s.suspect, s.granted), 0, ''
+    s.granted, s.worker, s.caution = 0, '', caution_text(c)
     save_state(id, s)
-    if crash and total == 0 and s.crashes >= park then
+    if isParked then
         call('RPUSH', P .. 'parked', id)
         parked = parked + 1
     else
@@ -102,4 +179,21 @@ for i = at, #ARGV, 2 do
 end
 add_to_accounts(released, 'in_flight', -1)
 add_to_accounts(doubtful, 'maybe_duplicated', 1)
-return { moved, suspects, unknown, poisoned, parked, fenced, ring(rung) }
+
+-- Several jobs that shared the batches share the blame with the batches only.
+local first = next(before_any_send)
+if first and not next(before_any_send, first) then blamed[first] = true end
+for job in pairs(blamed) do
+    local account = P .. 'job:' .. job
+    if call('HEXISTS', account, 'state') == 1 then
+        local n, t = call('HINCRBY', account, 'crashes', 1), now()
+        if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
+            call('HINCRBY', P .. 'gate', 'quarantined', 1)
+            call('HSET', account, 'parked', 'poison')
+            call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.parked', 'at', t, 'job', job,
+                'reason', 'poison', 'crashes', n)
+            quarantined[#quarantined + 1] = job
+        end
+    end
+end
+return { moved, suspects, unknown, poisoned, parked, fenced, ring(rung), quarantined }

@@ -13,6 +13,7 @@
 -- OOM   allowed.
 -- Again the positions are no longer open: the answer is the map (or done), nothing is appended twice.
 --
+-- The credit of a batch that was in a lost worker's hands goes on in groups (`careful_limit`).
 -- An entry that is not only facts is appended with the batch's lane: what it tries again stays in that lane.
 local id, entry = ARGV[3], ARGV[8]
 local list, nn = ready_list(id)
@@ -51,24 +52,25 @@ if #runs > 0 then
     else
         call('XADD', P .. 'results', '*', 'r', entry, 'l', id:match('%.(%a)'))
     end
-    if s.worker == '' then
-        -- Facts about a batch that is in nobody's hands: these positions are in the air until they are settled.
-        local sums = {}
-        local body = call('HGET', BODIES, id)
-        each_segment(body, function(job, a, b)
-            local d = count_open(map, a, b) - count_open(s.map, a, b)
-            if d > 0 then sums[job] = (sums[job] or 0) + d end
+    local parked = map:find('p', 1, true)
+    if s.worker == '' or parked then
+        -- What was in nobody's hands is in the air until it is settled.
+        local sums, open = {}, s.worker == '' and '[.p]' or 'p'
+        each_segment(call('HGET', BODIES, id), function(job, a, b)
+            local _, before = map:sub(a, b):gsub(open, '')
+            local _, after = s.map:sub(a, b):gsub(open, '')
+            if before > after then sums[job] = (sums[job] or 0) + before - after end
         end)
         add_to_accounts(sums, 'in_flight', 1)
         if call('ZSCORE', P .. 'delayed', id) then add_to_accounts(sums, 'waiting', -1) end
     end
-    s.open = s.open - handed
+    s.open = parked and count_open(s.map, 1, -1) or s.open - handed
     if s.open == 0 then
         if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and call('LREM', list, 1, id) == 0
             and call('ZREM', P .. 'delayed', id) == 0 then
             call('LREM', P .. 'parked', 1, id)
         end
-        drop_batch(id)
+        put_away(id, s)
         return { 0, s.granted, 1, stale, 1 }
     end
 end
@@ -76,9 +78,11 @@ end
 local raised = false
 if stale == 0 then
     local want = math.min(tonumber(ARGV[5]), #map)
-    if s.crashes > 0 and want > s.granted then
-        local first = s.map:find('.', 1, true)
-        if first <= s.suspect then want = math.min(want, first) end
+    if s.caution ~= '' and want > s.granted then
+        local c, first = load_caution(s.caution), s.map:find('.', 1, true)
+        want = math.min(want, careful_limit(s.map, c))
+        -- The next group only when the one before is handed over.
+        if c.careful == 1 and first <= c.suspect and first <= s.granted then want = s.granted end
     end
     if want > s.granted then s.granted, raised = want, true end
 end

@@ -36,8 +36,11 @@ struct AccountReport {
         row("in flight", account.inFlight)
         row("waiting", account.waiting)
         row("maybe duplicated", account.maybeDuplicated, .yellow)
+        row("crashes", account.crashes, .red)
         let head = Paint.bold.on("\(account.app) \(account.id)", if: console.colours)
-        return "\(head)  \(account.state.rawValue)\(timing(account))\n" + table.text(colours: console.colours)
+        let parked = account.parked.map { Paint.red.on("  parked: \($0)", if: console.colours) } ?? ""
+        return "\(head)  \(account.state.rawValue)\(timing(account))\(parked)\n"
+            + table.text(colours: console.colours)
     }
 
     private func timing(_ account: Account) -> String {
@@ -58,7 +61,8 @@ extension Account {
             "expired": .number(expired), "cancelled": .number(cancelled), "queued": .number(queued),
             "in_flight": .number(inFlight), "waiting": .number(waiting),
             "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),
-            "finished_at": finishedAt.map { .number($0) } ?? .null,
+            "finished_at": finishedAt.map { .number($0) } ?? .null, "parked": .text(parked),
+            "crashes": .number(crashes),
             "reasons": .object(
                 reasons.sorted { $0.key < $1.key }.map {
                     JSONValue.Field(name: $0.key, value: .number($0.value))

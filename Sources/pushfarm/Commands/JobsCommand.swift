@@ -57,7 +57,9 @@ struct JobsCommand: ParsableCommand {
         for account in accounts {
             table.add(
                 .init(account.id), .init(account.app),
-                .init(account.state.rawValue, account.state == .open ? .yellow : nil),
+                account.parked == nil
+                    ? .init(account.state.rawValue, account.state == .open ? .yellow : nil)
+                    : .init("parked", .red),
                 .init(Timestamp(milliseconds: account.createdAt).description),
                 .init(Figures.grouped(account.accepted)), .init(Figures.grouped(account.delivered)),
                 .init(Figures.grouped(account.failed), account.failed > 0 ? .red : nil),

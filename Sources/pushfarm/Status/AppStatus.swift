@@ -70,8 +70,9 @@ struct AppStatus: Sendable {
             "app": .string(app), "state": .string(pause == nil ? "running" : "paused"),
             "paused_reason": .text(pause?.reason), "full_reason": .text(full?.reason.rawValue),
             "open": .number(depths.open), "ready": .number(ready), "in_flight": .number(inFlight),
-            "delayed": .number(depths.delayed), "results": .number(depths.results), "inbox": .number(inbox),
-            "jobs_open": .number(openJobs), "unowned": .number(unowned),
+            "delayed": .number(depths.delayed), "parked": .number(depths.parked),
+            "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .number(openJobs),
+            "unowned": .number(unowned),
             "owners": .array(owners.map(\.json)),
         ])
     }

@@ -35,6 +35,16 @@ struct FarmStatus: Sendable {
                 troubles.append("\(app.app): the lease of \(owner.host) on \(owner.shards) shards has ended")
             }
         }
+        for app in apps where app.depths.parked > 0 {
+            let batches = app.depths.parked == 1 ? "a batch is" : "\(app.depths.parked) batches are"
+            troubles.append("\(app.app): \(batches) parked, see pushfarm release")
+        }
+        for host in hosts where host.state != "gone" {
+            for shard in host.quarantined {
+                troubles.append(
+                    "\(shard.app): shard \(shard.shard) waits \(shard.milliseconds) ms more after crashes")
+            }
+        }
         if !redis.evictionPolicy.isEmpty, redis.evictionPolicy != "noeviction" {
             troubles.append("Redis may evict keys: maxmemory-policy is \(redis.evictionPolicy)")
         }

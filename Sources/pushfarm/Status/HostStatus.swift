@@ -69,6 +69,14 @@ struct HostStatus: Decodable, Sendable {
         }
     }
 
+    /// A shard that waits, because its pushes were in the air in crash after crash.
+    struct Quarantined: Decodable, Sendable {
+        var app: String
+        var shard: Int
+        /// Until it goes on.
+        var milliseconds: Int
+    }
+
     var host = ""
     var pid = 0
     var state = ""
@@ -78,9 +86,10 @@ struct HostStatus: Decodable, Sendable {
     /// Nil in an older farm.
     var intake: Intake?
     var workers: [Worker] = []
+    var quarantined: [Quarantined] = []
 
     private enum Key: String, CodingKey {
-        case host, pid, state, capacity, since, intake, workers
+        case host, pid, state, capacity, since, intake, workers, quarantined
     }
 
     init(from decoder: any Decoder) throws {
@@ -92,6 +101,7 @@ struct HostStatus: Decodable, Sendable {
         since = (try? fields.decode(Int64.self, forKey: .since)) ?? 0
         intake = try? fields.decode(Intake.self, forKey: .intake)
         workers = (try? fields.decode([Worker].self, forKey: .workers)) ?? []
+        quarantined = (try? fields.decode([Quarantined].self, forKey: .quarantined)) ?? []
     }
 
     /// - Parameters:
@@ -121,6 +131,13 @@ extension HostStatus {
             "host": .string(host), "pid": .number(pid), "state": .string(state),
             "capacity": .number(capacity),
             "since": .number(since), "intake": intake?.json ?? .null, "workers": .array(workers.map(\.json)),
+            "quarantined": .array(
+                quarantined.map {
+                    .object([
+                        "app": .string($0.app), "shard": .number($0.shard),
+                        "milliseconds": .number($0.milliseconds),
+                    ])
+                }),
         ])
     }
 }

@@ -102,6 +102,9 @@ final class Farm {
         _ = Foundation.kill(pid, number)
     }
 
+    /// Worker processes that live now, as the machine knows them: what the farm says of itself is a moment old.
+    var workers: [pid_t] { coordinator.descendants.filter { ProcessTable.isAbout("worker", $0) } }
+
     // MARK: Jobs
 
     /// Pushes jobs as a producer does, with a raw client.

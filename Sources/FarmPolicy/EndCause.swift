@@ -1,0 +1,9 @@
+/// Why a process ended that was not told to, as far as that says anything about what it was doing.
+package enum EndCause: Hashable, Sendable {
+    /// By its own doing: a fault, an exit status that says so, or it hung and was ended for that.
+    case crash
+    /// By SIGKILL from outside: an operator, or a kernel that is out of memory.
+    case kill
+    /// In order: it finished, somebody asked it to, or it lost its leases.
+    case orderly
+}

@@ -1,0 +1,70 @@
+/// Shards whose batches were in the air in crash after crash wait for a while, so that the others go on.
+///
+/// Five crashes within a minute set a shard aside for 1 s; each further one for twice as long, up to a minute. A shard
+/// that goes a minute without a crash begins anew.
+package struct ShardQuarantine: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    package struct Shard: Hashable, Sendable {
+        package let app: String
+        package let number: Int
+
+        package init(app: String, number: Int) { (self.app, self.number) = (app, number) }
+    }
+
+    private struct Record {
+        var crashes: [Instant] = []
+        var total = 0
+        var times = 0
+        var end: Instant?
+    }
+
+    package var allowed = 5
+    package var window: Duration = .seconds(60)
+    package var first: Duration = .seconds(1)
+    package var longest: Duration = .seconds(60)
+    private var records: [Shard: Record] = [:]
+
+    package init() {}
+
+    /// A worker crashed that had pushes of these shards in the air.
+    ///
+    /// - Returns: the shards that are set aside now, with how long and the crashes that they were part of.
+    package mutating func crashed(
+        _ shards: some Sequence<Shard>, at now: Instant
+    ) -> [(shard: Shard, duration: Duration, crashes: Int)] {
+        var aside: [(shard: Shard, duration: Duration, crashes: Int)] = []
+        for shard in shards {
+            var record = records[shard] ?? Record()
+            if let end = record.end, end.duration(to: now) > window { record = Record() }
+            record.crashes.removeAll { $0.duration(to: now) > window }
+            record.crashes.append(now)
+            record.total += 1
+            // Once it was set aside, each further crash is enough.
+            if record.end != nil || record.crashes.count >= allowed {
+                let duration = min(longest, first * (1 << min(record.times, 20)))
+                record.times += 1
+                record.end = now.advanced(by: duration)
+                aside.append((shard, duration, record.total))
+            }
+            records[shard] = record
+        }
+        return aside
+    }
+
+    package func holds(_ shard: Shard, at now: Instant) -> Bool {
+        guard let end = records[shard]?.end else { return false }
+        return now < end
+    }
+
+    /// What is set aside, and for how much longer.
+    package func held(at now: Instant) -> [(shard: Shard, left: Duration)] {
+        records.compactMap { shard, record in
+            guard let end = record.end, now < end else { return nil }
+            return (shard, now.duration(to: end))
+        }.sorted { ($0.shard.app, $0.shard.number) < ($1.shard.app, $1.shard.number) }
+    }
+
+    /// Lets all shards go on, and forgets their crashes.
+    package mutating func release() { records = [:] }
+}

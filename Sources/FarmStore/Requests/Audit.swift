@@ -1,0 +1,170 @@
+package import RESP
+
+/// Checks an app's books, all in one moment. Takes time in proportion to what is queued, about 15 ms for 1,000 batches.
+package struct Audit: Request {
+    package static var script: Script? { .audit }
+
+    package var shards: Int
+
+    package init(shards: Int) { self.shards = shards }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(shards)
+    }
+
+    /// Faults in words; empty when all is well.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, "audit")
+        var faults: [String] = []
+        while !reader.isAtEnd { faults.append(try reader.text()) }
+        return faults
+    }
+}
+
+/// Checks the lists of one shard, or what is in no shard's lists: one moment of that part only.
+package struct AuditPart: Request {
+    /// Positions of one job.
+    package struct Sums: Equatable, Sendable {
+        /// In batches or in unsettled entries.
+        package var open = 0
+        package var inFlight = 0
+        package var waiting = 0
+
+        package init() {}
+
+        package static func += (left: inout Sums, right: Sums) {
+            left.open += right.open
+            left.inFlight += right.inFlight
+            left.waiting += right.waiting
+        }
+    }
+
+    package struct Reply: Equatable, Sendable {
+        package let faults: [String]
+        package let jobs: [String: Sums]
+        /// Ids of the batches that lists name.
+        package let batches: [String]
+    }
+
+    package static var script: Script? { .audit }
+
+    package var shards: Int
+    /// Nil for what is in no shard's lists.
+    package var shard: Int?
+
+    package init(shards: Int, shard: Int?) { (self.shards, self.shard) = (shards, shard) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(shards)
+        command.append(shard.map { LeaseField.name(ofShard: $0) } ?? "rest")
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "audit")
+        let faults = try reader.texts()
+        var numbers = try ReplyReader(reader.next(), "audit, sums")
+        var jobs: [String: Sums] = [:]
+        while !numbers.isAtEnd {
+            let job = try numbers.text()
+            var sums = Sums()
+            sums.open = try numbers.integer()
+            sums.inFlight = try numbers.integer()
+            sums.waiting = try numbers.integer()
+            jobs[job] = sums
+        }
+        return Reply(faults: faults, jobs: jobs, batches: try reader.texts())
+    }
+}
+
+/// Repairs what an audit names.
+package struct Mend: Request {
+    package enum Target: Equatable, Sendable {
+        /// A batch: in one list, with true counts, or out of the way.
+        case batch(String)
+        /// All accounts, so that they are what is there. One moment of the whole app.
+        case accounts
+    }
+
+    package static var script: Script? { .mend }
+
+    package var target: Target
+    package var shards: Int
+    package var accountSeconds: Int
+
+    package init(_ target: Target, shards: Int, accountSeconds: Int = Retention().accountSeconds) {
+        (self.target, self.shards, self.accountSeconds) = (target, shards, accountSeconds)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(shards)
+        command.append(accountSeconds)
+        switch target {
+        case .batch(let id):
+            command.append("batch")
+            command.append(id)
+        case .accounts: command.append("accounts")
+        }
+    }
+
+    /// What was done, in words.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, "mend")
+        var done: [String] = []
+        while !reader.isAtEnd { done.append(try reader.text()) }
+        return done
+    }
+}
+
+/// Some of the ids of all batches that have a state.
+package struct ScanBatches: Request {
+    package struct Reply: Equatable, Sendable {
+        package let batches: [String]
+        /// Where the next call begins; nil at the end.
+        package let next: String?
+    }
+
+    package var cursor: String
+
+    package init(cursor: String = "0") { self.cursor = cursor }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("HSCAN")
+        command.append(keys.states)
+        command.append(cursor)
+        command.append("COUNT")
+        command.append(500)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "scan")
+        let cursor = try reader.text()
+        let words = try reader.texts()
+        return Reply(
+            batches: stride(from: 0, to: words.count, by: 2).map { words[$0] },
+            next: cursor == "0" ? nil : cursor)
+    }
+}
+
+/// Ids of jobs, oldest first, by their places.
+package struct ListJobs: Request {
+    package var places: Range<Int>
+
+    package init(_ places: Range<Int>) { self.places = places }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("ZRANGE")
+        command.append(keys.jobs)
+        command.append(places.lowerBound)
+        command.append(places.upperBound - 1)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, "jobs")
+        var jobs: [String] = []
+        while !reader.isAtEnd { jobs.append(try reader.text()) }
+        return jobs
+    }
+}

@@ -1,0 +1,18 @@
+#!lua flags=no-writes,allow-oom
+-- Which shards a worker had pushes of in the air: what may have ended it.
+--
+-- KEYS  1 prefix
+-- ARGV  1 worker; then NN…
+-- Reply [open positions within the credit of the worker's batches, NN…]
+-- Fence none: it only reads. Again the same answer, until the batches are taken back.
+local total, shards = 0, {}
+for i = 2, #ARGV do
+    local sum = 0
+    for _, id in ipairs(call('LRANGE', P .. 'flight:' .. ARGV[i], 0, -1)) do
+        local s = load_state(id)
+        if s and s.worker == ARGV[1] then sum = sum + count_open(s.map, 1, s.granted) end
+    end
+    if sum > 0 then shards[#shards + 1] = ARGV[i] end
+    total = total + sum
+end
+return { total, unpack(shards) }

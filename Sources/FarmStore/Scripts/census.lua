@@ -1,0 +1,135 @@
+-- Counts what is in the queues of an app and in its results stream: shared by `audit` and `mend`, put behind the prelude.
+--
+-- Names what is not as it must be in `faults`, and sums up positions by job: in `open` all, in `flying` those in a
+-- worker's hands or in the stream, in `waiting` those that are put off. `broken` holds entries that cannot be read.
+local faults, seen, open, flying, waiting, broken = {}, {}, {}, {}, {}, {}
+local function say(...) faults[#faults + 1] = table.concat({ ... }, ' ') end
+local function add(sums, job, n) sums[job] = (sums[job] or 0) + n end
+
+-- Whether the table of a body can be read, and is as long as the map.
+local function is_readable(body, map)
+    local positions = 0
+    local isWell = pcall(each_segment, body, function(_, _, last) positions = last end)
+    return isWell and positions == #map
+end
+
+local function check(id, where, sums)
+    if seen[id] then say('batch', id, 'is in', seen[id], 'and in', where) end
+    local isSecond = seen[id]
+    seen[id] = where
+    local s, body = load_state(id), call('HGET', BODIES, id)
+    if not s then return say('batch', id, 'in', where, 'has no state') end
+    if not body then return say('batch', id, 'in', where, 'has no body') end
+    local isFlying, dots = where:sub(1, 6) == 'flight', count_open(s.map, 1, -1)
+    if dots ~= s.open then say('batch', id, 'counts', s.open, 'open of', dots) end
+    if dots == 0 and not (s.map:find('p', 1, true) and where == 'parked') then
+        say('batch', id, 'in', where, 'has nothing open')
+    end
+    if s.granted > #s.map then say('batch', id, 'grants', s.granted, 'of', #s.map) end
+    if (s.worker ~= '') ~= isFlying then say('batch', id, 'in', where, 'stamped', s.worker) end
+    if not isFlying and s.granted ~= 0 then say('batch', id, 'in', where, 'grants', s.granted) end
+    if not is_readable(body, s.map) then return say('batch', id, 'in', where, 'cannot be read') end
+    if isSecond then return end
+    each_segment(body, function(job, a, b)
+        local n = count_open(s.map, a, b)
+        local _, shelved = s.map:sub(a, b):gsub('p', '')
+        add(open, job, n + shelved)
+        if sums then add(sums, job, n) end
+    end)
+end
+
+local function count_shard(nn)
+    for _, list in ipairs({ 'ready', 'bulk', 'flight' }) do
+        for _, id in ipairs(call('LRANGE', P .. list .. ':' .. nn, 0, -1)) do
+            if id:match('^(%d+)%.') ~= nn then say('batch', id, 'is in', list, nn) end
+            if list ~= 'flight' and id:match('^%d+%.(%a)') ~= (list == 'ready' and 'h' or 'b') then
+                say('batch', id, 'is in', list)
+            end
+            check(id, list .. ':' .. nn, list == 'flight' and flying or nil)
+        end
+    end
+end
+
+-- An entry's positions are in the air until it is settled.
+local function skip(entry, at, n, extra)
+    for _ = 1, n do at = at + 1 + entry:byte(at) + extra end
+    return at
+end
+
+local function entry_items(entry, sums)
+    local at = 2
+    while at <= #entry do
+        local kind, job, n
+        kind, job, n, at = struct.unpack('>c1Bc0I2', entry, at)
+        add(sums, job, n)
+        if kind == 'D' then
+            local all
+            all, at = struct.unpack('>B', entry, at)
+            if all == 1 then at = skip(entry, at, n, 0) end
+        elseif kind == 'F' then
+            at = skip(entry, at, 2, 0)
+            at = skip(entry, at + 5, n, 8)
+        elseif kind == 'E' then
+            at = skip(entry, at, 1, 0)
+            at = skip(entry, at + 1, n, 0)
+        elseif kind == 'R' then
+            at = skip(entry, at + 3, 1, 0)
+            local length
+            length, at = struct.unpack('>I4', entry, at + 4)
+            at = at + length
+        else
+            error('an item of kind ' .. kind)
+        end
+    end
+end
+
+local function closed_items(f, sums)
+    each_segment(f.b, function(job, first, last)
+        for a, b in f.p:gmatch('(%d+)%-(%d+)') do
+            local n = math.min(last, tonumber(b)) - math.max(first, tonumber(a)) + 1
+            if n > 0 then add(sums, job, n) end
+        end
+    end)
+end
+
+local function count_entry(id, words)
+    local f, sums = {}, {}
+    for i = 1, #words, 2 do f[words[i]] = words[i + 1] end
+    if not pcall(f.r and entry_items or closed_items, f.r or f, sums) then
+        broken[#broken + 1] = { id, words }
+        return say('results entry', id, 'cannot be read')
+    end
+    for job, n in pairs(sums) do
+        add(flying, job, n)
+        add(open, job, n)
+    end
+end
+
+-- Everything that is not a list of one shard.
+local function count_rest()
+    for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do check(id, 'delayed', waiting) end
+    for _, id in ipairs(call('LRANGE', P .. 'parked', 0, -1)) do check(id, 'parked') end
+    for _, e in ipairs(call('XRANGE', P .. 'results', '-', '+')) do count_entry(e[1], e[2]) end
+end
+
+-- Batches that no list has; only after everything was counted.
+local function find_strays()
+    for _, id in ipairs(call('HKEYS', STATES)) do
+        if not seen[id] then say('batch', id, 'is nowhere') end
+    end
+    for _, id in ipairs(call('HKEYS', BODIES)) do
+        if not seen[id] and call('HEXISTS', STATES, id) == 0 then say('batch', id, 'has no state') end
+    end
+end
+
+local function count_all(shards)
+    for shard = 0, shards - 1 do count_shard(string.format('%02d', shard)) end
+    count_rest()
+    find_strays()
+end
+
+-- Positions of the job that is split in part and are in no batch yet.
+local head, offset = unpack(call('HMGET', P .. 'intake', 'head', 'offset'))
+local function unsplit(job, accepted)
+    return head and head ~= '' and head == job and accepted - tonumber(offset) or 0
+end

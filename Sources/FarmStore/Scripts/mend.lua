@@ -1,0 +1,185 @@
+#!lua flags=allow-oom
+-- Repairs what `audit` names. Only when an operator asks.
+--
+-- KEYS  1 prefix
+-- ARGV  1 shards of the farm; 2 seconds an account is kept; 3 batch | accounts; batch: 4 its id
+-- Reply what was done, in words; empty when there was nothing to do
+-- Fence none: every step looks again at what it repairs, in the same moment, so it may run beside a live farm. A worker
+--       that holds a batch which goes back to its list is stale from then on: its facts are taken.
+-- OOM   allowed. Again there is nothing to do.
+--
+-- batch: a batch that no list has goes to its ready list, what of it may have been sent is counted; one that several
+-- lists have stays in one; a false count is put right; one that nobody can read goes to `unreadable`; an id with nothing
+-- behind it goes.
+-- accounts: in_flight and waiting become what is there; what is nowhere is failed as lost, what is there and in no
+-- account gets one; results entries that nobody can read go to `unreadable`. One moment of the whole app.
+local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
+local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
+local function number(shard) return string.format('%02d', shard) end
+
+-- Takes an id out of all lists but one place, of which it keeps the first. Returns how many were taken out.
+local function take_out(id, but)
+    local gone = 0
+    local function from(list)
+        local n = call('LREM', P .. list, 0, id)
+        if list == but and n > 0 then
+            call('LPUSH', P .. list, id)
+            n = n - 1
+        end
+        gone = gone + n
+    end
+    for shard = 0, shards - 1 do
+        for _, list in ipairs({ 'ready:', 'bulk:', 'flight:' }) do from(list .. number(shard)) end
+    end
+    from('parked')
+    if but ~= 'delayed' then gone = gone + call('ZREM', P .. 'delayed', id) end
+    return gone
+end
+
+local function is_in(list, id) return call('LPOS', P .. list, id) end
+
+local function mend_batch(id)
+    local s, body = load_state(id), call('HGET', BODIES, id)
+    local isNamed = id:match('^%d+%.[hb]%.') and tonumber(id:match('^%d+')) < shards
+    if not s or not body or not isNamed or not is_readable(body, s.map) then
+        local places = take_out(id)
+        if body then call('HSET', P .. 'unreadable', id, body) end
+        drop_batch(id)
+        if body then return note('batch', id, 'set aside as unreadable') end
+        if places > 0 then note('batch', id, 'had nothing behind it and is dropped') end
+        return
+    end
+    local dots, isParked = count_open(s.map, 1, -1), s.map:find('p', 1, true)
+    if dots ~= s.open then
+        note('batch', id, 'counted', s.open, 'open of', dots)
+        s.open = dots
+        save_state(id, s)
+    end
+    local list, nn = ready_list(id)
+    local ready, flight = list:sub(#P + 1), 'flight:' .. nn
+    local place
+    if s.worker ~= '' and is_in(flight, id) then
+        place = flight
+    elseif call('ZSCORE', P .. 'delayed', id) then
+        place = 'delayed'
+    elseif is_in(ready, id) then
+        place = ready
+    elseif is_in('parked', id) then
+        place = 'parked'
+    end
+    if dots == 0 and (not isParked or place ~= 'parked') then
+        take_out(id)
+        put_away(id, s)
+        return note('batch', id, 'had nothing to send and is', isParked and 'parked' or 'dropped')
+    end
+    local gone = take_out(id, place)
+    if place ~= flight then
+        if s.worker ~= '' or s.granted > 0 then
+            local doubtful = {}
+            each_segment(body, function(job, first, last)
+                local n = count_open(s.map, first, math.min(last, s.granted))
+                if n > 0 then doubtful[job] = n end
+            end)
+            for job, n in pairs(doubtful) do
+                if call('HEXISTS', P .. 'job:' .. job, 'state') == 1 then
+                    call('HINCRBY', P .. 'job:' .. job, 'maybe_duplicated', n)
+                end
+            end
+            note('batch', id, 'was stamped', s.worker, 'and is in nobody\'s hands')
+        end
+        s.worker, s.granted = '', 0
+    elseif s.granted > #s.map then
+        note('batch', id, 'granted', s.granted, 'of', #s.map)
+        s.granted = #s.map
+    end
+    save_state(id, s)
+    if not place then
+        call('RPUSH', list, id)
+        note('batch', id, 'is ready again')
+    elseif gone > 0 then
+        note('batch', id, 'stays in', place, 'only')
+    end
+    ring({ [nn] = true })
+end
+
+local function mend_account(job, stamp)
+    local account, a = P .. 'job:' .. job, {}
+    local flat = call('HGETALL', account)
+    for i = 1, #flat, 2 do a[flat[i]] = flat[i + 1] end
+    local function n(name) return tonumber(a[name] or '0') or 0 end
+    local here = open[job] or 0
+    if not a.state then
+        if here == 0 then
+            call('ZREM', P .. 'jobs', job)
+            return note('job', job, 'has no account and is dropped from the list')
+        end
+        call('ZADD', P .. 'jobs', stamp, job)
+        call('HSET', account, 'state', 'open', 'submitted', here, 'accepted', here, 'created_at', stamp)
+        a = { state = 'open', submitted = here, accepted = here }
+        note('job', job, 'has', here, 'open and got an account')
+    end
+    if not call('ZSCORE', P .. 'jobs', job) then call('ZADD', P .. 'jobs', a.created_at or stamp, job) end
+    local ended = n('delivered') + n('failed') + n('expired') + n('cancelled')
+    local accepted = n('accepted')
+    local missing = accepted - ended - here - unsplit(job, accepted)
+    if missing > 0 then
+        call('HINCRBY', account, 'failed', missing)
+        call('HINCRBY', account, 'reason:lost', missing)
+        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.repaired', 'at', stamp, 'job', job,
+            'reason', 'lost', 'pushes', missing)
+        note('job', job, 'lost', missing, 'and has them as failed')
+        ended = ended + missing
+    elseif missing < 0 then
+        call('HINCRBY', account, 'accepted', -missing)
+        call('HINCRBY', account, 'submitted', -missing)
+        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.repaired', 'at', stamp, 'job', job,
+            'reason', 'found', 'pushes', -missing)
+        note('job', job, 'has', -missing, 'more than it had accepted')
+        accepted = accepted - missing
+    end
+    for name, sum in pairs({ in_flight = flying[job] or 0, waiting = waiting[job] or 0 }) do
+        if n(name) ~= sum then
+            call('HSET', account, name, sum)
+            note('job', job, 'had', n(name), name, 'of', sum)
+        end
+    end
+    if ended == accepted and a.state ~= 'finished' then
+        call('HSET', account, 'state', 'finished', 'finished_at', stamp)
+        call('EXPIRE', account, keep)
+        local now = call('HMGET', account, 'delivered', 'failed', 'expired', 'cancelled')
+        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.finished', 'at', stamp, 'job', job,
+            'accepted', accepted, 'delivered', now[1] or 0, 'failed', now[2] or 0, 'expired', now[3] or 0,
+            'cancelled', now[4] or 0)
+        note('job', job, 'is finished')
+    elseif ended ~= accepted and a.state == 'finished' then
+        call('HSET', account, 'state', 'open')
+        call('HDEL', account, 'finished_at')
+        call('PERSIST', account)
+        note('job', job, 'is open again')
+    end
+end
+
+if ARGV[3] == 'batch' then
+    mend_batch(ARGV[4])
+    return done
+end
+count_all(shards)
+for _, entry in ipairs(broken) do
+    call('HSET', P .. 'unreadable', entry[1], entry[2][2] or '')
+    call('XDEL', P .. 'results', entry[1])
+    note('results entry', entry[1], 'set aside as unreadable')
+end
+local stamp = string.format('%d', now())
+local jobs = {}
+for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do jobs[job] = true end
+for job, n in pairs(open) do
+    if n > 0 then jobs[job] = true end
+end
+for job in pairs(jobs) do mend_account(job, stamp) end
+local total, load = 0, call('HGET', P .. 'load', 'open') or '0'
+for _, n in pairs(open) do total = total + n end
+if tonumber(load) ~= total then
+    call('HSET', P .. 'load', 'open', total)
+    note('load was', load, 'of', total)
+end
+return done

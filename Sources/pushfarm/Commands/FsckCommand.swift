@@ -1,0 +1,82 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct FsckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fsck",
+        abstract: "Checks the books: every push in one place, every account exact.",
+        discussion: """
+            Status 1 when something is wrong. It may run beside a working farm. With
+            --repair, what can be sent goes back to its queue, what nobody can read is
+            set aside, and what is nowhere is failed with the reason lost: nothing
+            stays open for ever.
+
+            Example:
+              pushfarm fsck
+              pushfarm fsck --app demo --repair
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's books.", valueName: "name"))
+    var app: String?
+
+    @Flag(help: "Repairs what is wrong.")
+    var repair = false
+
+    /// What was found in one app.
+    private struct Finding: Sendable {
+        let app: String
+        let faults: [String]
+        let repaired: [String]
+        /// What is still wrong after a repair.
+        let left: [String]
+
+        var json: JSONValue {
+            .object([
+                "app": .string(app), "faults": .array(faults.map { .string($0) }),
+                "repaired": .array(repaired.map { .string($0) }), "left": .array(left.map { .string($0) }),
+            ])
+        }
+
+        var text: String {
+            guard !faults.isEmpty else { return "\(app): the books are exact\n" }
+            var text = "\(app): \(faults.count) faults\n" + faults.map { "  \($0)\n" }.joined()
+            guard !repaired.isEmpty else { return text }
+            text += "repaired:\n" + repaired.map { "  \($0)\n" }.joined()
+            text += left.isEmpty ? "the books are exact now\n" : "left:\n" + left.map { "  \($0)\n" }.joined()
+            return text
+        }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let (app, repair) = (app, repair)
+        let findings = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let apps = try await client.apps()
+            if let app, !apps.contains(app) {
+                throw CommandFailure.usage("there is no app \(app) in this farm")
+            }
+            let shards = try await client.ask { registry throws(RedisError) in
+                try await registry.fixedShards()
+            }
+            var findings: [Finding] = []
+            for name in apps where app == nil || app == name {
+                let check = AppCheck(app: name, shards: shards ?? configuration.shards, client: client)
+                let faults = try await check.faults()
+                let repaired = repair && !faults.isEmpty ? try await check.repair() : []
+                let left = repaired.isEmpty ? faults : try await check.faults()
+                findings.append(Finding(app: name, faults: faults, repaired: repaired, left: left))
+            }
+            return findings
+        }
+        Console(json: common.json).show(
+            .object(["apps": .array(findings.map(\.json))]), findings.map(\.text).joined())
+        if !findings.allSatisfy({ repair ? $0.left.isEmpty : $0.faults.isEmpty }) {
+            throw CommandFailure.failed()
+        }
+    }
+}

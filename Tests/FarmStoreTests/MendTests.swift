@@ -1,0 +1,196 @@
+import PushModel
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// Damage of every kind is named by the audit and repaired, and the books close.
+@Suite struct MendTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    private static let app = "{pushfarm:demo}:"
+
+    /// Three jobs: one waits, one is in a worker's hands and half reported, one is put off. Their batches.
+    private func farm() throws -> [String] {
+        try desk.split(step: 1, [("waits", 4)], shard: 0)
+        try desk.split(step: 2, [("flies", 4)], shard: 1)
+        try desk.split(step: 3, [("later", 4)], shard: 2, due: 4_000_000_000_000)
+        let batch = try #require(
+            try desk.perform(
+                Checkout(worker: "w1", credit: 100, maxBatches: 1, shards: [(1, desk.token)])
+            ).batches.first)
+        _ = try desk.report(batch, 0..<2, entry: Desk.delivered("flies", 2))
+        #expect(try desk.audit() == [])
+        return try [
+            ["LINDEX", "ready:00", "0"], ["LINDEX", "flight:01", "0"], ["ZRANGE", "delayed", "0", "0"],
+        ]
+        .map { words in
+            let value = try run(words)
+            return try #require(value.text ?? value.array?.first?.text)
+        }
+    }
+
+    @discardableResult
+    private func run(_ words: [String]) throws -> RESPValue {
+        var command = RESPCommand()
+        command.append(words[0])
+        command.append(Self.app + words[1])
+        for word in words.dropFirst(2) { command.append(word) }
+        return try desk.redis.run(command)
+    }
+
+    /// What `pushfarm fsck --repair` does.
+    @discardableResult
+    private func repair() throws -> [String] {
+        var done: [String] = []
+        for _ in 0..<5 {
+            let faults = try desk.audit()
+            if faults.isEmpty { break }
+            for fault in faults where fault.hasPrefix("batch ") {
+                done += try desk.perform(
+                    Mend(.batch(String(fault.split(separator: " ")[1])), shards: Desk.shards))
+            }
+            done += try desk.perform(Mend(.accounts, shards: Desk.shards))
+        }
+        return done
+    }
+
+    /// Damage; W, F and L stand for the batches. Then the pushes of waits, flies and later that are lost by it.
+    static let damages: [(name: String, commands: [[String]], lost: [Int])] = [
+        ("a waiting batch in no list", [["LREM", "ready:00", "0", "W"]], [0, 0, 0]),
+        ("a batch in flight in no list", [["LREM", "flight:01", "0", "F"]], [0, 0, 0]),
+        ("a delayed batch in no list", [["ZREM", "delayed", "L"]], [0, 0, 0]),
+        ("a batch in two lists", [["RPUSH", "ready:01", "F"]], [0, 0, 0]),
+        ("a batch twice in a list", [["RPUSH", "ready:00", "W"]], [0, 0, 0]),
+        ("a delayed batch that is ready", [["RPUSH", "ready:02", "L"]], [0, 0, 0]),
+        (
+            "a batch in another shard's list",
+            [["LREM", "ready:00", "0", "W"], ["RPUSH", "ready:03", "W"]], [0, 0, 0]
+        ),
+        (
+            "a batch in the other lane's list",
+            [["LREM", "ready:00", "0", "W"], ["RPUSH", "bulk:00", "W"]], [0, 0, 0]
+        ),
+        (
+            "an id with nothing behind it",
+            [["RPUSH", "ready:03", "03.h.nothing.1"], ["ZADD", "delayed", "1", "02.h.no"]], [0, 0, 0]
+        ),
+        ("a batch without a body", [["HDEL", "batches", "W"]], [4, 0, 0]),
+        ("a batch without a state", [["HDEL", "states", "W"]], [4, 0, 0]),
+        ("a body that nobody knows", [["HSET", "batches", "00.h.x.1", "?"]], [0, 0, 0]),
+        (
+            "a batch that is gone altogether",
+            [["HDEL", "states", "W"], ["HDEL", "batches", "W"], ["LREM", "ready:00", "0", "W"]], [4, 0, 0]
+        ),
+        ("a body that cannot be read", [["HSET", "batches", "W", "nonsense"]], [4, 0, 0]),
+        ("a state that cannot be read", [["HSET", "states", "F", "nonsense"]], [0, 2, 0]),
+        ("a map of another length", [["HSET", "states", "W", "|0|0||3|..."]], [4, 0, 0]),
+        ("a false count", [["HSET", "states", "W", "|0|0||3|...."]], [0, 0, 0]),
+        ("a batch with nothing left", [["HSET", "states", "W", "|0|0||0|xxxx"]], [4, 0, 0]),
+        ("a stamp of nobody's", [["HSET", "states", "W", "ghost|1|3||4|...."]], [0, 0, 0]),
+        ("a batch in flight without a stamp", [["HSET", "states", "F", "|1|4||2|xx.."]], [0, 0, 0]),
+        ("too large a credit", [["HSET", "states", "F", "w1|1|99||2|xx.."]], [0, 0, 0]),
+        ("an entry that cannot be read", [["XADD", "results", "*", "r", "?nonsense"]], [0, 0, 0]),
+        ("an account that lost numbers", [["HDEL", "job:flies", "in_flight"]], [0, 0, 0]),
+        ("an account that waits for nothing", [["HSET", "job:waits", "waiting", "9"]], [0, 0, 0]),
+        (
+            "an account that accepted more",
+            [["HINCRBY", "job:waits", "accepted", "3"], ["HINCRBY", "job:waits", "submitted", "3"]],
+            [3, 0, 0]
+        ),
+        (
+            "an account that accepted less",
+            [["HINCRBY", "job:waits", "accepted", "-3"], ["HINCRBY", "job:waits", "submitted", "-3"]],
+            [0, 0, 0]
+        ),
+        (
+            "an account that says it is finished",
+            [["HSET", "job:waits", "state", "finished", "finished_at", "1"]], [0, 0, 0]
+        ),
+        ("no account", [["DEL", "job:waits"]], [0, 0, 0]),
+        ("a false load", [["HSET", "load", "open", "77"]], [0, 0, 0]),
+    ]
+
+    @Test(arguments: damages.indices)
+    func `damage is named and repaired, and the books close`(index: Int) throws {
+        let damage = Self.damages[index]
+        let batches = try farm()
+        for command in damage.commands {
+            try run(
+                command.map { word in
+                    ["W": batches[0], "F": batches[1], "L": batches[2]][word] ?? word
+                })
+        }
+        #expect(try desk.audit() != [], "\(damage.name)")
+        #expect(try !repair().isEmpty)
+        #expect(try desk.audit() == [], "\(damage.name)")
+        #expect(try repair().isEmpty)
+        for (job, lost) in zip(["waits", "flies", "later"], damage.lost) {
+            let account = try desk.account(job)
+            #expect(account.reasons == (lost > 0 ? ["lost": lost] : [:]), "\(damage.name): \(job)")
+            #expect(account.failed == lost)
+        }
+        try deliverTheRest()
+    }
+
+    /// Everything that is left can be delivered, once, and then every account is finished.
+    private func deliverTheRest() throws {
+        _ = try desk.perform(Reclaim(.gone(["w1"]), shards: (0..<Desk.shards).map { ($0, desk.token) }))
+        try desk.makeDue()
+        _ = try desk.perform(Promote(limit: 100))
+        var sent: [String: Int] = [:]
+        while true {
+            let batches = try desk.checkout("w2", credit: 1000).batches
+            if batches.isEmpty { break }
+            for batch in batches {
+                let job = try Batch(decoding: batch.body).jobID(of: 0)
+                let open = batch.map.indices.filter { batch.map[$0] == UInt8(ascii: ".") }
+                var runs = PositionRuns()
+                for position in open { runs.append(position) }
+                sent[job, default: 0] += open.count
+                _ = try desk.perform(
+                    Report(
+                        token: desk.token, worker: "w2", batch: batch.id, delivery: batch.delivery, wanted: 0,
+                        isFactsOnly: true, runs: runs, entry: Desk.delivered(job, open.count)))
+                #expect(try desk.audit() == [])
+            }
+        }
+        for record in try desk.results() {
+            guard case .report(let bytes) = record.content else { continue }
+            let entry = try ResultsEntry(decoding: bytes)
+            let item = try #require(entry.items.first)
+            try desk.perform(
+                Settle([Desk.settlement(record, entry.jobID(of: item), delivered: item.count)]))
+        }
+        #expect(try desk.audit() == [])
+        for job in ["waits", "flies", "later"] {
+            let account = try desk.account(job)
+            #expect(account.state == .finished && account.queued == 0)
+        }
+    }
+
+    @Test func `a whole farm is not touched by a repair`() throws {
+        let batches = try farm()
+        for id in batches { #expect(try desk.perform(Mend(.batch(id), shards: Desk.shards)).isEmpty) }
+        #expect(try desk.perform(Mend(.accounts, shards: Desk.shards)).isEmpty)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `what is looked at shard by shard adds up to the whole`() throws {
+        let batches = try farm()
+        var jobs: [String: AuditPart.Sums] = [:]
+        var seen: [String] = []
+        for shard in [0, 1, 2, 3, nil] {
+            let part = try desk.perform(AuditPart(shards: Desk.shards, shard: shard))
+            #expect(part.faults.isEmpty)
+            for (job, sums) in part.jobs { jobs[job, default: .init()] += sums }
+            seen += part.batches
+        }
+        #expect(Set(seen) == Set(batches))
+        #expect(try Set(desk.perform(ScanBatches()).batches) == Set(batches))
+        #expect(jobs["waits"]?.open == 4 && jobs["flies"]?.open == 4 && jobs["later"]?.open == 4)
+        #expect(jobs["flies"]?.inFlight == 4 && jobs["later"]?.waiting == 4)
+        #expect(try desk.perform(ListJobs(0..<10)).sorted() == ["flies", "later", "waits"])
+    }
+}

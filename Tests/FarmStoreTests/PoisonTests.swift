@@ -1,0 +1,236 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+
+/// Pushes that end their workers: found with few crashes, and nothing else of their batches suffers.
+@Suite struct PoisonTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    /// How a worker that sends poison ends.
+    enum Fate { case crash, kill, killAmidOthers }
+
+    /// Workers that send what they may, until nothing is left, and end at each push of `poison`, in the middle of the rest.
+    /// Positions are counted from 0.
+    private struct Campaign {
+        var crashes = 0
+        var rounds = 0
+        var poisoned: [Int] = []
+        /// How often each position was sent.
+        var sent: [Int: Int] = [:]
+        var largestGroup: [Int] = []
+    }
+
+    private func loss(_ fate: Fate, number: Int) -> WorkerLoss {
+        switch fate {
+        case .crash: .crash(hadSent: true)
+        case .kill: .kill(hadSent: true, recent: number)
+        case .killAmidOthers: .kill(hadSent: true, recent: number + 3)
+        }
+    }
+
+    private func run(_ poison: Set<Int>, _ fate: Fate = .crash, most: Int = 60) throws -> Campaign {
+        var campaign = Campaign()
+        while campaign.crashes < most {
+            let worker = "w\(campaign.crashes)"
+            guard let batch = try desk.checkout(worker, credit: 1000).batches.first else { return campaign }
+            var map = batch.map
+            var granted = batch.granted
+            var groups = 0
+            life: while true {
+                let open = (0..<granted).filter { map[$0] == UInt8(ascii: ".") }
+                groups = max(groups, open.count)
+                for position in open { campaign.sent[position, default: 0] += 1 }
+                if open.contains(where: poison.contains) {
+                    campaign.crashes += 1
+                    let reply = try desk.perform(
+                        Reclaim(
+                            .gone([worker]), loss: loss(fate, number: campaign.crashes),
+                            shards: [(1, desk.token)]))
+                    #expect(try desk.audit() == [])
+                    if reply.poisoned > 0 {
+                        #expect(reply.poisoned == 1 && open.count == 1)
+                        campaign.poisoned += open
+                    }
+                    campaign.largestGroup.append(groups)
+                    break life
+                }
+                campaign.rounds += 1
+                var runs = PositionRuns()
+                for position in open { runs.append(position) }
+                let reply = try desk.perform(
+                    Report(
+                        token: desk.token, worker: worker, batch: batch.id, delivery: batch.delivery,
+                        wanted: map.count, isFactsOnly: true, runs: runs,
+                        entry: open.isEmpty ? [] : Desk.delivered("j1", open.count)))
+                guard case .taken(let state) = reply else {
+                    Issue.record("\(reply)")
+                    return campaign
+                }
+                if state.isDone { return campaign }
+                for position in open { map[position] = UInt8(ascii: "x") }
+                granted = state.granted
+            }
+        }
+        return campaign
+    }
+
+    @Test(arguments: [0, 1, 15, 16, 17, 100, 254, 255])
+    func `a push that crashes its worker costs three crashes and few rounds, and only itself`(position: Int)
+        throws
+    {
+        try desk.split([("j1", 256)])
+        let campaign = try run([position])
+        #expect(campaign.crashes == 3 && campaign.poisoned == [position])
+        #expect(campaign.largestGroup[1] <= 16 && campaign.largestGroup[2] <= 16)
+        #expect(campaign.rounds <= 16 + 16 + 16 + 3)
+        #expect(campaign.sent.count == 256 && campaign.sent.values.allSatisfy { $0 <= 3 })
+        #expect(try desk.account("j1").inFlight == 256)
+        let closed = try desk.results().compactMap { record -> [Range<Int>]? in
+            guard case .closed(.poison, _, let positions) = record.content else { return nil }
+            return positions
+        }
+        #expect(closed == [[position..<position + 1]])
+        #expect(try desk.account("j1").crashes == 2 && desk.account("j1").parked == nil)
+    }
+
+    @Test(arguments: [[3, 4], [3, 200], [0, 255]])
+    func `two in one batch are both found, with three crashes each`(positions: [Int]) throws {
+        try desk.split([("j1", 256)])
+        let campaign = try run(Set(positions))
+        #expect(campaign.crashes <= 6 && campaign.poisoned == positions)
+        #expect(campaign.sent.count == 256)
+        #expect(try desk.account("j1").parked == nil)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test(arguments: [1, 2, 3]) func `a small batch is searched as well`(count: Int) throws {
+        try desk.split([("j1", count)])
+        let campaign = try run([count - 1])
+        #expect(campaign.crashes == 3 && campaign.poisoned == [count - 1])
+    }
+
+    @Test(arguments: [0, 31, 32, 255])
+    func `a push that gets its worker killed costs four kills`(position: Int) throws {
+        try desk.split([("j1", 256)])
+        let campaign = try run([position], .kill)
+        #expect(campaign.crashes == 4 && campaign.poisoned == [position])
+        #expect(campaign.rounds <= 200)
+        #expect(campaign.sent.count == 256)
+    }
+
+    @Test func `amid other kills it takes longer, and is found all the same`() throws {
+        try desk.split([("j1", 64)])
+        let campaign = try run([20], .killAmidOthers)
+        #expect(campaign.crashes > 10 && campaign.crashes <= 16 && campaign.poisoned == [20])
+    }
+
+    @Test func `one kill changes nothing but the size of the portions`() throws {
+        try desk.split([("j1", 256)])
+        _ = try desk.checkout("a", credit: 1000)
+        _ = try reclaim("a", .kill(hadSent: true, recent: 1))
+        let batch = try #require(try desk.checkout("b", credit: 1000).batches.first)
+        #expect(batch.caution == Caution(suspect: 256, group: 32, isAlone: false, crashes: 0))
+        #expect(batch.granted == 32)
+        // As positions are handed over the window moves on, without waiting for all of it.
+        guard
+            case .taken(let state) = try desk.report(
+                batch, 0..<10, entry: Desk.delivered("j1", 10), worker: "b", wanted: 256)
+        else { throw StoreError.unexpectedReply("not taken") }
+        #expect(state.granted == 42)
+    }
+
+    @Test func `a worker that is killed with other pushes in the air acquits the batch that it held`() throws
+    {
+        try desk.split([("j1", 64)])
+        for worker in ["a", "b"] {
+            _ = try desk.checkout(worker, credit: 1000)
+            _ = try reclaim(worker, .kill(hadSent: true, recent: worker == "a" ? 1 : 2))
+        }
+        let careful = try #require(try desk.checkout("c", credit: 1000).batches.first)
+        #expect(careful.caution?.isAlone == true && careful.granted == 0)
+        _ = try reclaim("c", .kill(hadSent: true, recent: 3))
+        let free = try #require(try desk.checkout("d", credit: 1000).batches.first)
+        #expect(free.caution == nil && free.granted == 64)
+    }
+
+    @Test func `kills with different single suspects acquit them`() throws {
+        try desk.split([("j1", 2)])
+        for (number, worker) in ["a", "b"].enumerated() {
+            _ = try desk.checkout(worker, credit: 1000)
+            _ = try reclaim(worker, .kill(hadSent: true, recent: number + 1))
+        }
+        var batch = try #require(try desk.checkout("c").batches.first)
+        #expect(try ask(batch, "c") == 1)
+        _ = try reclaim("c", .kill(hadSent: true, recent: 3))
+        batch = try #require(try desk.checkout("d").batches.first)
+        #expect(try ask(batch, "d") == 1)
+        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1), worker: "d", wanted: 2)
+        let reply = try reclaim("d", .kill(hadSent: true, recent: 4))
+        #expect(reply.poisoned == 0)
+        #expect(try desk.checkout("e").batches.first?.caution?.isAlone == false)
+    }
+
+    @Test func `careful mode ends behind the suspects`() throws {
+        try desk.split([("j1", 8)])
+        _ = try desk.checkout("a", credit: 4)
+        _ = try reclaim("a", .crash(hadSent: true))
+        let batch = try #require(try desk.checkout("b").batches.first)
+        #expect(batch.caution == Caution(suspect: 4, group: 2, isAlone: true) && batch.granted == 0)
+        #expect(try ask(batch, "b") == 2)
+        #expect(try ask(batch, "b") == 2, "the next group only when this one is handed over")
+        var granted = 2
+        for (positions, next) in [(0..<1, 2), (1..<2, 4), (2..<4, 8)] {
+            guard
+                case .taken(let state) = try desk.report(
+                    batch, positions, entry: Desk.delivered("j1", positions.count), worker: "b", wanted: 8)
+            else { throw StoreError.unexpectedReply("not taken") }
+            granted = state.granted
+            #expect(granted == next)
+        }
+        // A crash behind the suspects is a first one.
+        _ = try reclaim("b", .crash(hadSent: true))
+        #expect(
+            try desk.checkout("c").batches.first?.caution == Caution(suspect: 8, group: 2, isAlone: true))
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `an end that accuses nobody keeps what is known`() throws {
+        try desk.split([("j1", 16)])
+        _ = try desk.checkout("a")
+        _ = try reclaim("a", .crash(hadSent: true))
+        _ = try desk.checkout("b")
+        _ = try reclaim("b", .innocent)
+        #expect(try desk.checkout("c").batches.first?.caution?.group == 4)
+    }
+
+    @Test func `which shards had pushes in the air is told before they are taken back`() throws {
+        try desk.split(step: 1, [("j1", 4)], shard: 0)
+        try desk.split(step: 2, [("j2", 4)], shard: 1)
+        _ = try desk.checkout("a", credit: 6, most: 2)
+        _ = try desk.checkout("b")
+        #expect(
+            try desk.perform(ReadAccused(worker: "a", shards: [0, 1, 2]))
+                == .init(suspects: 6, shards: [0, 1]))
+        #expect(try desk.perform(ReadAccused(worker: "z", shards: [0, 1])) == .init(suspects: 0, shards: []))
+    }
+
+    private func reclaim(_ worker: String, _ loss: WorkerLoss) throws -> Reclaim.Reply {
+        let reply = try desk.perform(Reclaim(.gone([worker]), loss: loss, shards: [(1, desk.token)]))
+        #expect(try desk.audit() == [])
+        return reply
+    }
+
+    /// Asks for all the credit that there is.
+    private func ask(_ batch: Checkout.Batch, _ worker: String) throws -> Int {
+        let ask = Report(
+            token: desk.token, worker: worker, batch: batch.id, delivery: batch.delivery,
+            wanted: batch.map.count,
+            isFactsOnly: true, runs: PositionRuns(), entry: [])
+        guard case .taken(let state) = try desk.perform(ask) else {
+            throw StoreError.unexpectedReply("not taken")
+        }
+        return state.granted
+    }
+}

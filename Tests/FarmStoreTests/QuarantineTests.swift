@@ -1,0 +1,175 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+
+/// Jobs whose payload ends workers, batches that end them before any send, and how they go on.
+@Suite struct QuarantineTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    private func reclaim(_ worker: String, _ loss: WorkerLoss = .crash(hadSent: true)) throws -> Reclaim.Reply
+    {
+        let reply = try desk.perform(
+            Reclaim(.gone([worker]), loss: loss, shards: (0..<Desk.shards).map { ($0, desk.token) }))
+        #expect(try desk.audit() == [])
+        return reply
+    }
+
+    private func ask(_ batch: Checkout.Batch, _ worker: String) throws {
+        _ = try desk.perform(
+            Report(
+                token: desk.token, worker: worker, batch: batch.id, delivery: batch.delivery,
+                wanted: batch.map.count, isFactsOnly: true, runs: PositionRuns(), entry: []))
+        #expect(try desk.audit() == [])
+    }
+
+    /// Whatever the job's pushes are, each worker that sends one of them crashes. Returns how many did.
+    private func sendPoison() throws -> (crashes: Int, poisoned: Int) {
+        var (crashes, poisoned) = (0, 0)
+        while let batch = try desk.checkout("w\(crashes)", most: 1).batches.first {
+            if batch.caution?.isAlone == true { try ask(batch, "w\(crashes)") }
+            poisoned += try reclaim("w\(crashes)").poisoned
+            crashes += 1
+            guard crashes < 50 else { break }
+        }
+        return (crashes, poisoned)
+    }
+
+    private func quarantine() throws {
+        for step in 1...3 { try desk.split(step: step, [("bad\(step)", 1)], shard: 3) }
+        _ = try sendPoison()
+        try desk.split(step: 4, [("bad", 100)], shard: 0)
+        let result = try sendPoison()
+        #expect(result.crashes == 8 && result.poisoned == 2)
+    }
+
+    @Test func `a job whose every push is poison costs eight crashes and two pushes, then waits`() throws {
+        try quarantine()
+        let account = try desk.account("bad")
+        #expect(account.parked == "poison" && account.crashes == 5 && account.state == .open)
+        #expect(account.queued == 98 && account.inFlight == 2)
+        let event = try #require(try desk.events().first { $0["type"] == "job.parked" })
+        #expect(event["job"] == "bad" && event["reason"] == "poison" && event["crashes"] == "5")
+        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 1)
+    }
+
+    @Test func `what shares a batch with a quarantined job goes on, and the batch then waits`() throws {
+        try quarantine()
+        try desk.split(step: 5, [("good", 4), ("bad5", 1)], shard: 1)
+        try desk.redis.run("HSET", "{pushfarm:demo}:quarantine", "bad5", "1")
+        let batch = try #require(try desk.checkout("w").batches.first)
+        #expect(batch.map == Array("....p".utf8) && batch.granted == 5)
+        #expect(try desk.account("bad5").queued == 1 && desk.account("bad5").inFlight == 0)
+        #expect(try desk.audit() == [])
+        guard
+            case .taken(let state) = try desk.report(
+                batch, 0..<4, entry: Desk.delivered("good", 4), worker: "w")
+        else { throw StoreError.unexpectedReply("not taken") }
+        #expect(state.isDone)
+        #expect(try desk.audit() == [])
+        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 2)
+
+        // A late fact about a parked push is a fact.
+        #expect(
+            try desk.report(batch, 4..<5, entry: Desk.delivered("bad5", 1), worker: "w")
+                == .taken(.init(open: 0, granted: 0, isDone: true, staleness: .redelivered)))
+        #expect(try desk.audit() == [])
+        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 1)
+    }
+
+    @Test func `a released job goes on, as if it had never crashed a worker, and others stay`() throws {
+        try quarantine()
+        #expect(try desk.checkout().batches.isEmpty)
+        let other = try desk.perform(Release(job: "another"))
+        #expect(other == .init(batches: 0, next: nil, jobs: 0))
+        #expect(try desk.perform(Release(job: "bad")) == .init(batches: 1, next: nil, jobs: 1))
+        #expect(try desk.perform(Release(job: "bad")) == .init(batches: 0, next: nil, jobs: 0))
+        #expect(try desk.account("bad").parked == nil && desk.account("bad").crashes == 0)
+        #expect(try desk.audit() == [])
+        let batch = try #require(try desk.checkout().batches.first)
+        #expect(batch.granted == 100 && batch.map.count { $0 == UInt8(ascii: ".") } == 98)
+        #expect(batch.caution == nil)
+        #expect(try desk.redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)
+    }
+
+    @Test func `a batch that was elsewhere when its job was released opens again by itself`() throws {
+        try quarantine()
+        try desk.redis.run("HSET", "{pushfarm:demo}:quarantine", "late", "1")
+        try desk.split(step: 5, [("good", 2), ("late", 2)], shard: 1)
+        let batch = try #require(try desk.checkout("w").batches.first)
+        #expect(batch.map == Array("..pp".utf8))
+        #expect(try desk.perform(Release(job: "late")).jobs == 1)
+        #expect(
+            try desk.report(batch, 0..<2, entry: Desk.delivered("good", 2), worker: "w")
+                == .taken(.init(open: 0, granted: 0, isDone: true)))
+        #expect(try desk.audit() == [])
+        #expect(try desk.checkout().batches.first?.map == Array("xx..".utf8))
+    }
+
+    @Test func `many parked batches are released in portions`() throws {
+        for step in 1...5 { try desk.split(step: step, [("j\(step)", 1)]) }
+        try desk.redis.run("HSET", "{pushfarm:demo}:gate", "quarantined", "5")
+        for step in 1...5 { try desk.redis.run("HSET", "{pushfarm:demo}:quarantine", "j\(step)", "1") }
+        #expect(try desk.checkout().batches.isEmpty)
+        #expect(try desk.audit() == [])
+        #expect(try desk.perform(Release(job: "j4", limit: 2)) == .init(batches: 0, next: 2, jobs: 1))
+        #expect(
+            try desk.perform(Release(job: "j4", start: 2, limit: 2)) == .init(batches: 1, next: 3, jobs: 0))
+        #expect(try desk.perform(Release(limit: 2)) == .init(batches: 2, next: 0, jobs: 4))
+        #expect(try desk.perform(Release(start: 0, limit: 10)) == .init(batches: 2, next: nil, jobs: 0))
+        #expect(try Desk.jobs(desk.checkout().batches) == ["j4", "j1", "j2", "j3", "j5"])
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `a batch that goes on killing workers before any send is parked, until it is released`() throws
+    {
+        try desk.split([("j1", 2), ("j2", 2)])
+        try desk.split(step: 2, [("j3", 4)], shard: 2)
+        for crash in 1...5 {
+            let batches = try desk.checkout("w\(crash)").batches
+            // After the first crash it comes alone.
+            #expect(batches.count == (crash == 1 ? 2 : 1))
+            if crash == 1 {
+                try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batches[1].id, 1)]))
+            }
+            #expect(batches[0].granted == 4)
+            // The reply was never read: nothing of it was sent, and the books say so.
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:states", "\(batches[0].id)",
+                "w\(crash)|\(crash)|0|\(unsent(crash - 1))|4|....")
+            #expect(try reclaim("w\(crash)", .crash(hadSent: false)).parked == (crash == 5 ? 1 : 0))
+        }
+        #expect(try Desk.jobs(desk.checkout().batches) == ["j3"])
+        #expect(try desk.account("j1").queued == 2 && desk.account("j1").crashes == 0)
+        #expect(try desk.perform(Release()).batches == 1 && desk.perform(Release()).batches == 0)
+        #expect(try desk.checkout().batches.first?.granted == 4)
+        #expect(try desk.audit() == [])
+    }
+
+    private func unsent(_ crashes: Int) -> String { crashes == 0 ? "" : "0,0,0,0,0,0,0,\(crashes)" }
+
+    @Test func `five crashes before any send quarantine the one job that was there`() throws {
+        try desk.split([("j1", 4)])
+        for crash in 1...5 {
+            let batch = try #require(try desk.checkout("w\(crash)").batches.first)
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:states", "\(batch.id)",
+                "w\(crash)|\(crash)|0|\(unsent(crash - 1))|4|....")
+            #expect(
+                try reclaim("w\(crash)", .crash(hadSent: false)).quarantined == (crash == 5 ? ["j1"] : []))
+        }
+        #expect(try desk.account("j1").parked == "poison")
+    }
+
+    @Test func `a batch that a crashed worker held beside the one that it sent is no suspect`() throws {
+        try desk.split([("j1", 4)])
+        for crash in 1...6 {
+            let batch = try #require(try desk.checkout("w\(crash)").batches.first)
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:states", "\(batch.id)", "w\(crash)|\(crash)|0||4|....")
+            #expect(try reclaim("w\(crash)", .crash(hadSent: true)).parked == 0)
+        }
+        #expect(try desk.checkout().batches.first?.caution == nil)
+    }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import FarmStore
+@testable import Worker
+
+/// Batches that were in the hands of a worker that was lost, between others.
+@Suite struct CarefulWindowTests {
+    private let window = Window(worker: "w", now: .now)
+
+    private func accept(_ name: String, _ count: Int, granted: Int, caution: Caution? = nil) {
+        window.accept(
+            Checkout.Batch(
+                id: BatchID(Array("00.h.\(name)".utf8)), delivery: 1, granted: granted, caution: caution,
+                map: Array(repeating: UInt8(ascii: "."), count: count),
+                body: Batches.body([Batches.Part(count: count)])))
+    }
+
+    /// Sends all that may be sent: names of the batches.
+    private func send(isAlone: Bool? = nil) -> [String] {
+        var sent: [String] = []
+        while let batch = window.nextBatch(isAlone: isAlone ?? window.isStill), let position = batch.next() {
+            sent.append("\(batch.id) \(position)")
+        }
+        return sent
+    }
+
+    private func reports() -> [(Window.Call, Report)] {
+        window.takeActions().compactMap {
+            if case .report(let call, let report) = $0 { (call, report) } else { nil }
+        }
+    }
+
+    private func deliver(_ name: String, _ positions: Range<Int>) throws {
+        let number = try #require(window.numbers[BatchID(Array("00.h.\(name)".utf8))])
+        let batch = try #require(window.held[number])
+        for position in positions { window.delivered(batch, position) }
+    }
+
+    /// Redis takes all reports and grants what they ask for. Returns what was asked, by batch.
+    private func answer() -> [String: Int] {
+        var wanted: [String: Int] = [:]
+        for (call, report) in reports() {
+            wanted["\(report.batch)"] = report.wanted
+            let open = report.expectedOpen ?? 0
+            window.answered(
+                call, .success(.taken(.init(open: open, granted: report.wanted, isDone: open == 0))))
+        }
+        return wanted
+    }
+
+    @Test func `a careful batch goes in groups, when all else is through, and then like any other`() throws {
+        window.assign([0: FenceToken(Array("1:n:here".utf8))])
+        window.limit = 600
+        accept("c", 6, granted: 0, caution: Caution(suspect: 4, group: 2, isAlone: true))
+        accept("a", 3, granted: 3)
+        #expect(window.careful != nil && !window.isStill)
+        #expect(send() == ["00.h.a 0", "00.h.a 1", "00.h.a 2"])
+        try deliver("a", 0..<2)
+        #expect(send() == [] && !window.isStill, "one of the others is in the air")
+        try deliver("a", 2..<3)
+        #expect(answer() == ["00.h.a": 3] && window.isStill)
+        #expect(send() == [] && answer() == ["00.h.c": 2])
+        #expect(send(isAlone: false) == [], "another app's pushes are in the air")
+        #expect(send() == ["00.h.c 0", "00.h.c 1"])
+        try deliver("c", 0..<1)
+        #expect(reports().isEmpty, "the group is not through")
+        try deliver("c", 1..<2)
+        #expect(answer() == ["00.h.c": 4])
+        #expect(send() == ["00.h.c 2", "00.h.c 3"])
+        try deliver("c", 2..<4)
+        #expect(answer() == ["00.h.c": 6] && window.careful == nil)
+        #expect(send() == ["00.h.c 4", "00.h.c 5"])
+    }
+
+    @Test func `who yields to another app's careful batch asks for no credit`() throws {
+        window.assign([0: FenceToken(Array("1:n:here".utf8))])
+        window.limit = 600
+        accept("a", 6, granted: 2)
+        window.yields = true
+        #expect(send().count == 2)
+        try deliver("a", 0..<2)
+        window.reportDirty()
+        #expect(answer() == ["00.h.a": 2])
+        window.yields = false
+        #expect(window.askForCredit() && answer() == ["00.h.a": 6])
+    }
+}
