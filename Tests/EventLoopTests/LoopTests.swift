@@ -3,7 +3,7 @@ import Foundation
 import LoopTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoopTests {
+@Suite(.timeLimit(.minutes(5))) struct LoopTests {
     @Test func `jobs run in the order in which they came`() async throws {
         let order = try await onLoop {
             let mailbox = Mailbox<Int>()

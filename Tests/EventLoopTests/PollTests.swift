@@ -3,7 +3,7 @@ import Foundation
 import LoopTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PollTests {
+@Suite(.timeLimit(.minutes(5))) struct PollTests {
     /// Two connected, nonblocking descriptors.
     private static func pair() -> (Int32, Int32) {
         var ends: [Int32] = [0, 0]

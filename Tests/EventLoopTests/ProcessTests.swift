@@ -3,7 +3,7 @@ import Foundation
 import LoopTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessTests {
     /// Runs a shell command to its end.
     @Loop private static func end(of command: String, signal number: Int32? = nil) async throws
         -> ChildProcess.End

@@ -3,7 +3,7 @@ import LoopTesting
 import Testing
 import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct ResolverTests {
+@Suite(.timeLimit(.minutes(5))) struct ResolverTests {
     @Test(arguments: ["localhost", "127.0.0.1", "::1"]) func `finds this machine`(name: String) async throws {
         let addresses = try await onLoop { try await Resolver.resolve(host: name, port: 443) }
         #expect(!addresses.isEmpty)

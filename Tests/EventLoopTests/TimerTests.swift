@@ -2,7 +2,7 @@ import EventLoop
 import LoopTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TimerTests {
+@Suite(.timeLimit(.minutes(5))) struct TimerTests {
     @Test func `timers come in the order of their times`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<Int>()

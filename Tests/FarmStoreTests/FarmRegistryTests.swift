@@ -6,7 +6,7 @@ import Testing
 
 @testable import FarmStore
 
-@Suite(.timeLimit(.minutes(1))) struct FarmRegistryTests {
+@Suite(.timeLimit(.minutes(5))) struct FarmRegistryTests {
     private func withRegistry(
         _ body: @escaping @Loop @Sendable (FarmRegistry, PrivateRedis) async throws -> Void
     ) async throws {

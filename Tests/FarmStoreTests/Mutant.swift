@@ -49,9 +49,6 @@ struct Mutant: Sendable, CustomStringConvertible {
         ),
         Mutant(.checkout, "does not adopt", "if nknown >= 0 then", "if false then"),
         Mutant(.promote, "leaves a batch in the delayed set", "call('ZREM', delayed, id)"),
-        Mutant(
-            .split, "takes another step for this one", "if step == done and last[2] == what then",
-            "if step == done then"),
         Mutant(.split, "opens an open account again", "if old[1] ~= 'finished' or", "if false and"),
         Mutant(.split, "does not count open pushes", "if added > 0 then", "if false then"),
         Mutant(.settle, "does not count what has ended", "if ended > 0 then", "if false then"),

@@ -7,7 +7,7 @@ import Testing
 @testable import FarmStore
 
 /// The live connection, against a real Redis.
-@Suite(.timeLimit(.minutes(1))) struct RedisConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct RedisConnectionTests {
     @Loop private func connect(_ redis: PrivateRedis, _ change: (inout RedisSettings) -> Void = { _ in })
         async -> RedisConnection
     {

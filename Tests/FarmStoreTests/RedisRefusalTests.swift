@@ -6,7 +6,7 @@ import Testing
 @testable import FarmStore
 
 /// Everything that Redis may say instead of doing it: wait, and make the same call again.
-@Suite(.timeLimit(.minutes(1))) struct RedisRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct RedisRefusalTests {
     private static let notNow = [
         "LOADING Redis is loading the dataset in memory",
         "READONLY You can't write against a read only replica.",

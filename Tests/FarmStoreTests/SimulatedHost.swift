@@ -132,6 +132,9 @@ final class SimulatedHost {
         }
         let job = simulation.jobs[number]
         let offset = head.map(\.offset) ?? 0
+        guard offset < job.tokens.count || job.tokens.isEmpty else {
+            throw SimulationFault.count("\(job.id) goes on behind its end")
+        }
         let chunk = job.tokens[offset...].prefix(32)
         let isLast = offset + chunk.count == job.tokens.count
         let next = isLast ? nil : IntakeHead(job: job.id, offset: offset + chunk.count)

@@ -9,7 +9,7 @@ import Transport
 @testable import Gateway
 
 /// One connection against a gateway whose frames the test chooses.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
     @Test func `an answer before the body has gone out does not promise room that is not there`() async throws
     {
         try await onLoop { () async throws -> Void in

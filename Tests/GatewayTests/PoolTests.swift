@@ -9,7 +9,7 @@ import Transport
 @testable import Gateway
 
 /// Pushes to a simulated gateway; what was accepted is counted there, never here.
-@Suite(.timeLimit(.minutes(1))) struct PoolTests {
+@Suite(.timeLimit(.minutes(5))) struct PoolTests {
     @Test func `every push is accepted once, over one connection`() async throws {
         try await Farm.run { farm in
             farm.sender.pool.follow(try farm.plan())

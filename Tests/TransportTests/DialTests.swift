@@ -7,7 +7,7 @@ import Testing
 @testable import Transport
 
 /// Ways not to get a connection, and how long that takes.
-@Suite(.timeLimit(.minutes(1))) struct DialTests {
+@Suite(.timeLimit(.minutes(5))) struct DialTests {
     /// What a dial came to, as words.
     @Loop private static func outcome(of dial: Dial) async -> String {
         do throws(TransportError) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct ListenerTests {
+@Suite(.timeLimit(.minutes(5))) struct ListenerTests {
     @Test func `drops a client that does not finish its handshake, and serves the others`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.tls, handshakeTimeout: .seconds(3))

@@ -6,7 +6,7 @@ import Testing
 @testable import Transport
 
 /// CONNECT through an HTTP proxy.
-@Suite(.timeLimit(.minutes(1))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(5))) struct ProxyTests {
     /// A proxy that gives one answer to every request, and then passes bytes on if there is somewhere to.
     @Loop private final class Proxy {
         let listener: Listener

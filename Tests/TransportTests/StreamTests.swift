@@ -5,7 +5,7 @@ import Testing
 @testable import Transport
 
 /// Bytes over every kind of stream.
-@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
     @Test(arguments: Kind.allCases) func `bytes go both ways`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()

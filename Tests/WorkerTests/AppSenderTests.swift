@@ -7,7 +7,7 @@ import Testing
 @testable import Worker
 
 /// From checkout to report: what was accepted is counted at the gateway, what was reported in Redis.
-@Suite(.timeLimit(.minutes(1))) struct AppSenderTests {
+@Suite(.timeLimit(.minutes(5))) struct AppSenderTests {
     @Test func `a backlog beyond the window is sent and reported to the last push`() async throws {
         try await SendingFarm.run { farm in
             try await farm.submit(Array(repeating: 200, count: 16))

@@ -6,7 +6,7 @@ import Testing
 @testable import Worker
 
 /// Shards that are withdrawn or taken over, batches that cannot be read, and a Redis that goes back in time.
-@Suite(.timeLimit(.minutes(1))) struct LostOwnershipTests {
+@Suite(.timeLimit(.minutes(5))) struct LostOwnershipTests {
     @Test func `what comes back after another host has taken a shard is told, and nothing new of it is sent`()
         async throws
     {

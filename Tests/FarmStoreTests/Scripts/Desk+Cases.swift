@@ -47,8 +47,21 @@ extension Desk {
         Park(token: token, worker: "w1", batch: batch.id, delivery: batch.delivery, reason: "unreadable")
     }
 
-    /// Of all shards, after an end that is nobody's fault.
-    func reclaim(_ gone: [String]) -> Reclaim {
-        Reclaim(.gone(gone), isCrash: false, shards: (0..<Self.shards).map { ($0, token) })
+    /// Of all shards; nobody is accused unless the caller says so.
+    func reclaim(_ gone: [String], _ loss: WorkerLoss = .innocent) -> Reclaim {
+        Reclaim(.gone(gone), loss: loss, shards: (0..<Self.shards).map { ($0, token) })
+    }
+
+    /// A batch as it is in the books: `worker|deliveries|granted|caution|open|map`.
+    func set(_ batch: BatchID, to state: String) throws {
+        try redis.run("HSET", "{pushfarm:demo}:states", "\(batch)", state)
+    }
+
+    /// As after five crashes that accuse the job.
+    func quarantine(_ job: String, crashes: Int = 5) throws {
+        let gate = "{pushfarm:demo}:gate"
+        try redis.run("HSET", "{pushfarm:demo}:quarantine", job, "7")
+        try redis.run("HINCRBY", gate, "quarantined", "1")
+        try redis.run("HSET", "{pushfarm:demo}:job:\(job)", "parked", "poison", "crashes", "\(crashes)")
     }
 }

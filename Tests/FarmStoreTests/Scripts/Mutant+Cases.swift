@@ -20,13 +20,19 @@ extension Mutant {
         Mutant(
             .blame, "refuses too early", "if ends < tonumber(ARGV[4]) then",
             "if ends + 1 < tonumber(ARGV[4]) then"),
+        Mutant(
+            .split, "takes another step for this one", "if step == done and last[2] == what then",
+            "if step == done then"),
+        Mutant(
+            .split, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
+        Mutant(.refuse, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(.split, "leaves the job taken", "if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end"),
         Mutant(.split, "rings no bell", "rung[nn] = true\n    end\nend\n\nif added", "end\nend\n\nif added"),
         Mutant(.split, "does not wait for the start", "if due > t then", "if false then"),
         Mutant(
-            .checkout, "begins at the end of the list", "P .. 'flight:' .. nn, 'LEFT', 'RIGHT')",
-            "P .. 'flight:' .. nn, 'RIGHT', 'RIGHT')"),
-        Mutant(.checkout, "grants more than the credit", "math.min(#s.map, before + credit)", "#s.map"),
+            .checkout, "begins at the end of the list", "flight, 'LEFT', 'RIGHT')",
+            "flight, 'RIGHT', 'RIGHT')"),
+        Mutant(.checkout, "grants more than the credit", "math.min(limit, before + credit)", "limit"),
         Mutant(
             .checkout, "numbers no deliveries", "worker, s.deliveries + 1, before",
             "worker, s.deliveries, before"),
@@ -45,13 +51,13 @@ extension Mutant {
             .park, "tells nobody",
             "call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'batch.parked'",
             "tostring('batch.parked'"),
-        Mutant(.release, "leaves the crashes", "s.crashes, s.culprit, s.suspect = 0, 0, 0\n"),
+        Mutant(.release, "leaves what is held against a batch", "        s.caution = ''\n"),
         Mutant(
             .reclaim, "puts batches to the end", "call('LPUSH', (ready_list(id)), id)",
             "call('RPUSH', (ready_list(id)), id)"),
         Mutant(
-            .reclaim, "forgets the suspects' place", "math.max(s.suspect, s.granted), 0, ''",
-            "s.suspect, 0, ''"),
+            .reclaim, "forgets the suspects' place", "c.suspect, c.careful, c.group = s.granted, 1, c",
+            "c.careful, c.group = 1, c"),
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
             .settle, "keeps an account for ever", "call('EXPIRE', account, keep)\n            call", "call"),

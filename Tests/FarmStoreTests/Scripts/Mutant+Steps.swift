@@ -3,10 +3,7 @@ extension Mutant {
     static let steps = [
         Mutant(
             .take, "takes the jobs in the wrong order", "taken, 'LEFT', 'RIGHT')", "taken, 'LEFT', 'LEFT')"),
-        Mutant(.refuse, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(.refuse, "does not drop the job", "    drop_taken(1, careful)\nend", "end"),
-        Mutant(
-            .split, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(
             .split, "puts bulk among the high ones", "(lane == 'b' and 'bulk:' or 'ready:') .. nn, id",
             "'ready:' .. nn, id"),
@@ -17,15 +14,15 @@ extension Mutant {
         Mutant(
             .checkout, "gives what another worker has", "if s and s.worker == worker then give",
             "if s then give"),
-        Mutant(.report, "leaves the books of a batch that is done", "        drop_batch(id)\n"),
+        Mutant(.report, "leaves the books of a batch that is done", "        put_away(id, s)\n"),
         Mutant(.report, "hands nothing over", "call('XADD', P .. 'results', '*', 'r', entry)\n", "\n"),
-        Mutant(.report, "forgets what was handed over", "s.open = s.open - handed"),
+        Mutant(.report, "forgets what was handed over", "or s.open - handed", "or s.open"),
         Mutant(.putback, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
         Mutant(.putback, "leaves the batch in flight, too", "call('LREM', flight, -1, id)"),
         Mutant(.putback, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
         Mutant(.settle, "does not count what waits", "call('HINCRBY', account, 'waiting', job[5])", ""),
-        Mutant(.settle, "never ends a job", "local ends = sum == tonumber(old[1])", "local ends = false"),
-        Mutant(.settle, "loses what is to be tried again", "add_batch(id, ARGV[i + 3], ARGV[i + 4])", ""),
+        Mutant(.settle, "never ends a job", "local ends = sum == old[1]", "local ends = false"),
+        Mutant(.settle, "loses what is to be tried again", "add_batch(id, ARGV[at + 3], ARGV[at + 4])", ""),
         Mutant(.promote, "does not count what waits no more", "add_to_accounts(sums, 'waiting', -1)"),
         Mutant(.promote, "moves nothing to the lists", "        call('RPUSH', list, id)\n"),
     ]

@@ -4,7 +4,7 @@ import PushModel
 
 extension ScriptCase {
     /// At least one for each script.
-    static let all = owners + intake + delivery + results + farm
+    static let all = owners + intake + delivery + poison + results + farm + fsck
 
     private static let owners = [
         ScriptCase("acquires what has ended", again: .same) { desk in
@@ -103,6 +103,19 @@ extension ScriptCase {
             try desk.take("big", "next")
             return desk.firstPart()
         },
+        ScriptCase("takes no other step of the same number for its own", again: .refused("error STEP 1")) {
+            desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            return desk.splitRequest(step: 1, [("next", 2)])
+        },
+        ScriptCase("takes no split of the same number for its own", again: .refused("error STEP 1")) { desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            return Refuse(
+                token: desk.token, step: 1, job: "big", field: "tokens", position: 0, reason: "x",
+                original: [])
+        },
         ScriptCase("splits the last part of a job that goes alone", again: .other("[0]")) { desk in
             try desk.take("big", "next")
             try desk.perform(desk.firstPart())
@@ -193,16 +206,9 @@ extension ScriptCase {
         ScriptCase("parks a batch", again: .other("0")) { desk in
             desk.park(try desk.held([("a", 2), ("b", 1)]))
         },
-        ScriptCase("lets parked batches go on", again: .other("0")) { desk in
-            try desk.perform(desk.park(try desk.held([("a", 2)])))
-            let second = try desk.held(step: 2, [("b", 2)])
-            try desk.perform(desk.park(second))
-            // As after five crashes.
-            try desk.redis.run("HSET", "{pushfarm:demo}:states", "\(second.id)", "|5|0|2|5|1|2|..")
-            return ReleaseParked()
-        },
         ScriptCase(
-            "takes back from all but the living, and not from them", again: .other("[0, 0, 0, 0, 0, [], []]")
+            "takes back from all but the living, and not from them",
+            again: .other("[0, 0, 0, 0, 0, [], [], []]")
         ) { desk in
             for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
             for worker in ["w1", "w2", "w3"] { _ = try desk.checkout(worker, most: 1) }
@@ -210,20 +216,21 @@ extension ScriptCase {
             reclaim.workers = .allBut(["w1", "w3"])
             return reclaim
         },
-        ScriptCase("takes back from those who are gone only", again: .other("[0, 0, 0, 0, 0, [], []]")) {
+        ScriptCase("takes back from those who are gone only", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
             desk in
             for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
             for worker in ["w1", "w2"] { _ = try desk.checkout(worker, most: 1) }
             return desk.reclaim(["w2"])
         },
-        ScriptCase("takes back what a lost worker had", again: .other("[0, 0, 0, 0, 0, [], []]")) { desk in
+        ScriptCase("takes back what a lost worker had", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
+            desk in
             for step in 1...3 { try desk.split(step: step, [("j\(step)", 3)]) }
             let batches = try desk.checkout(credit: 8).batches
             _ = try desk.report(batches[0], 1..<2, entry: Desk.delivered("j1", 1))
             return desk.reclaim(["w1"])
         },
         ScriptCase(
-            "closes what may have been sent at most once", again: .other("[0, 0, 0, 0, 0, [], []]")
+            "closes what may have been sent at most once", again: .other("[0, 0, 0, 0, 0, [], [], []]")
         ) { desk in
             try desk.split([("a", 5)], delivery: .atMostOnce)
             let batch = try desk.checkout(credit: 4).batches[0]

@@ -12,6 +12,8 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case other(String)
         /// The answer has more than what was done.
         case any
+        /// It is refused with this, each time, and nothing changes.
+        case refused(String)
     }
 
     let script: Script
