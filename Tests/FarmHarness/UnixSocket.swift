@@ -26,6 +26,19 @@ package final class UnixSocket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
+    /// Tries until somebody listens: a server that was just started tells no other event.
+    package static func open(_ path: String, within limit: Duration = .seconds(20)) throws(Failure)
+        -> UnixSocket
+    {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            do { return try UnixSocket(path) } catch {
+                guard ContinuousClock.now < deadline else { throw error }
+            }
+            usleep(2000)
+        }
+    }
+
     deinit { close(descriptor) }
 
     package func send(_ bytes: [UInt8]) throws(Failure) {
@@ -44,5 +57,11 @@ package final class UnixSocket {
         let count = read(descriptor, &buffer, buffer.count)
         guard count > 0 else { throw .lost }
         return Array(buffer[..<count])
+    }
+
+    /// Whether something can be read within this time.
+    package func hasInput(within milliseconds: Int32) -> Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return Foundation.poll(&poll, 1, milliseconds) == 1
     }
 }

@@ -13,12 +13,8 @@ import Testing
         let desk = try Desk()
         let one = try desk.redis.anotherClient()
         let two = try desk.redis.anotherClient()
-        defer {
-            one.close()
-            two.close()
-        }
-        one.send(command(desk.keys))
-        two.send(command(desk.keys))
+        try one.send(command(desk.keys))
+        try two.send(command(desk.keys))
         #expect(!one.hasAnswer(within: 50) && !two.hasAnswer(within: 0))
         try desk.redis.run("RPUSH", "pushfarm:demo", "a", "b", "c")
         for client in [one, two] {
@@ -38,8 +34,7 @@ import Testing
     @Test func `a single job stays where it is`() throws {
         let desk = try Desk()
         let client = try desk.redis.anotherClient()
-        defer { client.close() }
-        client.send(command(desk.keys))
+        try client.send(command(desk.keys))
         #expect(!client.hasAnswer(within: 30))
         try desk.redis.run("RPUSH", "pushfarm:demo", "only")
         #expect(try client.receive() == .bulk(Array("only".utf8)))

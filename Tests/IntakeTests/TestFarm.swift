@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import FarmHarness
 import FarmPolicy
 import FarmStore
 import Logging
@@ -27,7 +28,7 @@ import Testing
     let promoter: Promoter
     let gatherer: Gatherer
     private(set) var intake: AppIntake
-    private let server: TestRedis
+    private let server: ScratchRedis
     private let subscriber: RedisSubscriber
     private let setup = IntakeSetup(
         name: "demo", topic: "com.example.demo", maxJobBytes: 1 << 20, maxTokens: 5000, accounts: 1_000_000,
@@ -44,16 +45,16 @@ import Testing
         limits: StepLimits = StepLimits(), _ body: @escaping @Loop (TestFarm) async throws -> Void
     ) async throws {
         try await onLoop {
-            let farm = try TestFarm(TestRedis(), limits)
+            let farm = try TestFarm(ScratchRedis(), limits)
             try await farm.open()
             try await body(farm)
             await farm.close()
         }
     }
 
-    private init(_ server: TestRedis, _ limits: StepLimits) {
+    private init(_ server: ScratchRedis, _ limits: StepLimits) {
         self.server = server
-        let address = RedisAddress(endpoint: .unix(path: server.socketPath))
+        let address = RedisAddress(endpoint: .unix(path: server.socket))
         let settings = RedisSettings(address: address, clientName: "test")
         redis = RedisConnection(settings)
         var policy = RetryPolicy()

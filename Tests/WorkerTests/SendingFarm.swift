@@ -1,6 +1,7 @@
 import APNs
 import ControlChannel
 import EventLoop
+import FarmHarness
 import FarmPolicy
 import FarmStore
 import Foundation
@@ -58,7 +59,7 @@ import Testing
         options.countsDistinct = true
         gateway = try await SimulatedGateway.start(options, log: Logger(label: "simulator"))
         redis = RedisConnection(
-            RedisSettings(address: RedisAddress(endpoint: .unix(path: server.socketPath)), clientName: "test")
+            RedisSettings(address: RedisAddress(endpoint: .unix(path: server.socket)), clientName: "test")
         )
         let notices = notices
         let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -67,16 +67,14 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let command = try prepare(desk)
         let before = try RedisDump(desk.redis)
         let bell = try desk.redis.anotherClient()
-        defer { bell.close() }
         _ = try bell.run(RESPCommand("SUBSCRIBE", "{pushfarm:demo}:bell"))
         switch way {
         case .once: break
         case .twice: try desk.redis.run(command)
         case .replyLost:
             let other = try desk.redis.anotherClient()
-            other.send(command)
+            try other.send(command)
             #expect(other.hasAnswer(within: 20_000))
-            other.close()
         case .withoutMemory: try desk.redis.run("CONFIG", "SET", "maxmemory", "1")
         }
         let answer = try desk.redis.run(command)

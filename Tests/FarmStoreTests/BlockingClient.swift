@@ -1,0 +1,33 @@
+import RESP
+
+import class FarmHarness.UnixSocket
+
+/// The smallest client there is: writes a command, waits for its answer, which may be an error.
+final class BlockingClient {
+    private let socket: UnixSocket
+    private let reader = RESPReader()
+
+    /// Tries until the server listens.
+    init(_ path: String) throws { socket = try UnixSocket.open(path) }
+
+    func send(_ command: RESPCommand) throws {
+        var bytes: [UInt8] = []
+        command.write(into: &bytes)
+        try socket.send(bytes)
+    }
+
+    func receive() throws -> RESPValue {
+        while true {
+            if let value = try reader.next() { return value }
+            try reader.feed(socket.receive())
+        }
+    }
+
+    /// Whether an answer arrives within this time.
+    func hasAnswer(within milliseconds: Int32) -> Bool { socket.hasInput(within: milliseconds) }
+
+    func run(_ command: RESPCommand) throws -> RESPValue {
+        try send(command)
+        return try receive()
+    }
+}
