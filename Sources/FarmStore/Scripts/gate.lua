@@ -18,11 +18,11 @@ if op == 'pause' then
     local old = call('HMGET', gate, 'paused', 'fingerprint')
     if old[1] == ARGV[2] and old[2] == ARGV[3] then return 0 end
     call('HSET', gate, 'paused', ARGV[2], 'fingerprint', ARGV[3], 'since', t)
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'app.paused', 'at', t, 'reason', ARGV[2])
+    tell('app.paused', t, 'reason', ARGV[2])
     return 1
 elseif op == 'resume' then
     if call('HDEL', gate, 'paused', 'fingerprint', 'since') == 0 then return 0 end
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'app.resumed', 'at', t)
+    tell('app.resumed', t)
     call('PUBLISH', P .. 'bell', '*')
     return 1
 end
@@ -54,9 +54,9 @@ if reason ~= was then
 end
 if (reason == '') == (was == '') then return { reason, 0, open, jobs } end
 if reason == '' then
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'farm.relieved', 'at', t, 'reason', was)
+    tell('farm.relieved', t, 'reason', was)
 else
     call('HSET', gate, 'full_since', t)
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'farm.full', 'at', t, 'reason', reason)
+    tell('farm.full', t, 'reason', reason)
 end
 return { reason, 1, open, jobs }

@@ -125,15 +125,13 @@ local function mend_account(job, stamp)
     if missing > 0 then
         call('HINCRBY', account, 'failed', missing)
         call('HINCRBY', account, 'reason:lost', missing)
-        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.repaired', 'at', stamp, 'job', job,
-            'reason', 'lost', 'pushes', missing)
+        tell('job.repaired', stamp, 'job', job, 'reason', 'lost', 'pushes', missing)
         note('job', job, 'lost', missing, 'and has them as failed')
         ended = ended + missing
     elseif missing < 0 then
         call('HINCRBY', account, 'accepted', -missing)
         call('HINCRBY', account, 'submitted', -missing)
-        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.repaired', 'at', stamp, 'job', job,
-            'reason', 'found', 'pushes', -missing)
+        tell('job.repaired', stamp, 'job', job, 'reason', 'found', 'pushes', -missing)
         note('job', job, 'has', -missing, 'more than it had accepted')
         accepted = accepted - missing
     end
@@ -144,12 +142,8 @@ local function mend_account(job, stamp)
         end
     end
     if ended == accepted and a.state ~= 'finished' then
-        call('HSET', account, 'state', 'finished', 'finished_at', stamp)
-        call('EXPIRE', account, keep)
         local now = call('HMGET', account, 'delivered', 'failed', 'expired', 'cancelled')
-        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.finished', 'at', stamp, 'job', job,
-            'accepted', accepted, 'delivered', now[1] or 0, 'failed', now[2] or 0, 'expired', now[3] or 0,
-            'cancelled', now[4] or 0)
+        finish_job(job, stamp, keep, accepted, now[1] or 0, now[2] or 0, now[3] or 0, now[4] or 0)
         note('job', job, 'is finished')
     elseif ended ~= accepted and a.state == 'finished' then
         call('HSET', account, 'state', 'open')

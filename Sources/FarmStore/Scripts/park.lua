@@ -23,6 +23,5 @@ save_state(id, s)
 call('LREM', P .. 'flight:' .. nn, -1, id)
 call('RPUSH', P .. 'parked', id)
 add_to_accounts(sums, 'in_flight', -1)
-call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'batch.parked', 'at', now(), 'batch', id,
-    'reason', ARGV[5])
+tell('batch.parked', now(), 'batch', id, 'reason', ARGV[5])
 return 1

@@ -141,11 +141,15 @@ local function add_to_accounts(sums, field, sign)
     for job, n in pairs(sums) do call('HINCRBY', P .. 'job:' .. job, field, sign * n) end
 end
 
--- Appends an event of ARGV fields: count, then field and value in turns. Returns the next index.
-local function add_event(at, i)
+-- Tells producers of an event: its type, its time, then field and value in turns.
+local function tell(event, at, ...)
+    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', event, 'at', at, ...)
+end
+
+-- Tells of an event in ARGV: a count of words, then field and value in turns, the type first. Returns the next index.
+local function tell_next(at, i)
     local n = tonumber(ARGV[i])
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', ARGV[i + 1], ARGV[i + 2], 'at', at,
-        unpack(ARGV, i + 3, i + n))
+    tell(ARGV[i + 2], at, unpack(ARGV, i + 3, i + n))
     return i + n + 1
 end
 
@@ -157,13 +161,16 @@ local function ring(set)
     return names
 end
 
--- A job has no open push any more.
-local function finish_job(job, stamp, keep, accepted, delivered, failed, expired, cancelled)
-    local account = P .. 'job:' .. job
-    call('HSET', account, 'state', 'finished', 'finished_at', stamp)
-    call('EXPIRE', account, keep)
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.finished', 'at', stamp, 'job', job,
-        'accepted', accepted, 'delivered', delivered, 'failed', failed, 'expired', expired, 'cancelled', cancelled)
+-- A job has no open push any more, and its account says so: it stays for `keep` seconds.
+local function tell_finished(job, stamp, keep, accepted, delivered, failed, expired, cancelled)
+    call('EXPIRE', P .. 'job:' .. job, keep)
+    tell('job.finished', stamp, 'job', job, 'accepted', accepted, 'delivered', delivered, 'failed', failed, 'expired',
+        expired, 'cancelled', cancelled)
+end
+
+local function finish_job(job, stamp, ...)
+    call('HSET', P .. 'job:' .. job, 'state', 'finished', 'finished_at', stamp)
+    tell_finished(job, stamp, ...)
 end
 
 -- Drops the first n taken jobs. `careful` is how many go one by one, from the intake's hash.
@@ -185,8 +192,7 @@ local function fail_rest(job, offset, reason, stamp, keep)
     if rest <= 0 then return end
     local failed = call('HINCRBY', account, 'failed', rest)
     call('HINCRBY', account, 'reason:' .. reason, rest)
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.cut', 'at', stamp, 'job', job, 'failed', rest,
-        'reason', reason)
+    tell('job.cut', stamp, 'job', job, 'failed', rest, 'reason', reason)
     local delivered, expired, cancelled = a[2] or '0', a[4] or '0', a[5] or '0'
     if failed + delivered + expired + cancelled == tonumber(a[1]) then
         finish_job(job, stamp, keep, a[1], delivered, failed, expired, cancelled)
@@ -205,8 +211,7 @@ local function refuse_head(intake, stamp, job, field, position, reason, original
         fail_rest(job, offset, rest, stamp, keep)
         call('HDEL', P .. 'intake', 'head', 'offset')
     else
-        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.refused', 'at', stamp, 'job', job, 'field',
-            field, 'position', position, 'reason', reason)
+        tell('job.refused', stamp, 'job', job, 'field', field, 'position', position, 'reason', reason)
     end
     drop_taken(1, careful)
 end

@@ -190,8 +190,7 @@ for job in pairs(blamed) do
         if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
             call('HINCRBY', P .. 'gate', 'quarantined', 1)
             call('HSET', account, 'parked', 'poison')
-            call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.parked', 'at', t, 'job', job,
-                'reason', 'poison', 'crashes', n)
+            tell('job.parked', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job
         end
     end

@@ -23,7 +23,7 @@ else
 end
 for _, id in ipairs(jobs) do
     call('HDEL', P .. 'job:' .. id, 'parked', 'crashes')
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.released', 'at', now(), 'job', id)
+    tell('job.released', now(), 'job', id)
 end
 
 local ids, moved, rung = call('LRANGE', P .. 'parked', at, at + most - 1), 0, {}

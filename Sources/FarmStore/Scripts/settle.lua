@@ -153,7 +153,7 @@ local function book_entry(entry)
     end
     local events = tonumber(ARGV[at])
     at = at + 1
-    for _ = 1, events do at = add_event(stamp, at) end
+    for _ = 1, events do at = tell_next(stamp, at) end
 end
 
 local booked = 0
@@ -205,10 +205,7 @@ for _, id in ipairs(order) do
         end
         if ends then
             finished = finished + 1
-            call('EXPIRE', account, keep)
-            call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.finished', 'at', stamp, 'job', id,
-                'accepted', texts[old[1]], 'delivered', texts[old[3]], 'failed', texts[old[4]], 'expired',
-                texts[old[5]], 'cancelled', texts[old[6]])
+            tell_finished(id, stamp, keep, texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
         end
     end
 end

@@ -53,13 +53,13 @@ for _ = 1, njobs do
         if ARGV[i + 4] ~= '0' then call('HSET', account, 'malformed', ARGV[i + 4]) end
         if ARGV[i + 5] ~= '0' then call('HSET', account, 'duplicates', ARGV[i + 5]) end
         call('ZADD', jobs, stamp, id)
-        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.accepted', 'at', stamp, 'job', id,
-            'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed', ARGV[i + 4], 'duplicates', ARGV[i + 5])
+        tell('job.accepted', stamp, 'job', id, 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed',
+            ARGV[i + 4], 'duplicates', ARGV[i + 5])
     end
     local accepted, events = ARGV[i + 3], tonumber(ARGV[i + 7])
     local opens = ARGV[i + 1] == '1'
     i = i + 8
-    for _ = 1, events do i = add_event(stamp, i) end
+    for _ = 1, events do i = tell_next(stamp, i) end
     if opens and accepted == '0' then
         finish_job(id, stamp, keep, 0, 0, 0, 0, 0)
     end

@@ -54,8 +54,7 @@ while known + n >= length and n < most and (n == 0 or sum < bytes) do
         local at, reason = now(), 'larger than ' .. limit .. ' bytes: ' .. #job
         call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', 'at', at, 'job', '', 'field', 'job', 'position', limit,
             'reason', reason, 'original', job:sub(1, 65536))
-        call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'job.refused', 'at', at, 'field', 'job',
-            'position', limit, 'reason', reason)
+        tell('job.refused', at, 'field', 'job', 'position', limit, 'reason', reason)
     else
         length = length + 1
         give(job)

@@ -47,10 +47,7 @@ extension Mutant {
         Mutant(.putback, "rings no bell", "if moved > 0 then", "if false then"),
         Mutant(.park, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
         Mutant(.park, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
-        Mutant(
-            .park, "tells nobody",
-            "call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', 'batch.parked'",
-            "tostring('batch.parked'"),
+        Mutant(.park, "tells nobody", "tell('batch.parked'", "tostring('batch.parked'"),
         Mutant(.release, "leaves what is held against a batch", "        s.caution = ''\n"),
         Mutant(
             .reclaim, "puts batches to the end", "call('LPUSH', (ready_list(id)), id)",
@@ -60,7 +57,7 @@ extension Mutant {
             "c.careful, c.group = 1, c"),
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
-            .settle, "keeps an account for ever", "call('EXPIRE', account, keep)\n            call", "call"),
+            .settle, "keeps an account for ever", "call('EXPIRE', P .. 'job:' .. job, keep)\n"),
         Mutant(.settle, "keeps no dead tokens", "if #invalid > 0 then", "if false then"),
         Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
         Mutant(.promote, "rings no bell", "rung[nn] = true"),
