@@ -46,3 +46,43 @@ package struct AppSetup: Equatable, Sendable {
         self.generation = generation
     }
 }
+
+extension AppSetup {
+    func write(to writer: inout ControlWriter) {
+        writer.text(name)
+        writer.text(topic)
+        writer.text(host)
+        writer.number(port)
+        switch credentials {
+        case .providerToken: writer.number(UInt8(0))
+        case .certificate(let pem):
+            writer.number(UInt8(1))
+            writer.blob(pem)
+        }
+        writer.blob(authority)
+        writer.number(requestTimeoutMilliseconds)
+        writer.text(proxyHost)
+        writer.number(proxyPort)
+        writer.number(connections)
+        writer.number(generation)
+    }
+
+    init(from reader: inout ControlReader) throws(ControlError) {
+        name = try reader.text()
+        topic = try reader.text()
+        host = try reader.text()
+        port = try reader.number()
+        let kind: UInt8 = try reader.number()
+        switch kind {
+        case 0: credentials = .providerToken
+        case 1: credentials = .certificate(pem: try reader.blob())
+        default: throw .unknownKind(kind)
+        }
+        authority = try reader.blob()
+        requestTimeoutMilliseconds = try reader.number()
+        proxyHost = try reader.text()
+        proxyPort = try reader.number()
+        connections = try reader.number()
+        generation = try reader.number()
+    }
+}

@@ -1,18 +1,3 @@
-/// A message that travels over the control channel.
-package protocol ControlMessage {
-    var encoded: [UInt8] { get }
-    init(decoding bytes: ArraySlice<UInt8>) throws(ControlError)
-}
-
-extension ControlMessage {
-    /// The message as it goes over the channel: its length in 4 bytes, big-endian, then its bytes.
-    package var frame: [UInt8] {
-        var writer = ControlWriter()
-        writer.blob(encoded)
-        return writer.bytes
-    }
-}
-
 /// Cuts the byte stream of a control channel into messages.
 package struct ControlFrames<Message: ControlMessage> {
     /// Longer than any message: a bound on what a broken peer can make us keep.

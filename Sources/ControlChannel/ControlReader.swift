@@ -1,5 +1,5 @@
 /// Reads what ``ControlWriter`` wrote; every read checks what is there.
-struct ControlReader {
+package struct ControlReader {
     private var rest: ArraySlice<UInt8>
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
@@ -49,13 +49,4 @@ struct ControlReader {
     func end() throws(ControlError) {
         guard rest.isEmpty else { throw .trailing }
     }
-}
-
-/// Why bytes are no control message. The two sides are one binary, so this is a bug or a stranger.
-package enum ControlError: Error, Equatable {
-    case truncated
-    case trailing
-    case notUTF8
-    case unknownKind(UInt8)
-    case frameTooLong(Int)
 }

@@ -1,6 +1,9 @@
 /// Appends the elements of a control message to bytes; numbers are big-endian.
-struct ControlWriter {
+package struct ControlWriter {
     private(set) var bytes: [UInt8] = []
+
+    /// Comes first in a message.
+    mutating func kind(_ kind: UInt8) { number(kind) }
 
     mutating func number<Number: FixedWidthInteger>(_ number: Number) {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }

@@ -26,36 +26,31 @@ package enum IntakeNotice: Equatable, Sendable {
     }
 }
 
-/// One byte for the kind, then its elements in order.
 extension IntakeNotice: ControlMessage {
-    package var encoded: [UInt8] {
-        var writer = ControlWriter()
+    package func write(to writer: inout ControlWriter) {
         switch self {
-        case .hello: writer.number(UInt8(1))
+        case .hello: writer.kind(1)
         case .beat(let beat):
-            writer.number(UInt8(2))
+            writer.kind(2)
             for count in [beat.jobs, beat.refused, beat.pushes, beat.residentBytes] { writer.number(count) }
         case .works(let app):
-            writer.number(UInt8(3))
+            writer.kind(3)
             writer.text(app)
         case .rests(let app):
-            writer.number(UInt8(4))
+            writer.kind(4)
             writer.text(app)
         case .putOff(let app, let milliseconds):
-            writer.number(UInt8(5))
+            writer.kind(5)
             writer.text(app)
             writer.number(milliseconds)
         case .fenced(let app, let token):
-            writer.number(UInt8(6))
+            writer.kind(6)
             writer.text(app)
             writer.blob(token)
         }
-        return writer.bytes
     }
 
-    package init(decoding bytes: ArraySlice<UInt8>) throws(ControlError) {
-        var reader = ControlReader(bytes)
-        let kind: UInt8 = try reader.number()
+    package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
         case 1: self = .hello
         case 2:
@@ -71,6 +66,5 @@ extension IntakeNotice: ControlMessage {
         case 6: self = .fenced(app: try reader.text(), token: try reader.blob())
         default: throw .unknownKind(kind)
         }
-        try reader.end()
     }
 }

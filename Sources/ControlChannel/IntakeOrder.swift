@@ -15,37 +15,32 @@ package enum IntakeOrder: Equatable, Sendable {
     case finish(withinMilliseconds: UInt32)
 }
 
-/// One byte for the kind, then its elements in order.
 extension IntakeOrder: ControlMessage {
-    package var encoded: [UInt8] {
-        var writer = ControlWriter()
+    package func write(to writer: inout ControlWriter) {
         switch self {
         case .begin(let redis, let authority, let name, let shards):
-            writer.number(UInt8(1))
+            writer.kind(1)
             writer.text(redis)
             writer.blob(authority)
             writer.text(name)
             writer.number(shards)
         case .app(let setup):
-            writer.number(UInt8(2))
+            writer.kind(2)
             setup.write(to: &writer)
         case .forget(let app):
-            writer.number(UInt8(3))
+            writer.kind(3)
             writer.text(app)
         case .fence(let app, let token):
-            writer.number(UInt8(4))
+            writer.kind(4)
             writer.text(app)
             writer.blob(token)
         case .finish(let milliseconds):
-            writer.number(UInt8(5))
+            writer.kind(5)
             writer.number(milliseconds)
         }
-        return writer.bytes
     }
 
-    package init(decoding bytes: ArraySlice<UInt8>) throws(ControlError) {
-        var reader = ControlReader(bytes)
-        let kind: UInt8 = try reader.number()
+    package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
         case 1:
             self = .begin(
@@ -57,6 +52,5 @@ extension IntakeOrder: ControlMessage {
         case 5: self = .finish(withinMilliseconds: try reader.number())
         default: throw .unknownKind(kind)
         }
-        try reader.end()
     }
 }

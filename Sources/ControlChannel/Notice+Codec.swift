@@ -1,41 +1,36 @@
-/// One byte for the kind, then its elements in order.
 extension Notice: ControlMessage {
-    package var encoded: [UInt8] {
-        var writer = ControlWriter()
+    package func write(to writer: inout ControlWriter) {
         switch self {
         case .hello(let pid):
-            writer.number(UInt8(1))
+            writer.kind(1)
             writer.number(pid)
         case .beat(let beat):
-            writer.number(UInt8(2))
+            writer.kind(2)
             beat.write(to: &writer)
         case .reported(let app):
-            writer.number(UInt8(3))
+            writer.kind(3)
             writer.text(app)
         case .doubt(let app, let doubt, let generation, let reason):
-            writer.number(UInt8(4))
+            writer.kind(4)
             writer.text(app)
             writer.number(doubt.rawValue)
             writer.number(generation)
             writer.text(reason)
         case .proved(let app, let generation):
-            writer.number(UInt8(5))
+            writer.kind(5)
             writer.text(app)
             writer.number(generation)
         case .fenced(let app):
-            writer.number(UInt8(6))
+            writer.kind(6)
             writer.text(app)
         case .released(let app, let shards):
-            writer.number(UInt8(7))
+            writer.kind(7)
             writer.text(app)
             writer.list(shards) { $0.number($1) }
         }
-        return writer.bytes
     }
 
-    package init(decoding bytes: ArraySlice<UInt8>) throws(ControlError) {
-        var reader = ControlReader(bytes)
-        let kind: UInt8 = try reader.number()
+    package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
         case 1: self = .hello(pid: try reader.number())
         case 2: self = .beat(try Beat(from: &reader))
@@ -53,7 +48,6 @@ extension Notice: ControlMessage {
                 shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
         default: throw .unknownKind(kind)
         }
-        try reader.end()
     }
 }
 

@@ -12,8 +12,6 @@ extension FuzzTarget {
         try check(Notice.self, bytes)
         try check(IntakeOrder.self, bytes)
         try check(IntakeNotice.self, bytes)
-        try check(IntakeOrder.self, bytes)
-        try check(IntakeNotice.self, bytes)
     }
 
     private static func check<Message: ControlMessage & Equatable & Sendable>(
