@@ -1,0 +1,42 @@
+extension HostStatus {
+    /// One of the host's workers. Counts are since the process's start.
+    struct Worker: Decodable, Sendable {
+        var worker = ""
+        var pid = 0
+        var state = ""
+        var shards = 0
+        var connections = 0
+        var streams = 0
+        /// Pushes a second.
+        var rate = 0
+        var restarts = 0
+        /// Bytes.
+        var rss = 0
+        var delivered = 0
+        var failed = 0
+
+        init(from decoder: any Decoder) throws {
+            let fields = try LenientFields(decoder)
+            worker = fields.text("worker")
+            pid = fields.number("pid")
+            state = fields.text("state")
+            shards = fields.number("shards")
+            connections = fields.number("connections")
+            streams = fields.number("streams")
+            rate = fields.number("rate")
+            restarts = fields.number("restarts")
+            rss = fields.number("rss")
+            delivered = fields.number("delivered")
+            failed = fields.number("failed")
+        }
+
+        var json: JSONValue {
+            .object([
+                "worker": .string(worker), "pid": .number(pid), "state": .string(state),
+                "shards": .number(shards), "connections": .number(connections), "streams": .number(streams),
+                "rate": .number(rate), "restarts": .number(restarts), "rss": .number(rss),
+                "delivered": .number(delivered), "failed": .number(failed),
+            ])
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// The fields of an object that another version of the program may have written: what is missing, or of another kind, is 0
+/// or empty.
+struct LenientFields {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private let fields: KeyedDecodingContainer<Name>
+
+    /// - Throws: when it is no object.
+    init(_ decoder: any Decoder) throws { fields = try decoder.container(keyedBy: Name.self) }
+
+    /// Nil if it cannot be read, for whatever reason.
+    func value<Value: Decodable>(_ name: String, as _: Value.Type = Value.self) -> Value? {
+        try? fields.decode(Value.self, forKey: Name(stringValue: name))
+    }
+
+    func text(_ name: String) -> String { value(name) ?? "" }
+
+    func list<Element: Decodable>(_ name: String) -> [Element] { value(name) ?? [] }
+
+    /// Rounded; 0 if it is of no sensible size.
+    func number<Number: BinaryInteger>(_ name: String) -> Number {
+        value(name, as: Double.self).flatMap { Number(exactly: $0.rounded()) } ?? 0
+    }
+}
