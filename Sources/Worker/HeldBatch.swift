@@ -1,5 +1,4 @@
 import FarmStore
-import Gateway
 import PushModel
 
 /// A batch that Redis has put into this worker's hands: which of its positions may be sent, are in the air,
@@ -9,12 +8,6 @@ import PushModel
 /// over; an unprocessed one goes back to open, one whose report failed, or that Redis has forgotten, back to settled.
 /// What became of it is kept to the end. Not final only so that tests can break it on purpose.
 class HeldBatch {
-    enum Position: UInt8 {
-        case open, inAir, delivered, other, reportingDelivered, reportingOther, handedDelivered, handedOther
-        /// Redis has its outcome from somebody else.
-        case known
-    }
-
     enum Standing {
         /// It is ours: its open positions may be sent, and we say what is tried again.
         case ours
@@ -36,7 +29,7 @@ class HeldBatch {
     /// Until here positions may be sent: what Redis has granted.
     private(set) var granted: Int
     /// Positions in the air.
-    private(set) var inAir = 0
+    var inAir = 0
     /// Settled positions that no report carries yet.
     var settled = 0
     /// Positions in the report that is under way.
@@ -52,7 +45,7 @@ class HeldBatch {
 
     var positions: [Position]
     /// No position before it is open.
-    private var cursor = 0
+    var cursor = 0
     /// What became of positions that were not simply delivered.
     var facts: [Int: Fact] = [:]
     var timestamps: [Int: Int64] = [:]
@@ -60,8 +53,7 @@ class HeldBatch {
     var reports: [FactReport] = []
     /// The one that is under way.
     var current: FactReport?
-    private var heads: [PushHead?]
-    private var jobs: [PushID.Job?]
+    var heads: SegmentHeads
     /// Positions of credit that were asked for; they count as given until Redis has answered.
     var asked = 0 {
         didSet { tally.sum += asked - oldValue }
@@ -94,8 +86,7 @@ class HeldBatch {
         handed = positions.count { $0 == .known }
         exposure = positions[..<min(granted, positions.count)].count { $0 == .open }
         tally.sum += exposure
-        heads = Array(repeating: nil, count: batch.segments.count)
-        jobs = Array(repeating: nil, count: batch.segments.count)
+        heads = SegmentHeads(count: batch.segments.count)
     }
 
     /// It is let go: what happens to it concerns the tally no more.
@@ -118,10 +109,7 @@ class HeldBatch {
     /// It was in the hands of a worker that was lost, and what may have been the cause is still open: nothing else of
     /// the worker may be in the air.
     var isCareful: Bool { caution?.isAlone == true && hasSuspects }
-    private var hasSuspects: Bool {
-        guard let caution, let first = positions.firstIndex(where: { !$0.isHanded }) else { return false }
-        return first < caution.suspect
-    }
+    private var hasSuspects: Bool { caution?.hasSuspects(among: positions) ?? false }
 
     /// How far the credit should go: as far as there is `room`, but within the suspects a group at a time.
     ///
@@ -131,26 +119,11 @@ class HeldBatch {
         let least = max(granted, sent)
         if let caution, hasSuspects {
             if caution.isAlone, inAir > 0 { return least }
-            if let end = groupEnd(caution) {
+            if let end = caution.groupEnd(in: positions, granted: granted) {
                 return max(least, caution.isAlone ? end : min(end, granted + room))
             }
         }
         return min(count, max(least, granted + room))
-    }
-
-    /// Where the group ends that begins with the first position which is not settled; nil when that is no suspect.
-    private func groupEnd(_ caution: Caution) -> Int? {
-        var left = caution.group
-        var end: Int?
-        for position in positions.indices.prefix(caution.suspect) {
-            guard positions[position] == .open || positions[position] == .inAir else { continue }
-            // What was granted and is still to be sent goes first.
-            if caution.isAlone, position < granted { return granted }
-            end = position + 1
-            left -= 1
-            if left == 0 { break }
-        }
-        return end
     }
 
     func grant(upTo position: Int) {
@@ -248,100 +221,6 @@ class HeldBatch {
         return state == .open ? position < granted && standing == .ours : !state.isHanded
     }
 
-    // MARK: Sending
-
-    /// The next position to send, which then is in the air; `nil` when there is none within the credit.
-    func next() -> Int? {
-        guard hasNext else { return nil }
-        cursor += 1
-        return take(cursor - 1)
-    }
-
-    var hasNext: Bool {
-        guard maySend else { return false }
-        while cursor < min(granted, count), positions[cursor] != .open { cursor += 1 }
-        return cursor < min(granted, count)
-    }
-
-    /// Settles what may be sent and is past its job's deadline, whether or not there is a connection to send it on.
-    ///
-    /// - Parameter now: seconds since 1970.
-    /// - Returns: how many positions.
-    func expire(now: Int64) -> Int {
-        guard standing == .ours else { return 0 }
-        var count = 0
-        for segment in batch.segments {
-            guard let deadline = segment.options.deadline, deadline <= now else { continue }
-            for position in segment.pushes where position < granted && positions[position] == .open {
-                settle(take(position), .expired)
-                count += 1
-            }
-        }
-        return count
-    }
-
-    /// A position that certainly was not processed may be sent again, before those behind it.
-    func giveBack(_ position: Int) {
-        precondition(
-            positions[position] == .inAir, "position \(position) given back in \(positions[position])")
-        positions[position] = .open
-        inAir -= 1
-        if !isExposed(position) { exposure -= 1 }
-        cursor = min(cursor, position)
-    }
-
-    func segment(of position: Int) -> Int { Int(batch.pushes[position].segment) }
-
-    func head(of segment: Int, appTopic: String) -> PushHead {
-        if let head = heads[segment] { return head }
-        let head = PushHead(batch.segments[segment].options, appTopic: appTopic)
-        heads[segment] = head
-        return head
-    }
-
-    func pushID(of position: Int, token: UnsafeRawBufferPointer) -> PushID {
-        let segment = segment(of: position)
-        if let job = jobs[segment] { return job.pushID(token: token) }
-        let job = batch.bytes.withUnsafeBytes { bytes in
-            PushID.Job(id: UnsafeRawBufferPointer(rebasing: bytes[batch.segments[segment].jobID]))
-        }
-        jobs[segment] = job
-        return job.pushID(token: token)
-    }
-
-    // MARK: Settling
-
-    func delivered(_ position: Int) {
-        land(position, as: .delivered)
-        if standing == .ended { drop(position) }
-    }
-
-    /// - Parameter timestamp: milliseconds since 1970 when the gateway found the token dead.
-    func settle(_ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
-        land(position, as: .other)
-        facts[position] = fact
-        timestamps[position] = timestamp
-        if standing == .ended || standing == .stale && !fact.isFinal { drop(position) }
-    }
-
-    private func land(_ position: Int, as state: Position) {
-        precondition(positions[position] == .inAir, "position \(position) settled in \(positions[position])")
-        positions[position] = state
-        inAir -= 1
-        settled += 1
-    }
-
-    private func drop(_ position: Int) {
-        keep(position)
-        exposure -= 1
-    }
-
-    private func take(_ position: Int) -> Int {
-        positions[position] = .inAir
-        inAir += 1
-        return position
-    }
-
     /// What another holding of the same batch knew: it need not be sent again.
     func recall(_ past: PastBatch) {
         guard past.positions.count == count else { return }
@@ -361,11 +240,4 @@ class HeldBatch {
         }
         recount()
     }
-}
-
-extension HeldBatch.Position {
-    /// Redis has the outcome.
-    var isHanded: Bool { self == .known || self == .handedDelivered || self == .handedOther }
-    /// The outcome is known here, and no report carries it.
-    var isSettled: Bool { self == .delivered || self == .other }
 }

@@ -131,7 +131,7 @@ import Testing
         _ = try desk.checkout("a", credit: 1000)
         _ = try reclaim("a", .kill(hadSent: true, recent: 1))
         let batch = try #require(try desk.checkout("b", credit: 1000).batches.first)
-        #expect(batch.caution == Caution(suspect: 256, group: 32, isAlone: false, crashes: 0))
+        #expect(batch.caution == Caution(suspect: 256, group: 32, isAlone: false))
         #expect(batch.granted == 32)
         // As positions are handed over the window moves on, without waiting for all of it.
         guard

@@ -265,7 +265,7 @@ import Testing
 
     @Test func `after one kill the suspects go in portions, beside others, as answers come`() throws {
         let batch = try Batches.held(
-            10, granted: 2, caution: Caution(suspect: 8, group: 2, isAlone: false, crashes: 0))
+            10, granted: 2, caution: Caution(suspect: 8, group: 2, isAlone: false))
         #expect(batch.wanted(room: 100) == 2)
         #expect(batch.sendAll() == [0, 1])
         batch.delivered(1)

@@ -6,20 +6,18 @@ package struct Caution: Equatable, Sendable {
     package let group: Int
     /// Nothing else of the worker may be in the air with them.
     package let isAlone: Bool
-    /// Crashes in a row that had the suspects in the air.
-    package let crashes: Int
 
-    package init(suspect: Int, group: Int, isAlone: Bool, crashes: Int = 1) {
-        (self.suspect, self.group, self.isAlone, self.crashes) = (suspect, group, isAlone, crashes)
+    package init(suspect: Int, group: Int, isAlone: Bool) {
+        (self.suspect, self.group, self.isAlone) = (suspect, group, isAlone)
     }
 
-    /// As the scripts write it; nil for "": nothing is held against the batch.
+    /// As the scripts write it, who keep more of it than a worker needs; nil for "": nothing is held against the batch.
     init?(_ text: [UInt8]) throws(StoreError) {
         guard !text.isEmpty else { return nil }
         let numbers = text.split(separator: UInt8(ascii: ",")).compactMap {
             Int(String(decoding: $0, as: UTF8.self))
         }
         guard numbers.count == 8 else { throw .unexpectedReply("caution") }
-        self.init(suspect: numbers[0], group: numbers[1], isAlone: numbers[2] == 1, crashes: numbers[3])
+        self.init(suspect: numbers[0], group: numbers[1], isAlone: numbers[2] == 1)
     }
 }

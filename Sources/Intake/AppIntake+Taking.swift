@@ -1,0 +1,93 @@
+import EventLoop
+import FarmStore
+import Logging
+import PushModel
+
+#if FAILPOINTS
+    import Failpoints
+#endif
+
+/// Jobs are taken from the inbox and parsed.
+extension AppIntake {
+    /// Bytes of the jobs of one reply; one job may go beyond.
+    private static let takenBytes = 4 << 20
+
+    func take(_ token: FenceToken) async throws(StoreError) {
+        let known = held
+        let reply = try await patiently(
+            Take(
+                token: token, known: known, maxJobs: limits.jobs, maxBytes: Self.takenBytes,
+                maxJobBytes: Int(setup.maxJobBytes)))
+        heldBack = reply.heldBack
+        if known == 0 {
+            (step, head) = (reply.step, reply.head)
+        } else if reply.step != step {
+            throw .outOfStep(reply.step)
+        }
+        if reply.refused > 0 {
+            context.counts.jobs += UInt64(reply.refused)
+            context.counts.refused += UInt64(reply.refused)
+            context.log.notice(
+                "jobs refused: larger than \(setup.maxJobBytes) bytes",
+                metadata: ["app": "\(name)", "jobs": "\(reply.refused)"])
+        }
+        beCareful(reply.careful > 0)
+        unparsed.insert(contentsOf: reply.jobs.reversed(), at: 0)
+        hasMore = reply.jobs.count == limits.jobs || reply.jobs.reduce(0) { $0 + $1.count } >= Self.takenBytes
+    }
+
+    /// The next step, after as many jobs were parsed as it may need.
+    func prepare(_ token: FenceToken) async throws(StoreError) -> IntakeStep? {
+        try await parse()
+        if hasMore, unparsed.isEmpty, queue.count < limits.jobs, queue.openTokens < limits.tokens {
+            try await take(token)
+            try await parse()
+        }
+        return queue.next()
+    }
+
+    private func parse() async throws(StoreError) {
+        while queue.count < limits.jobs, queue.openTokens <= limits.tokens, let raw = unparsed.popLast() {
+            #if FAILPOINTS
+                Failpoint.hit("intake.parse", of: String(decoding: raw, as: UTF8.self))
+            #endif
+            if let head {
+                self.head = nil
+                try await parse(raw, resuming: head)
+            } else {
+                parse(raw, now: context.redis.clock.seconds)
+            }
+        }
+    }
+
+    private func parse(_ raw: [UInt8], now: Int64) {
+        do throws(JobError) {
+            let job = try JobParser.parse(
+                raw, app: name, topic: setup.topic, now: now, limits: JobLimits(tokens: Int(setup.maxTokens)))
+            queue.append(job, id: job.id ?? JobID.random())
+        } catch {
+            queue.append(refused: raw, because: error)
+        }
+    }
+
+    /// Parses a job that was split in part: as of the time when its account was opened, so that it reads the same.
+    private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
+        let account = try await patiently(ReadAccount(job: head.job))
+        let books = Account(id: head.job, app: name, fields: account)
+        let now = books.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
+        let limits = JobLimits(tokens: max(Int(setup.maxTokens), books?.submitted ?? 0))
+        let job: ParsedJob
+        do throws(JobError) {
+            job = try JobParser.parse(raw, app: name, topic: setup.topic, now: now, limits: limits)
+        } catch {
+            context.log.error(
+                "a job split in part does not parse any more: its other pushes fail",
+                metadata: ["app": "\(name)", "job": "\(head.job)", "reason": "\(error)"])
+            return queue.append(refused: raw, because: error)
+        }
+        guard job.id.map({ $0.utf8.elementsEqual(head.job.utf8) }) ?? true else {
+            throw .unexpectedReply("the first taken job is not \(head.job), which is split in part")
+        }
+        queue.append(job, id: head.job, split: head.offset)
+    }
+}
