@@ -38,7 +38,7 @@ let package = Package(
         .target(name: "PushModel", swiftSettings: strict),
         .target(name: "APNs", dependencies: ["PushModel"], swiftSettings: strict),
         .target(name: "FarmPolicy", dependencies: ["PushModel"], swiftSettings: strict),
-        .target(name: "ControlChannel", dependencies: ["PushModel"], swiftSettings: strict),
+        .target(name: "ControlChannel", swiftSettings: strict),
 
         // Adapters: one C library each.
         .target(name: "EventLoop", dependencies: ["CLibuv"], swiftSettings: strict),
@@ -59,7 +59,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "FarmStore",
-            dependencies: ["PushModel", "RESP", "EventLoop", "Transport", "TLS", "Failpoints"],
+            dependencies: [
+                "PushModel", "RESP", "EventLoop", "Transport", "TLS", "Failpoints",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             resources: [.embedInCode("Scripts")], swiftSettings: strict),
         .target(
             name: "Gateway",
@@ -69,7 +72,7 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "Gateway", "FarmLogging", "Supervision", "Failpoints",
+                "FarmStore", "Gateway", "Supervision", "Failpoints",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -84,15 +87,15 @@ let package = Package(
         .target(
             name: "Coordinator",
             dependencies: [
-                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
-                "FarmStore", "FarmConfiguration", "FarmLogging", "Supervision",
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "RESP",
+                "FarmStore", "FarmConfiguration", "Supervision",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(
             name: "Simulator",
             dependencies: [
-                "PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport", "FarmLogging",
+                "PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -149,6 +152,13 @@ let package = Package(
             name: "FarmConfigurationTests", dependencies: ["RandomTesting", "FarmConfiguration"],
             swiftSettings: strict),
         .testTarget(name: "FailpointsTests", dependencies: ["Failpoints"], swiftSettings: strict),
+        .testTarget(
+            name: "SupervisionTests",
+            dependencies: [
+                "Supervision", "ControlChannel", "FarmPolicy", "EventLoop", "LoopTesting",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["RandomTesting", "HTTP2"], swiftSettings: strict),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "Transport", "LoopTesting"],

@@ -33,6 +33,11 @@ extension Coordinator {
             exit(1)
         }
         isStopping = true
+        guard hasChildren else {
+            // It waits for Redis, or for its turn, and nothing is under way. What is its own already ends by itself.
+            log.notice("coordinator stopped before it was ready")
+            exit(0)
+        }
         stopping?.resume()
         stopping = nil
     }
@@ -72,6 +77,8 @@ extension Coordinator {
         for slot in slots where slot.isReady {
             for name in changes.added { apps[name].map { introduce($0, to: slot) } }
         }
+        // What kept them from starting may be mended.
+        for slot in slots where slot.state == .failed { slot.retry() }
         log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
     }
 

@@ -68,6 +68,8 @@ import Supervision
     var failure: CoordinatorError?
     var signals: [SignalWatcher] = []
     var isStopping = false
+    /// Children were started, who are to be ended in order.
+    var hasChildren = false
     /// One reading of the configuration after the other.
     var reloading: Task<Void, Never>?
     var stopping: CheckedContinuation<Void, Never>?
@@ -97,7 +99,7 @@ import Supervision
         let lock = try await HostLock(
             path: configuration.stateDirectory + "/coordinator.lock", nonce: nonce, patience: .seconds(15)
         ) { log.notice("waiting for the workers of the coordinator before") }
-        watchRedis()
+        redis.logOutages(to: log)
         redis.start()
         await redis.whenReady()
         try await patiently { [unowned self] in
@@ -118,6 +120,7 @@ import Supervision
         }
         await pressure.beat(apps.values)
         listen()
+        hasChildren = true
         intake?.start()
         for slot in slots { slot.start() }
         let tasks = [

@@ -102,10 +102,19 @@ import Logging
     /// Shards of which a worker that is gone had pushes in the air.
     func accused(by worker: String) async -> [ShardQuarantine.Shard] {
         var accused: [ShardQuarantine.Shard] = []
+        // After a lease's time the shards are not ours any more.
+        let deadline = ContinuousClock.now + LeaseClock.lease
         for portion in Self.portions(owned) {
             let request = ReadAccused(worker: worker, shards: portion.map(\.number))
-            guard let reply = try? await store.performPatiently(request) else { continue }
-            accused += reply.shards.map { .init(app: name, number: $0) }
+            do throws(StoreError) {
+                let reply = try await store.performPatiently(request, within: deadline - .now)
+                accused += reply.shards.map { .init(app: name, number: $0) }
+            } catch {
+                log.error(
+                    "what a worker had in the air stays unknown",
+                    metadata: ["app": "\(name)", "worker": "\(worker)", "error": "\(error)"])
+                break
+            }
         }
         return accused
     }

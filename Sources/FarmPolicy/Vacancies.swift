@@ -19,6 +19,4 @@ package struct Vacancies<Place: Hashable & Sendable>: Sendable {
     package func isOverdue(_ place: Place, at now: Instant) -> Bool {
         since[place].map { $0.duration(to: now) >= Self.grace } ?? false
     }
-
-    package mutating func removeAll() { since = [:] }
 }

@@ -53,16 +53,19 @@ import RESP
     }
 
     /// Makes a request again and again while Redis cannot do it or cannot be reached.
-    /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
-    package func performPatiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
+    /// - Parameter limit: no try begins later; nil: as long as it takes.
+    /// - Throws: an error that repeating does not heal, or the last one when the time is over or the task is cancelled.
+    package func performPatiently<Step: Request>(
+        _ request: Step, within limit: Duration? = nil
+    ) async throws(StoreError) -> Step.Reply {
         var backoff = Backoff()
+        let deadline = limit.map { ContinuousClock.now + $0 }
         while true {
             do throws(StoreError) {
                 return try await perform(request)
             } catch {
-                guard error.isTemporary, (try? await Loop.sleep(for: backoff.pause())) != nil else {
-                    throw error
-                }
+                let mayRepeat = error.isTemporary && deadline.map { .now < $0 } ?? true
+                guard mayRepeat, (try? await Loop.sleep(for: backoff.pause())) != nil else { throw error }
             }
         }
     }

@@ -32,15 +32,13 @@ package import Logging
     private var control: ControlLink<Order, Notice>?
     private var policy: RestartPolicy
     private var random = SystemRandomNumberGenerator()
-    private var lastSign = ContinuousClock.now
+    private var vigil = Vigil(start: .now)
     private var isStopping = false
     /// We ended the present process because it no longer did its work.
     private var isCondemned = false
     private var unheard: CheckedContinuation<Void, Never>?
     private var emptied: [CheckedContinuation<Void, Never>] = []
 
-    /// Without a sign of life for so long a process hangs.
-    private static var patience: Duration { .seconds(10) }
     /// What an ended process said is in the channel already.
     private static var longestHearing: Duration { .seconds(1) }
 
@@ -63,7 +61,7 @@ package import Logging
         guard child == nil, !isStopping else { return }
         state = .starting
         isCondemned = false
-        lastSign = .now
+        vigil = Vigil(start: .now)
         do {
             let (ours, theirs) = try Self.socketPair()
             defer { close(theirs) }
@@ -96,12 +94,11 @@ package import Logging
     /// The process has achieved something: its next crash is a first one.
     package func progressed() { policy.progressed() }
 
-    /// Looks whether the process still gives signs of life; one that hangs is ended.
+    /// Looks whether the process still gives signs of life; one that hangs is ended. To be called every second.
     package func watch() {
-        guard let child, child.end == nil, ContinuousClock.now - lastSign > Self.patience else { return }
+        guard vigil.look(at: .now), let child, child.end == nil else { return }
         log.error("\(role) hangs", metadata: ["pid": "\(child.pid)"])
         condemn()
-        lastSign = .now
     }
 
     /// Tells the process to finish, and ends it when it does not.
@@ -130,7 +127,7 @@ package import Logging
     private func listen(on descriptor: Int32) {
         let control = ControlLink<Order, Notice>(descriptor: descriptor, peer: role)
         control.onMessage = { [unowned self] notice in
-            lastSign = .now
+            vigil.sign()
             onNotice(notice)
         }
         control.onEnd = { [unowned self] error in

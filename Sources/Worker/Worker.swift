@@ -14,52 +14,41 @@ import Supervision
 
 /// One worker process: does what its coordinator orders over the control channel, and ends with it.
 @Loop package final class Worker {
-    private typealias Control = ControlLink<Notice, Order>
-    /// How long a worker whose coordinator is gone, or has lost its leases, waits for the answers to what is in the air.
-    private static let orphanGrace = Duration.seconds(5)
     /// The slow poll: what heals a ring that was lost.
     private static let pollInterval = Duration.seconds(1)
     /// Between two looks for batches that bear our name in Redis and that we do not know of.
     private static let pollsBetweenLooks = 5
 
     private let log: Logger
-    private let control: Control
+    private let life: ChildLife<Notice, Order>
     private var context: WorkerContext?
     private var apps: [String: AppSender] = [:]
     private var setups: [String: AppSetup] = [:]
     private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
     private var beat: Timer?
-    private var deadline: Timer?
-    private var signals: [SignalWatcher] = []
-    private var ending: CheckedContinuation<Int32, Never>?
-    private var isFinishing = false
-    private var status: Int32 = 0
+    /// Runs while it is finishing: when nothing is in hand any more, it ends.
+    private var idleWatch: Timer?
     private var polls = 0
 
     package init(log: Logger) {
         self.log = log
-        control = ControlLink(descriptor: ControlDescriptor.child, peer: "coordinator")
+        life = ChildLife(signalGrace: .seconds(20), log: log)
     }
 
     /// Runs until the work is done.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
-        control.onMessage = { [unowned self] order in obey(order) }
-        control.onEnd = { [unowned self] error in
-            if let error {
-                log.critical("control channel broken", metadata: ["error": "\(error)"])
-                return end(70)
-            }
-            log.warning("the coordinator is gone")
-            finish(within: Self.orphanGrace)
-        }
-        signals = [SIGTERM, SIGINT].map { number in
-            SignalWatcher(number) { [unowned self] in finish(within: .seconds(20)) }
-        }
-        return await withCheckedContinuation { ending = $0 }
+        life.onOrder = { [unowned self] order in obey(order) }
+        life.onFinish = { [unowned self] in finish() }
+        let status = await life.run()
+        beat?.stop()
+        idleWatch?.stop()
+        for app in apps.values { app.stop() }
+        context?.redis.close()
+        return status
     }
 
-    private func tell(_ notice: Notice) { control.tell(notice) }
+    private func tell(_ notice: Notice) { life.tell(notice) }
 
     private func obey(_ order: Order) {
         switch order {
@@ -86,7 +75,7 @@ import Supervision
             for app in apps.values { app.schedule() }
         case .pause(let app): apps[app]?.pause()
         case .resume(let app): apps[app]?.resume()
-        case .finish(let milliseconds): finish(within: .milliseconds(Int64(milliseconds)))
+        case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
         }
     }
 
@@ -97,8 +86,7 @@ import Supervision
             settings = try RedisSettings(
                 url: redis, authority: authority, clientName: "pushfarm-worker-\(name)")
         } catch {
-            log.critical("cannot use the address of Redis", metadata: ["error": "\(error)"])
-            return end(70)
+            return life.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
@@ -118,13 +106,7 @@ import Supervision
             for app in apps.values { app.reconnected(isOther: isOther) }
         }
         context?.onFenced = { [unowned self] app in fenced(app) }
-        connection.onOutage = { [log] outage in
-            switch outage {
-            case .began(let error): log.warning("Redis is not reachable", metadata: ["error": "\(error)"])
-            case .ended(let duration):
-                log.notice("Redis is reachable again", metadata: ["after": "\(duration)"])
-            }
-        }
+        connection.logOutages(to: log)
         connection.start()
         beat = Timer { [unowned self] in poll() }
         beat?.start(after: Self.pollInterval, every: Self.pollInterval)
@@ -157,10 +139,23 @@ import Supervision
     }
 
     private func poll() {
-        var sum = Notice.Beat()
+        polls += 1
+        if !life.isFinishing { lookAfterApps() }
+        if polls.isMultiple(of: 3) { Memory.releaseIdleCode() }
+        tellNumbers()
+    }
+
+    private func lookAfterApps() {
         for app in apps.values {
             app.window.shards.ringAll()
             app.expireOverdue()
+            if polls.isMultiple(of: Self.pollsBetweenLooks) { app.lookAround() }
+        }
+    }
+
+    private func tellNumbers() {
+        var sum = Notice.Beat()
+        for app in apps.values {
             sum.connections += UInt32(app.pool.connections.count)
             sum.openStreams += UInt32(app.pool.openStreams)
             sum.batches += UInt32(app.window.held.count)
@@ -170,45 +165,25 @@ import Supervision
             sum.retried += app.counts.retried
             sum.dials += UInt64(app.pool.dials)
         }
-        polls += 1
-        if polls.isMultiple(of: Self.pollsBetweenLooks) { for app in apps.values { app.lookAround() } }
-        if polls.isMultiple(of: 3) { Memory.releaseIdleCode() }
         sum.residentBytes = Memory.residentBytes
         tell(.beat(sum))
-        endIfIdle()
     }
 
     /// Our coordinator is not the owner that it takes itself for: it is to begin anew, and so are we.
     private func fenced(_ app: String) {
-        guard !isFinishing else { return }
+        guard !life.isFinishing else { return }
         log.warning("a shard has another owner: this worker ends", metadata: ["app": "\(app)"])
         tell(.fenced(app: app))
         for app in apps.values { app.tellAgain() }
-        finish(within: Self.orphanGrace, status: ChildStatus.fenced)
+        life.finish(within: life.orphanGrace, status: ChildStatus.fenced)
     }
 
-    /// Starts nothing more, waits for what is in the air, gives the rest back.
-    private func finish(within grace: Duration, status: Int32 = 0) {
-        guard !isFinishing else { return }
-        isFinishing = true
-        self.status = status
+    /// Starts nothing more, waits for what is in the air, gives the rest back. It goes on telling that it lives.
+    private func finish() {
         for app in apps.values { app.finish() }
-        deadline = Timer { [unowned self] in end(status) }
-        deadline?.start(after: grace)
-        beat = Timer { [unowned self] in endIfIdle() }
-        beat?.start(after: .zero, every: .milliseconds(20))
-    }
-
-    private func endIfIdle() {
-        guard isFinishing, apps.values.allSatisfy(\.isIdle) else { return }
-        end(status)
-    }
-
-    private func end(_ status: Int32) {
-        for app in apps.values { app.stop() }
-        context?.redis.close()
-        control.close()
-        ending?.resume(returning: status)
-        ending = nil
+        idleWatch = Timer { [unowned self] in
+            if apps.values.allSatisfy(\.isIdle) { life.end() }
+        }
+        idleWatch?.start(after: .zero, every: .milliseconds(20))
     }
 }

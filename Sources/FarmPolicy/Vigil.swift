@@ -1,0 +1,30 @@
+/// Finds out that a child process hangs: we look again and again, and it gives no sign of life.
+///
+/// Only time counts in which we looked ourselves. When this process stood still, or the machine, the child's signs may
+/// be waiting to be read, or it stood still as well.
+package struct Vigil: Hashable, Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    /// Without a sign of life for so long a child hangs.
+    package static let patience = Duration.seconds(10)
+    /// What one look counts at most; looks are a second apart.
+    private static let longestLook = Duration.seconds(2)
+
+    private var lastLook: Instant
+    private var silence = Duration.zero
+
+    /// - Parameter start: when the child was started, which is a sign of life.
+    package init(start: Instant) { lastLook = start }
+
+    /// A sign of life.
+    package mutating func sign() { silence = .zero }
+
+    /// - Returns: whether the child hangs. If it is to be looked at further, its patience begins anew.
+    package mutating func look(at now: Instant) -> Bool {
+        silence += min(now - lastLook, Self.longestLook)
+        lastLook = now
+        guard silence > Self.patience else { return false }
+        silence = .zero
+        return true
+    }
+}

@@ -1,0 +1,66 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// Processes have the time that they need, and no more. These tests mostly wait, so they run side by side.
+@Suite(.timeLimit(.minutes(3))) struct PatienceTests {
+    @Test func `a worker that ends has the time to wait for slow answers`() async throws {
+        // Longer than a child may be silent.
+        let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 13s"]))
+        _ = try await farm.ready()
+        try farm.push([Job(id: "slow", tokens: Tokens.make(50))])
+        try await farm.gateway.requests(50)
+        farm.coordinator.signal(SIGTERM)
+        #expect(try await farm.coordinator.wait() == .exited(0))
+        #expect(!farm.coordinator.error.contains("hangs"), "\(farm.coordinator.error)")
+        try farm.restartCoordinator()
+        let account = try await farm.finished("slow")
+        #expect(account.delivered == 50 && account.maybeDuplicated == 0)
+        #expect(try farm.gateway.ledger().lines.count == 50)
+    }
+
+    @Test func `a host that stood still goes on with the same processes`() async throws {
+        let farm = try await Farm()
+        let before = try await farm.ready()
+        let group = farm.coordinator.pid
+        _ = kill(-group, SIGSTOP)
+        // Longer than a child may be silent.
+        try await Task.sleep(for: .seconds(13))
+        _ = kill(-group, SIGCONT)
+        try farm.push([Job(id: "after", tokens: Tokens.make(500))])
+        #expect(try await farm.finished("after").delivered == 500)
+        let after = try await farm.ready()
+        #expect(after.intake.pid == before.intake.pid && after.intake.restarts == 0)
+        #expect(after.workers.map(\.pid) == before.workers.map(\.pid), "\(farm.coordinator.error)")
+    }
+
+    private func outages(_ farm: Farm) -> Int {
+        farm.coordinator.error.components(separatedBy: "Redis is not reachable").count - 1
+    }
+
+    @Test func `a farm without Redis says so once, and ends when it is told to`() async throws {
+        let farm = try await Farm()
+        _ = try await farm.ready()
+        try await farm.redis.kill()
+        try await eventually("the leases run out") { farm.coordinator.error.contains("leases have run out") }
+        // The coordinator, the intake, two workers.
+        #expect(outages(farm) == 4, "\(farm.coordinator.error)")
+        farm.coordinator.signal(SIGTERM)
+        #expect(try await farm.coordinator.wait() == .exited(0))
+        // At its start, when nothing is under way yet.
+        try farm.restartCoordinator()
+        try await eventually("it waits for Redis") { outages(farm) == 5 }
+        farm.coordinator.signal(SIGTERM)
+        #expect(try await farm.coordinator.wait(within: .seconds(20)) == .exited(0))
+    }
+
+    @Test func `a farm that loses Redis while it ends does not wait for it`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["silence 100%"]))
+        _ = try await farm.ready()
+        try farm.push([Job(id: "away", tokens: Tokens.make(10))])
+        try await farm.gateway.requests(10)
+        try await farm.redis.kill()
+        farm.coordinator.signal(SIGTERM)
+        #expect(try await farm.coordinator.wait(within: .seconds(90)) == .exited(0))
+    }
+}
