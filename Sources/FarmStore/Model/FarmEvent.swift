@@ -3,16 +3,11 @@ import RESP
 /// A line of the events stream, which producers read. Redis adds `at`, its own milliseconds.
 package struct FarmEvent: Sendable {
     package enum Kind: String, Sendable {
-        case jobAccepted = "job.accepted"
-        case jobRefused = "job.refused"
-        case jobFinished = "job.finished"
         case pushDelivered = "push.delivered"
         case pushFailed = "push.failed"
         case pushExpired = "push.expired"
         case tokenDead = "token.dead"
         case tokenMalformed = "token.malformed"
-        case appPaused = "app.paused"
-        case appResumed = "app.resumed"
     }
 
     package let kind: Kind

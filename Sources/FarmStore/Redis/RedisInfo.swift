@@ -31,6 +31,5 @@ package struct RedisInfo: Sendable {
     /// A farm needs "noeviction".
     package var evictionPolicy: String { text("maxmemory_policy") }
     package var isAppendOnly: Bool { number("aof_enabled") == 1 }
-    package var isCluster: Bool { number("cluster_enabled") == 1 }
     package var isLastAppendOK: Bool { text("aof_last_write_status") != "err" }
 }
