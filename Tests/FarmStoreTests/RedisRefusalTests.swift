@@ -94,10 +94,11 @@ import Testing
             }
             connection.start()
             await connection.whenReady()
-            // On a busy machine a try may also run out of time.
             #expect(fake.connections >= 5)
             #expect(outages.count == 2 && outages.last == "ended", "\(outages)")
-            #expect(fake.connections > 5 || outages.first?.contains(refusal) == true, "\(outages)")
+            let first = try #require(outages.first)
+            // On a busy machine the first try may also run out of time.
+            #expect(first.contains(refusal) || first.contains("no time left"), "\(outages)")
             connection.close()
             fake.stop()
         }
@@ -107,8 +108,8 @@ import Testing
         try await onLoop {
             let fake = FakeRedis()
             let connection = try await connected(fake)
-            var outages = 0
-            connection.onOutage = { _ in outages += 1 }
+            var outages: [String] = []
+            connection.onOutage = { if case .began(let error) = $0 { outages.append("\(error)") } }
             var left = 6
             fake.answer = { _ in
                 left -= 1
@@ -117,8 +118,8 @@ import Testing
             let store = AppStore(app: "demo", connection: connection)
             #expect(try await store.performPatiently(ReleaseLeases(nonce: "n", fields: nil)) == 1)
             #expect(fake.commands.count == 7 && Set(fake.commands).count == 1 && fake.connections == 7)
-            // Each time the first try brought it back: nobody has to hear of it.
-            #expect(outages == 0)
+            // Each time the first try brought it back: nobody has to hear of it. On a busy machine it may run out of time.
+            #expect(outages.allSatisfy { $0.contains("no time left") }, "\(outages)")
             connection.close()
             fake.stop()
         }
