@@ -4,12 +4,17 @@ import Testing
 
 /// Processes have the time that they need, and no more. These tests mostly wait, so they run side by side.
 @Suite(.timeLimit(.minutes(3))) struct PatienceTests {
+    /// Until so many requests have come to the gateway, which answers none of them soon.
+    private func inTheAir(_ count: Int, _ farm: Farm) async throws {
+        try await eventually("\(count) requests") { try farm.gateway.counter("requests") == count }
+    }
+
     @Test func `a worker that ends has the time to wait for slow answers`() async throws {
         // Longer than a child may be silent.
         let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 13s"]))
         _ = try await farm.ready()
         try farm.push([Job(id: "slow", tokens: Tokens.make(50))])
-        try await farm.gateway.requests(50)
+        try await inTheAir(50, farm)
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         #expect(!farm.coordinator.error.contains("hangs"), "\(farm.coordinator.error)")
@@ -22,16 +27,25 @@ import Testing
     @Test func `a host that stood still goes on with the same processes`() async throws {
         let farm = try await Farm()
         let before = try await farm.ready()
-        let group = farm.coordinator.pid
-        _ = kill(-group, SIGSTOP)
+        let coordinator = farm.coordinator.pid
+        _ = kill(-coordinator, SIGSTOP)
         // Longer than a child may be silent.
         try await Task.sleep(for: .seconds(13))
-        _ = kill(-group, SIGCONT)
+        // The coordinator wakes first, and looks before anybody can have given a sign.
+        let line = try hostLine(farm)
+        _ = kill(coordinator, SIGCONT)
+        try await eventually("it has looked") { try hostLine(farm) != line }
+        _ = kill(-coordinator, SIGCONT)
         try farm.push([Job(id: "after", tokens: Tokens.make(500))])
         #expect(try await farm.finished("after").delivered == 500)
         let after = try await farm.ready()
         #expect(after.intake.pid == before.intake.pid && after.intake.restarts == 0)
         #expect(after.workers.map(\.pid) == before.workers.map(\.pid), "\(farm.coordinator.error)")
+    }
+
+    /// What the coordinator writes of its host into Redis, after it has looked at its children.
+    private func hostLine(_ farm: Farm) throws -> String? {
+        try farm.redis.client().run("HGET", "{pushfarm}:hosts", "here").text
     }
 
     private func outages(_ farm: Farm) -> Int {
@@ -55,10 +69,10 @@ import Testing
     }
 
     @Test func `a farm that loses Redis while it ends does not wait for it`() async throws {
-        let farm = try await Farm(Farm.Options(faults: ["silence 100%"]))
+        let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 60s"]))
         _ = try await farm.ready()
-        try farm.push([Job(id: "away", tokens: Tokens.make(10))])
-        try await farm.gateway.requests(10)
+        try farm.push([Job(id: "away", tokens: Tokens.make(1))])
+        try await inTheAir(1, farm)
         try await farm.redis.kill()
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait(within: .seconds(90)) == .exited(0))

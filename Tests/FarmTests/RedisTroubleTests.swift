@@ -75,23 +75,6 @@ extension BusyFarms {
             #expect(!farm.coordinator.hasEnded)
         }
 
-        /// What a farm that went through trouble owes: everything once, by the same coordinator, and few words about it.
-        private func expectExactlyOnce(
-            _ farm: Farm, _ jobs: [Job], sourceLocation: SourceLocation = #_sourceLocation
-        ) async throws {
-            let totals = try await farm.finished(jobs, sourceLocation: sourceLocation)
-            let count = jobs.reduce(0) { $0 + $1.tokens.count }
-            #expect(totals.delivered == count && totals.failed == 0, sourceLocation: sourceLocation)
-            #expect(totals.maybeDuplicated == 0, sourceLocation: sourceLocation)
-            let ledger = try farm.gateway.ledger()
-            #expect(
-                ledger.lost(of: jobs.flatMap(\.tokens)) == 0 && ledger.doubles == 0,
-                sourceLocation: sourceLocation)
-            #expect(!farm.coordinator.hasEnded, sourceLocation: sourceLocation)
-            let lines = farm.coordinator.error.split(separator: "\n").count
-            #expect(lines < 100, "\(farm.coordinator.error.suffix(3000))", sourceLocation: sourceLocation)
-        }
-
         @Test func `scripts and connections that go twenty times in a row are no matter`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
             _ = try await farm.ready()
@@ -106,38 +89,7 @@ extension BusyFarms {
                 try client.run("CLIENT", "KILL", "TYPE", "pubsub")
                 try await farm.gateway.requests(round * 200 + 20)
             }
-            try await expectExactlyOnce(farm, jobs)
-        }
-
-        @Test func `a Redis that closes idle connections is no matter`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
-            _ = try await farm.ready()
-            try farm.redis.client().run("CONFIG", "SET", "timeout", "1")
-            let jobs = Job.several("i", Tokens.make(600), size: 200)
-            for (round, job) in jobs.enumerated() {
-                // Idle for longer than Redis bears.
-                try await Task.sleep(for: .milliseconds(2_500))
-                try farm.push([job])
-                try await farm.gateway.requests((round + 1) * 200)
-            }
-            try await expectExactlyOnce(farm, jobs)
-        }
-
-        @Test func `a Redis that is made a replica and a master again is waited for`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
-            _ = try await farm.ready()
-            let jobs = Job.several("m", Tokens.make(4_000), size: 500)
-            try farm.push(jobs)
-            for round in 0..<2 {
-                try await farm.gateway.requests(400 + round * 1_000)
-                let client = try farm.redis.client()
-                // Nobody listens there: the data stay as they are, and writes get READONLY.
-                try client.run("CONFIG", "SET", "replica-serve-stale-data", "yes")
-                try client.run("REPLICAOF", "127.0.0.1", "1")
-                try await Task.sleep(for: .seconds(3))
-                try client.run("REPLICAOF", "NO", "ONE")
-            }
-            try await expectExactlyOnce(farm, jobs)
+            try await farm.expectExactlyOnce(jobs)
         }
 
         @Test(arguments: ["everysec", "always"])
@@ -152,62 +104,7 @@ extension BusyFarms {
                 try await farm.gateway.requests(round * 1_500 + 300)
                 try await farm.redis.crash()
             }
-            try await expectExactlyOnce(farm, jobs)
-        }
-
-        @Test func `a Redis that stands still stops the sending, and the same owner goes on`() async throws {
-            // More than the workers hold: there is always something left to send.
-            let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 20"]))
-            _ = try await farm.ready()
-            let jobs = Job.several("z", Tokens.make(12_000), size: 2_000)
-            try farm.push(jobs)
-            try await farm.gateway.requests(500)
-            let before = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
-            farm.redis.process.signal(SIGSTOP)
-            // Beyond the lease, by whichever clock.
-            try await Task.sleep(for: .seconds(12))
-            let reached = try farm.gateway.ledger().lines.count
-            try await Task.sleep(for: .seconds(2))
-            #expect(try farm.gateway.ledger().lines.count == reached, "nothing is sent without a lease")
-            #expect(reached < 12_000)
-            farm.redis.process.signal(SIGCONT)
-            try await expectExactlyOnce(farm, jobs)
-            let after = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
-            #expect(
-                before.filter { !$0.key.hasPrefix("until") } == after.filter { !$0.key.hasPrefix("until") })
-        }
-
-        @Test(
-            .enabled(if: SmallDisk.obstacle == nil, Comment(rawValue: SmallDisk.obstacle ?? "")),
-            arguments: ["everysec", "always"])
-        func `a full disk stops the farm until there is room again`(fsync: String) async throws {
-            let disk = try SmallDisk()
-            let farm = try await Farm(
-                Farm.Options(
-                    faults: ["latency 20ms", "streams 50"],
-                    redisOptions: ["--dir", disk.path, "--appendfsync", fsync]))
-            _ = try await farm.ready()
-            let jobs = Job.several("d", Tokens.make(3_000), size: 500)
-            try farm.push(jobs)
-            try await farm.gateway.requests(500)
-            try disk.fill()
-            if fsync == "always" {
-                // Redis cannot keep its promise, and ends.
-                guard case .exited = try await farm.redis.process.wait() else {
-                    throw Overdue(description: "killed")
-                }
-                disk.free()
-                try await farm.redis.restart()
-            } else {
-                // Nothing is ours any more when there is room again.
-                try await eventually("the leases run out", within: .seconds(40)) {
-                    farm.coordinator.error.contains("leases have run out")
-                }
-                #expect(throws: RESPServerError.self) { try farm.redis.client().run("SET", "probe", "x") }
-                disk.free()
-            }
-            try await expectExactlyOnce(farm, jobs)
-            _ = disk
+            try await farm.expectExactlyOnce(jobs)
         }
 
         private static func skip(_ command: [String]) -> [String] {

@@ -5,9 +5,20 @@ import Testing
 @testable import Intake
 
 struct WorkTurnTests {
-    /// Who works, in the order in which they came to it.
-    @Loop private final class Record {
-        var working: [String] = []
+    /// Apps that want to work, and who does, in the order in which they came to it.
+    @Loop private final class Queue {
+        private(set) var asking = 0
+        private(set) var working: [String] = []
+
+        init(_ apps: [String], for turn: WorkTurn) {
+            for app in apps {
+                Task { @Loop in
+                    asking += 1
+                    await turn.begin(app)
+                    working.append(app)
+                }
+            }
+        }
     }
 
     @Test func `apps work side by side`() async throws {
@@ -21,41 +32,30 @@ struct WorkTurnTests {
     @Test func `while the jobs of one app go one by one, one app works at a time`() async throws {
         try await onLoop {
             let turn = WorkTurn()
-            let record = Record()
             turn.set("a", isCareful: true)
             await turn.begin("a")
-            for app in ["b", "c"] {
-                Task { @Loop in
-                    await turn.begin(app)
-                    record.working.append(app)
-                }
-            }
-            try await Loop.sleep(for: .milliseconds(20))
-            #expect(record.working.isEmpty)
+            let queue = Queue(["b", "c"], for: turn)
+            #expect(await until { queue.asking == 2 })
+            #expect(queue.working.isEmpty)
             turn.end("a")
-            #expect(await until { !record.working.isEmpty })
-            try await Loop.sleep(for: .milliseconds(20))
-            let first = record.working
+            #expect(await until { !queue.working.isEmpty })
+            // Both were woken in the same turn of the loop: the other one waits again by now.
+            let first = queue.working
             #expect(first.count == 1)
             turn.end(first[0])
-            #expect(await until { record.working.count == 2 })
+            #expect(await until { queue.working.count == 2 })
         }
     }
 
     @Test func `when no app is careful any more, all go on`() async throws {
         try await onLoop {
             let turn = WorkTurn()
-            let record = Record()
             turn.set("a", isCareful: true)
             await turn.begin("a")
-            for app in ["b", "c"] {
-                Task { @Loop in
-                    await turn.begin(app)
-                    record.working.append(app)
-                }
-            }
+            let queue = Queue(["b", "c"], for: turn)
+            #expect(await until { queue.asking == 2 })
             turn.set("a", isCareful: false)
-            #expect(await until { record.working.count == 2 })
+            #expect(await until { queue.working.count == 2 })
         }
     }
 }
