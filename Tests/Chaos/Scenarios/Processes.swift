@@ -10,9 +10,8 @@ extension Scenario {
             try await stage.again(every: .milliseconds(500)) { await stage.killWorker() }
         },
         Scenario(
-            2, "kill at each failpoint", .with { $0.failpoints = Scenario.points.map { "\($0):kill:1:0:1" } }
-        ) {
-            stage in
+            2, "kill at each failpoint", .with { $0.failpoints = Scenario.pointRules }
+        ) { stage in
             stage.startFlow()
             stage.expectation.doubles = Scenario.points.count * Stage.window
             stage.expectation.keepsOrder = false
@@ -96,17 +95,25 @@ extension Scenario {
         },
     ]
 
-    /// Each place of worker and coordinator where a kill is worth something.
-    static let points =
-        [
+    /// Each place where a kill is worth something, once. A worker sends something before each: kills in a row that always
+    /// meet the same push, alone, are what poison looks like.
+    static var pointRules: [String] {
+        points.enumerated().map { index, point in "\(point.name):kill:\(point.probability):\(index):1" }
+    }
+
+    /// How often each is passed differs: once a push, once a batch, now and then.
+    static let points: [(name: String, probability: Double)] =
+        ["send.before", "send.after", "answer"].map { ($0, 0.02) }
+        + [
             "redis.checkout.before", "redis.checkout.sent", "redis.checkout.after", "batch.read",
-            "send.before",
-            "send.after", "answer", "redis.report.before", "redis.report.sent", "redis.report.after",
-            "batch.done", "redis.take.before", "redis.take.after", "intake.parse", "redis.split.before",
-            "redis.split.sent", "redis.split.after", "redis.settle.before", "redis.settle.sent",
-            "redis.settle.after", "redis.promote.after", "redis.reclaim.before", "redis.reclaim.after",
-            "redis.lease.before", "redis.lease.after",
-        ]
+            "redis.report.before", "redis.report.sent", "redis.report.after", "batch.done",
+        ].map { ($0, 0.2) }
+        + [
+            "redis.take.before", "redis.take.after", "intake.parse", "redis.split.before", "redis.split.sent",
+            "redis.split.after", "redis.settle.before", "redis.settle.sent", "redis.settle.after",
+            "redis.promote.after", "redis.reclaim.before", "redis.reclaim.after", "redis.lease.before",
+            "redis.lease.after",
+        ].map { ($0, 1) }
 }
 
 extension Stage {
