@@ -87,7 +87,7 @@ let package = Package(
         .target(
             name: "Coordinator",
             dependencies: [
-                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "RESP",
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS",
                 "FarmStore", "FarmConfiguration", "Supervision",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -207,6 +207,9 @@ extension Gatherer {
         desk.log.error(
             "a results entry cannot be settled and is left in the stream",
             metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(reason)"])
-        desk.store.send(TellOfUnreadableEntry(entry: id, reason: reason, at: desk.clock.seconds)) { _ in }
+        var event = FarmEvent(.unreadable)
+        event.add("entry", bytes: id.bytes)
+        event.add("reason", reason)
+        desk.store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
     }
 }

@@ -133,8 +133,12 @@ import Logging
     }
 
     func tellOfQuarantine(_ shard: Int, _ duration: Duration, _ crashes: Int) {
-        let event = TellOfQuarantine(shard: shard, duration: duration, crashes: crashes)
-        store.send(event) { _ in }
+        var event = FarmEvent(.shardParked)
+        event.add("shard", "\(shard)")
+        event.add("reason", "crashes")
+        event.add("crashes", "\(crashes)")
+        event.add("seconds", "\(duration.components.seconds)")
+        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
     }
 
     /// Hosts are gone: what their gatherers were given and left is settled here.

@@ -27,7 +27,7 @@ extension FuzzTarget {
         Refuse.self,
         ReleaseLeases.self, Release.self, RenewLeases.self, Report.self, Resume.self, ScanBatches.self,
         Settle.self,
-        Split.self, Submit.self, Take.self, WaitForJob.self,
+        Split.self, Submit.self, Take.self, TellEvent.self, WaitForJob.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {

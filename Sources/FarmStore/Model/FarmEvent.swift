@@ -8,10 +8,15 @@ package struct FarmEvent: Sendable {
         case pushExpired = "push.expired"
         case tokenDead = "token.dead"
         case tokenMalformed = "token.malformed"
+        /// A shard waits, because its pushes were in the air in crash after crash.
+        case shardParked = "shard.parked"
+        /// A results entry cannot be settled.
+        case unreadable = "farm.unreadable"
     }
 
     package let kind: Kind
-    private var words: [[UInt8]] = []
+    /// Field and value in turns, behind the type and the time.
+    private(set) var words: [[UInt8]] = []
 
     package init(_ kind: Kind) { self.kind = kind }
 
