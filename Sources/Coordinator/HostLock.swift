@@ -53,9 +53,6 @@ import FarmStore
         Self.write(nonce, to: opened)
     }
 
-    /// The coordinator uses another nonce from now on.
-    func note(nonce: String) { Self.write(nonce, to: descriptor) }
-
     private static func read(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 128)
         let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -91,6 +91,7 @@ package struct Mend: Request {
 
     package var target: Target
     package var shards: Int
+    /// How long the account of a job stays that ends with the repair.
     package var accountSeconds: Int
 
     package init(_ target: Target, shards: Int, accountSeconds: Int = Retention().accountSeconds) {

@@ -31,12 +31,15 @@ import FarmStore
         for _ in 0..<Self.rounds {
             let faults = try await client.call(Audit(shards: shards), app)
             if faults.isEmpty { break }
-            for id in Set(faults.compactMap(Self.batch)).sorted() {
-                done += try await client.call(Mend(.batch(id), shards: shards), app)
-            }
-            done += try await client.call(Mend(.accounts, shards: shards), app)
+            for id in Set(faults.compactMap(Self.batch)).sorted() { done += try await mend(.batch(id)) }
+            done += try await mend(.accounts)
         }
         return done
+    }
+
+    private func mend(_ target: Mend.Target) async throws(CommandFailure) -> [String] {
+        let life = Int(client.configuration.accountLife.components.seconds)
+        return try await client.call(Mend(target, shards: shards, accountSeconds: life), app)
     }
 
     /// The batch that a fault is about; its id has no spaces.
