@@ -42,7 +42,8 @@ struct FsckCommand: ParsableCommand {
 
         var text: String {
             guard !faults.isEmpty else { return "\(app): the books are exact\n" }
-            var text = "\(app): \(faults.count) fault\(faults.count == 1 ? "" : "s")\n" + faults.map { "  \($0)\n" }.joined()
+            let count = faults.count == 1 ? "1 fault" : "\(faults.count) faults"
+            var text = "\(app): \(count)\n" + faults.map { "  \($0)\n" }.joined()
             guard !repaired.isEmpty else { return text }
             text += "repaired:\n" + repaired.map { "  \($0)\n" }.joined()
             text += left.isEmpty ? "the books are exact now\n" : "left:\n" + left.map { "  \($0)\n" }.joined()
