@@ -127,9 +127,20 @@ extension Window {
         }
     }
 
+    /// Others of its list are on their way back: what is younger must not be sent before them, so it follows them.
+    func isBehindReturns(_ batch: HeldBatch) -> Bool {
+        guard mayHaveReturns else { return false }
+        let returns = held.values.filter { $0.standing == .goingBack }
+        mayHaveReturns = !returns.isEmpty
+        return returns.contains {
+            $0.number < batch.number && $0.shard == batch.shard && $0.lane == batch.lane
+        }
+    }
+
     private func putBack(_ batch: HeldBatch) {
         guard let token = shards.token(of: batch.shard) else { return forget(batch) }
         batch.goBack()
+        mayHaveReturns = true
         batch.beginAsking()
         let call = Call(batch: batch.number, delivery: batch.delivery, token: token)
         let batches = [(id: batch.id, delivery: batch.delivery)]

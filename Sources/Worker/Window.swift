@@ -59,6 +59,8 @@ class Window {
     var unreadable: [BatchID: Park] = [:]
     /// Batches wait to be given back.
     var hasReturns = false
+    /// Redis may have been asked to take a batch back, and not have answered.
+    var mayHaveReturns = false
     /// Shards in which batches may be stamped with our name that we do not know of.
     var unsure: Set<Int> = []
     /// The shards that a checkout under way asks, and the credit that it brings.
@@ -128,7 +130,7 @@ class Window {
         for (shard, token) in tokens where shards.token(of: shard) != token { unsure.insert(shard) }
         shards.assign(tokens)
         for batch in held.values {
-            batch.isHalted = tokens[batch.shard] == nil
+            batch.isHalted = tokens[batch.shard] == nil || isBehindReturns(batch)
             if !batch.isHalted { requeue(batch) }
         }
         hasReturns = true
@@ -162,7 +164,7 @@ class Window {
     }
 
     private func welcome(_ batch: HeldBatch) {
-        batch.isHalted = shards.tokens[batch.shard] == nil
+        batch.isHalted = shards.tokens[batch.shard] == nil || isBehindReturns(batch)
         if batch.granted < batch.count, !partial.contains(where: { $0 === batch }) { partial.append(batch) }
         if batch.settled > 0 { report(batch) }
         proceed(batch)

@@ -176,6 +176,20 @@ import Testing
         #expect(throws: StoreError.fenced(field: "01")) { try desk.perform(foreign) }
     }
 
+    @Test func `what is put back later stands behind what is older, whoever puts it back`() throws {
+        for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
+        let batches = try desk.checkout(most: 3).batches
+        for batch in [batches[1], batches[0]] {
+            let back = PutBack(token: desk.token, worker: "w1", batches: [(batch.id, batch.delivery)])
+            #expect(try desk.perform(back) == 1)
+        }
+        let gone = Reclaim(.gone(["w1"]), shards: [(1, desk.token)])
+        #expect(try desk.perform(gone).putBack == 1)
+        #expect(try Desk.jobs(desk.checkout(most: 1).batches) == ["j1"])
+        #expect(try Desk.jobs(desk.checkout("w2").batches) == ["j2", "j3", "j4"])
+        #expect(try desk.audit() == [])
+    }
+
     @Test func `a worker puts back nothing that another has by now`() throws {
         try desk.split([("j1", 2)])
         let batch = try #require(try desk.checkout("w1").batches.first)

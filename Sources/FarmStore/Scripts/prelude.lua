@@ -77,6 +77,25 @@ local function add_batch(id, tokens, body)
     call('HSET', STATES, id, '|0|0||' .. tokens .. '|' .. string.rep('.', tokens))
 end
 
+-- Puts a batch back into its list: at the head, but behind older ones that came back before it. The ids of first attempts
+-- tell their age; others go first.
+local AGE = '^%d+%.%a%.(%x+)%.(%d+)$'
+local function return_batch(list, id)
+    local moment, number = id:match(AGE)
+    local older, place = nil, 0
+    while moment and place < 256 do
+        local other = call('LINDEX', list, place)
+        local m, n = (other or ''):match(AGE)
+        if not m or m > moment or m == moment and tonumber(n) > tonumber(number) then break end
+        older, place = other, place + 1
+    end
+    if older then
+        call('LINSERT', list, 'AFTER', older, id)
+    else
+        call('LPUSH', list, id)
+    end
+end
+
 local function count_open(map, first, last)
     local _, n = map:sub(first, last):gsub('%.', '')
     return n
@@ -131,7 +150,7 @@ local function put_away(id, s)
         call('RPUSH', P .. 'parked', id)
     else
         local list, nn = ready_list(id)
-        call('LPUSH', list, id)
+        return_batch(list, id)
         call('PUBLISH', P .. 'bell', nn)
     end
 end

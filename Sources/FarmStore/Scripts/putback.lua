@@ -3,7 +3,7 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; then (batch, delivery)…, all of one shard
--- Reply batches put back, at the head of their lists in the order in which they were checked out
+-- Reply batches put back, at the head of their lists, behind older ones that were put back before
 -- Fence token, worker and delivery. OOM allowed.
 -- Again the batches are no longer stamped with the worker: nothing to put back.
 --
@@ -22,7 +22,7 @@ for i = #ids, 1, -1 do
             s.worker, s.granted = '', 0
             save_state(id, s)
             call('LREM', flight, -1, id)
-            call('LPUSH', (ready_list(id)), id)
+            return_batch(ready_list(id), id)
             moved = moved + 1
         end
     end

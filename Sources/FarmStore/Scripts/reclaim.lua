@@ -155,7 +155,7 @@ local function take_back(id, s, nn)
         call('RPUSH', P .. 'parked', id)
         parked = parked + 1
     else
-        call('LPUSH', (ready_list(id)), id)
+        return_batch(ready_list(id), id)
         moved = moved + 1
         rung[nn] = true
     end

@@ -3,7 +3,9 @@ import RESP
 
 /// Adds up what the events stream says of finished jobs, as a producer that reads along.
 @Loop final class EventCount {
-    private(set) var finished = 0
+    private(set) var finished: Set<String> = []
+    /// Jobs that were told to be finished once more.
+    private(set) var repeated = 0
     private(set) var accepted = 0
     private(set) var delivered = 0
     /// Of any kind.
@@ -45,7 +47,7 @@ import RESP
     private func add(_ fields: [String: String]) {
         guard fields["type"] == "job.finished" else { return }
         func number(_ name: String) -> Int { fields[name].flatMap { Int($0) } ?? 0 }
-        finished += 1
+        if !finished.insert(fields["job"] ?? "").inserted { repeated += 1 }
         accepted += number("accepted")
         delivered += number("delivered")
         outcomes += number("delivered") + number("failed") + number("expired") + number("cancelled")

@@ -20,22 +20,23 @@ import RandomTesting
 
     var jobs: [String] { notes.compactMap { if case .attempt = $0.kind { $0.job } else { nil } } }
 
-    /// - Returns: whether Redis has confirmed it.
+    /// - Returns: what Redis has answered: accepted, refused, or nothing in time, which may mean either.
     @discardableResult
-    func push(_ job: Job, _ promise: ProducerNote.Promise) async -> Bool {
+    func push(_ job: Job, _ promise: ProducerNote.Promise) async -> ProducerNote.Kind {
         note(job.id, .attempt(promise))
         do {
             if redis == nil { redis = try await PlainRedis(path) }
         } catch {
             // Nothing was sent.
             note(job.id, .refused)
-            return false
+            return .refused
         }
         let answer = try? await redis?.call(["RPUSH", "pushfarm:\(app)", job.text])
         if answer == nil { redis = nil }
         if answer?.error != nil { refusals += 1 }
-        note(job.id, answer.map { $0.error == nil ? .accepted : .refused } ?? .unknown)
-        return answer.map { $0.error == nil } ?? false
+        let kind: ProducerNote.Kind = answer.map { $0.error == nil ? .accepted : .refused } ?? .unknown
+        note(job.id, kind)
+        return kind
     }
 
     /// Drops its notes: for runs that are too long to keep them.

@@ -28,6 +28,8 @@ extension Stage {
     private func settled(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline {
+            // The mark of a failpoint is there before its process is gone.
+            if !options.failpoints.isEmpty { try? await restartTheDead() }
             if let accounts = await observer.look(), await isSettled(accounts) { return true }
             _ = try? await Loop.sleep(for: .milliseconds(300))
         }

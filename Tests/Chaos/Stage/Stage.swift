@@ -163,7 +163,7 @@ import Transport
     package func push(_ size: Int, within time: Duration? = nil) async -> Bool {
         let deadline = time.map { WallTime.now + Int64($0 / .milliseconds(1)) }
         let (job, promise) = load.job(size, deadline: deadline)
-        return await producers[0].push(job, promise)
+        return await producers[0].push(job, promise) == .accepted
     }
 
     /// Jobs of random size, again and again.

@@ -42,15 +42,16 @@ extension Mutant {
             "if false then"),
         Mutant(.report, "leaves a batch parked", "call('LREM', P .. 'parked', 1, id)"),
         Mutant(
-            .putback, "puts batches to the end", "call('LPUSH', (ready_list(id)), id)",
+            .putback, "puts batches to the end", "return_batch(ready_list(id), id)",
             "call('RPUSH', (ready_list(id)), id)"),
+        Mutant(.putback, "puts a younger batch first", "if not m or m > moment", "if true or m > moment"),
         Mutant(.putback, "rings no bell", "if moved > 0 then", "if false then"),
         Mutant(.park, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
         Mutant(.park, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
         Mutant(.park, "tells nobody", "tell('batch.parked'", "tostring('batch.parked'"),
         Mutant(.release, "leaves what is held against a batch", "        s.caution = ''\n"),
         Mutant(
-            .reclaim, "puts batches to the end", "call('LPUSH', (ready_list(id)), id)",
+            .reclaim, "puts batches to the end", "return_batch(ready_list(id), id)",
             "call('RPUSH', (ready_list(id)), id)"),
         Mutant(
             .reclaim, "forgets the suspects' place", "c.suspect, c.careful, c.group = s.granted, 1, c",

@@ -203,6 +203,12 @@ extension ScriptCase {
             return PutBack(
                 token: desk.token, worker: "w1", batches: batches.map { ($0.id, $0.delivery) })
         },
+        ScriptCase("puts a batch back behind an older one", again: .other("0")) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let batches = try desk.checkout(most: 2).batches.map { ($0.id, $0.delivery) }
+            try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [batches[0]]))
+            return PutBack(token: desk.token, worker: "w1", batches: [batches[1]])
+        },
         ScriptCase("parks a batch", again: .other("0")) { desk in
             desk.park(try desk.held([("a", 2), ("b", 1)]))
         },

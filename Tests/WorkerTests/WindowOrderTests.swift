@@ -1,0 +1,60 @@
+import FarmStore
+import PushModel
+import Testing
+
+@testable import FarmStore
+@testable import Worker
+
+/// Batches of one list keep their order also when some of them are on their way back.
+struct WindowOrderTests {
+    private let window = Window(worker: "w", now: .now)
+    private static let token = FenceToken(Array("1:n:h".utf8))
+
+    private func given(_ number: Int, lane: String = "h") -> Checkout.Batch {
+        Checkout.Batch(
+            id: BatchID(Array("03.\(lane).65a0b1c2d3e4f.\(number)".utf8)), delivery: 1, granted: 1,
+            suspect: 0,
+            map: Array(".".utf8), body: Batches.body([.init(job: "job-\(number)")]))
+    }
+
+    private func returned() -> [(call: Window.Call, batch: BatchID)] {
+        window.takeActions().compactMap { action in
+            guard case .putBack(let call, let request) = action else { return nil }
+            return request.batches.first.map { (call, $0.id) }
+        }
+    }
+
+    @Test func `what comes while an older batch is going back goes back as well`() throws {
+        window.assign([3: Self.token])
+        window.accept(given(1))
+        window.assign([:])
+        let first = try #require(returned().first)
+        // The leases are ours again before Redis has answered, and so is a batch whose checkout was lost.
+        window.assign([3: Self.token])
+        window.accept(given(2))
+        window.accept(given(3, lane: "b"))
+        #expect(window.nextBatch(isAlone: true)?.lane == .bulk, "of the other list nothing goes back")
+        window.assign([3: Self.token])
+        #expect(window.nextBatch(isAlone: true)?.lane == .bulk)
+        let second = returned()
+        #expect(second.map(\.batch) == [given(2).id])
+        for call in [first.call] + second.map(\.call) { window.givenBack(call, .success(1)) }
+        // Redis has both in their order.
+        for number in [1, 2] { window.accept(given(number)) }
+        #expect(window.nextBatch(isAlone: true)?.id == given(1).id)
+    }
+
+    @Test func `a call that had no answer is made again, and what came since follows`() throws {
+        window.assign([3: Self.token])
+        window.accept(given(1))
+        window.assign([:])
+        let first = try #require(returned().first)
+        window.givenBack(first.call, .failure(.redis(.closed)))
+        window.assign([3: Self.token])
+        window.accept(given(2))
+        #expect(window.nextBatch(isAlone: true) == nil)
+        window.reconnected(isOther: false)
+        #expect(Set(returned().map(\.batch)) == [given(1).id, given(2).id])
+        #expect(window.nextBatch(isAlone: true) == nil)
+    }
+}
