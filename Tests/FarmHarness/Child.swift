@@ -28,7 +28,9 @@ package final class Child {
         outputFile = "\(folder)/\(name).out"
         errorFile = "\(folder)/\(name).err"
         // What a sanitizer that is built in listens to: the rest of the environment is not for children.
-        let sanitizers = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
+        let sanitizers = ProcessInfo.processInfo.environment.filter {
+            $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "SWIFT_BACKTRACE"
+        }
         let defaults = sanitizers.merging(["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]) { $1 }
         let variables = defaults.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         let words = prefix + [program] + arguments
@@ -73,11 +75,16 @@ package final class Child {
 
     /// Living processes of its group, without itself.
     package var descendants: [pid_t] {
-        ProcessTable.members(ofGroup: pid).filter { $0 != pid }
+        isDestroyed ? [] : ProcessTable.members(ofGroup: pid).filter { $0 != pid }
     }
 
     private func note(_ status: Int32) {
         end = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
+        // The number of a group that is empty is given to others: a signal to it later would hit somebody else's process.
+        if !isDestroyed, kill(-pid, 0) != 0, errno == ESRCH {
+            isDestroyed = true
+            Guardian.shared.forget(pid)
+        }
     }
 
     private static func text(_ file: String) -> String {

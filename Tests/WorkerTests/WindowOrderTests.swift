@@ -13,7 +13,7 @@ struct WindowOrderTests {
     private func given(_ number: Int, lane: String = "h") -> Checkout.Batch {
         Checkout.Batch(
             id: BatchID(Array("03.\(lane).65a0b1c2d3e4f.\(number)".utf8)), delivery: 1, granted: 1,
-            suspect: 0,
+            caution: nil,
             map: Array(".".utf8), body: Batches.body([.init(job: "job-\(number)")]))
     }
 

@@ -52,7 +52,7 @@ final class BuiltProgram {
         posix_spawn_file_actions_addopen(&actions, 1, folder + "/output", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, folder + "/error", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         var words = (["pushfarm"] + arguments).map { strdup($0) } + [nil]
-        let names = ["ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"]
+        let names = ["ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "SWIFT_BACKTRACE"]
         let sanitizers = names.compactMap { (name: String) -> (String, String)? in
             getenv(name).map { (name, String(cString: $0)) }
         }

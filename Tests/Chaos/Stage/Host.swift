@@ -68,9 +68,6 @@ package import Foundation
     }
 
     func destroy() {
-        for child in former + [coordinator] {
-            _ = kill(-child.pid, SIGKILL)
-            child.destroy()
-        }
+        for child in former + [coordinator] { child.destroy() }
     }
 }
