@@ -55,8 +55,8 @@ import RESP
         ).integer.map(Double.init)
         return sums.sorted { $0.key < $1.key }.map { ($0.key, .entries, $0.value) }
             + [
+                ("redis, its data", .megabytes, bytes / 1_048_576),
                 ("redis, the events stream", .megabytes, (events ?? 0) / 1_048_576),
-                ("redis, its other data", .megabytes, (bytes - (events ?? 0)) / 1_048_576),
             ]
     }
 
