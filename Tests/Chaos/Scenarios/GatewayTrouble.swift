@@ -64,11 +64,11 @@ extension Scenario {
             }
             // A token that is refused although it was just made is the operator's: the app waits for his word.
             try await stage.fault("expired token") {
-                try stage.gateway.tell("expired-token 2s")
-                try await stage.pause(.seconds(3))
-                if try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text == nil {
-                    stage.complain("the app was not paused")
+                try stage.gateway.tell("expired-token 1h")
+                try await eventually("the app is paused") {
+                    try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text != nil
                 }
+                try stage.gateway.tell("expired-token off")
                 try await stage.run("resume", "demo")
             }
             if try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text != nil {
