@@ -180,7 +180,7 @@ let package = Package(
             name: "GatewayTests",
             dependencies: [
                 "Gateway", "Simulator", "APNs", "HTTP2", "PushModel", "TLS", "EventLoop", "Transport",
-                "LoopTesting", .product(name: "Logging", package: "swift-log"),
+                "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(
@@ -204,7 +204,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CoordinatorTests",
-            dependencies: ["Coordinator", "FarmStore", "FarmPolicy", "PushModel", "RandomTesting"],
+            dependencies: [
+                "Coordinator", "FarmHarness", "FarmStore", "FarmPolicy", "PushModel", "RESP", "RandomTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "IntakeTests",

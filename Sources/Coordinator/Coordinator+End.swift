@@ -116,5 +116,6 @@ extension Coordinator {
         subscriber?.close()
         // The line ends by itself if this does not get through.
         try? await registry.leave(host: configuration.host, nonce: nonce)
+        registry.tell(HostCommand.left(host: configuration.host).text)
     }
 }

@@ -84,6 +84,9 @@ extension Coordinator {
     func obey(_ command: HostCommand) {
         switch command {
         case .hosts: Task { @Loop in await beat() }
+        case .left(let host):
+            membership.left(host, at: .now)
+            Task { @Loop in await beat() }
         case .free(let app):
             apps[app]?.leases.wake()
             leaseBell.ring()

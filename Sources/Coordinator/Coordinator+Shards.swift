@@ -11,42 +11,36 @@ extension Coordinator {
     func keepLeasesOn() async {
         while !Task.isCancelled {
             let now = ContinuousClock.now
-            if now >= nextRenewal {
+            if leaseRounds.isRenewalDue(at: now) {
                 await keepLeases()
             } else {
                 for app in apps.values where app.leases.isDue(at: now) { _ = await app.leases.keep() }
             }
             let isPressing = apps.values.contains { $0.leases.isDue(at: .now) }
-            let wait = min(max(nextRenewal - .now, .zero), isPressing ? Self.retryInterval : .seconds(1))
-            await leaseBell.wait(atMost: max(wait, .milliseconds(1)))
+            await leaseBell.wait(atMost: leaseRounds.pause(isPressing: isPressing, at: .now))
         }
     }
 
-    /// What Redis did not do is tried again so much later.
-    private static let retryInterval = Duration.milliseconds(500)
-
     func keepLeases() async {
-        nextRenewal = .now + LeaseClock.renewInterval
+        leaseRounds.begin(at: .now)
         let start = BootClock.milliseconds
         var allKept = true
         for app in apps.values {
             let kept = await app.leases.keep()
             allKept = allKept && kept
         }
-        if allKept { return grantLease(from: start) }
-        nextRenewal = .now + Self.retryInterval
-        guard !leaseClock.mayStart(at: BootClock.milliseconds) else { return }
-        for app in apps.values { app.leases.expire() }
+        switch leaseRounds.ended(
+            isConfirmed: allKept, from: start, to: BootClock.milliseconds, at: .now)
+        {
+        case .granted(let end): for slot in slots { slot.tell(.lease(end: end)) }
+        case .pending: break
+        case .expired: for app in apps.values { app.leases.expire() }
+        }
     }
 
     func renewSoon() {
-        nextRenewal = .now
+        leaseRounds.renewSoon(at: .now)
         leaseBell.ring()
-    }
-
-    private func grantLease(from start: UInt64) {
-        leaseClock.confirmed(from: start)
-        for slot in slots { slot.tell(.lease(end: leaseClock.end)) }
     }
 
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
@@ -103,7 +97,7 @@ extension Coordinator: WorkerSlot.Owner {
         for app in apps.values {
             for order in app.credentials.orders { slot.tell(order) }
         }
-        slot.tell(.lease(end: leaseClock.end))
+        slot.tell(.lease(end: leaseRounds.clock.end))
     }
 
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {

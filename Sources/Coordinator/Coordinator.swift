@@ -55,15 +55,15 @@ import Supervision
     var intake: IntakeSlot?
     var map: ShardMap
     var surroundings: HostedApp.Surroundings?
+    /// Apps that were added since the start.
+    var added = 0
     var subscriber: RedisSubscriber?
-    var leaseClock = LeaseClock()
+    var leaseRounds = LeaseRounds(now: .now)
     /// Of this process: tells it from every other that has or had its host's name.
     let nonce = Nonce.make()
     var membership = Membership(now: .now)
     /// Rings when leases are to be looked at before their time.
     let leaseBell = Bell()
-    /// When all leases are renewed next.
-    var nextRenewal = ContinuousClock.now
     /// Why it ends, if not by a signal.
     var failure: CoordinatorError?
     var signals: [SignalWatcher] = []
@@ -188,6 +188,10 @@ import Supervision
     }
 
     func add(_ configuration: AppConfiguration, _ around: HostedApp.Surroundings) async {
+        added += 1
+        // Of its own: what an app that was taken out and is back gives up late takes nothing from the new one.
+        var around = around
+        around.nonce = "\(nonce).\(added)"
         let app = HostedApp(configuration, shares: membership.shares(of: configuration.name), around)
         apps[configuration.name] = app
         app.onShardsChanged = { [unowned self, unowned app] in

@@ -29,7 +29,7 @@ import Logging
         var registry: FarmRegistry
         var host: String
         var shards: Int
-        /// Of this process, and of the one before if it is known to be gone, else "".
+        /// That no lease was ever taken with; and of the process before if it is known to be gone, else "".
         var nonce: String
         var predecessor: String
         var retention: Retention
@@ -48,9 +48,10 @@ import Logging
         tellIntake = around.tellIntake
         retention = around.retention
         store = AppStore(app: name, connection: around.redis)
-        leases = AppLeases(
-            store, host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
-            predecessor: around.predecessor, log: around.log)
+        let holdings = Holdings(
+            host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
+            predecessor: around.predecessor)
+        leases = AppLeases(holdings, store: store, log: around.log)
         liveWorkers = around.liveWorkers
         credentials = AppCredentials(
             configuration, store: store, registry: around.registry, log: around.log,

@@ -29,7 +29,7 @@ package struct Membership: Sendable {
 
     /// Nothing is moved between living hosts before so long nothing has changed: who comes and goes moves nothing.
     package static let calm = Duration.seconds(10)
-    /// A host is gone when it was not seen for so long: after Redis was away, or its clock has jumped, all come back.
+    /// A host is gone when it has said so, or was not seen for so long: after Redis was away, or its clock has jumped, all come back.
     package static let patience = Duration.seconds(3)
 
     package init(now: Instant) { since = now }
@@ -51,6 +51,11 @@ package struct Membership: Sendable {
         hosts = next
         since = now
         return Change(come: after.subtracting(before).sorted(), gone: before.subtracting(after).sorted())
+    }
+
+    /// A host has said that it is gone: it is not waited for, unless it is there all the same.
+    package mutating func left(_ name: String, at now: Instant) {
+        missing[name] = now.advanced(by: .zero - Self.patience)
     }
 
     package func isSettled(at now: Instant) -> Bool { since.duration(to: now) >= Self.calm }

@@ -16,6 +16,14 @@ package final class RedisClient {
         return try answer()
     }
 
+    @discardableResult
+    package func run(_ command: RESPCommand) throws -> RESPValue {
+        var bytes: [UInt8] = []
+        command.write(into: &bytes)
+        try socket.send(bytes)
+        return try answer()
+    }
+
     /// Sends many commands at once, and reads all answers.
     @discardableResult
     package func pipeline(_ commands: [[String]]) throws -> [RESPValue] {

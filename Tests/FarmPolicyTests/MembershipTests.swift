@@ -30,6 +30,18 @@ struct MembershipTests {
         #expect(membership.observe([host("a")], at: at(27)) == .init(come: [], gone: ["b"]))
     }
 
+    @Test func `a host that has said that it is gone is not waited for`() {
+        var membership = Membership(now: start)
+        _ = membership.observe([host("a"), host("b")], at: at(0))
+        membership.left("b", at: at(20))
+        #expect(membership.observe([host("a")], at: at(20)) == .init(come: [], gone: ["b"]))
+        // It is back at once, and missing later: that is another time.
+        _ = membership.observe([host("a"), host("b")], at: at(30))
+        membership.left("b", at: at(31))
+        #expect(membership.observe([host("a"), host("b")], at: at(32)) == nil)
+        #expect(membership.observe([host("a")], at: at(33)) == nil)
+    }
+
     @Test func `it is settled when nothing has changed for ten seconds`() {
         var membership = Membership(now: start)
         _ = membership.observe([host("a")], at: at(0))

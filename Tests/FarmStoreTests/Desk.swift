@@ -28,6 +28,13 @@ struct Desk {
             fields: [.intake] + (0..<Self.shards).map { .shard($0) })
     }
 
+    /// What "n1" gives back.
+    func release(_ fields: [LeaseField]) -> ReleaseLeases {
+        ReleaseLeases(
+            nonce: "n1",
+            tokens: Dictionary(fields.map { ($0, token) }, uniquingKeysWith: { first, _ in first }))
+    }
+
     /// Faults in the books.
     func audit() throws -> [String] { try perform(Audit(shards: Self.shards)) }
 

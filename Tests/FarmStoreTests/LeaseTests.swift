@@ -49,8 +49,8 @@ import Testing
     }
 
     @Test func `what is released is free at once, with a new epoch`() throws {
-        #expect(try desk.perform(ReleaseLeases(nonce: "n1", fields: [.shard(2), .intake])) == 2)
-        #expect(try desk.perform(ReleaseLeases(nonce: "n1", fields: [.shard(2), .intake])) == 0)
+        #expect(try desk.perform(desk.release([.shard(2), .intake])) == 2)
+        #expect(try desk.perform(desk.release([.shard(2), .intake])) == 0)
         let answers = try desk.perform(
             AcquireLeases(nonce: "n2", host: "host", lease: .seconds(1), fields: [.shard(2), .shard(3)])
         ).answers
@@ -59,7 +59,7 @@ import Testing
             Issue.record("shard 3 was taken")
             return
         }
-        #expect(try desk.perform(ReleaseLeases(nonce: "n1", fields: nil)) == 3)
+        #expect(try desk.perform(ReleaseLeases(nonce: "n1", tokens: nil)) == 3)
         #expect(try desk.perform(ReadOwners()).fields.count == 1)
     }
 
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `what is only looked at is not taken`() throws {
-        #expect(try desk.perform(ReleaseLeases(nonce: "n1", fields: [.shard(2), .intake])) == 2)
+        #expect(try desk.perform(desk.release([.shard(2), .intake])) == 2)
         for _ in 0..<2 {
             let answers = try look("n2", [.intake, .shard(1), .shard(2), .shard(99)])
             #expect(answers[0] == .free && answers[2] == .free && answers[3] == .free)

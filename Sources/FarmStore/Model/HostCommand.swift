@@ -2,6 +2,8 @@
 package enum HostCommand: Equatable, Sendable {
     /// A host has come, or is about to go: look at the registry.
     case hosts
+    /// A host has gone in order: nobody need wait whether it shows up again.
+    case left(host: String)
     /// Leases of an app were given back: take what should be yours.
     case free(app: String)
     /// Something else has changed, such as a pause: look at everything.
@@ -14,6 +16,7 @@ package enum HostCommand: Equatable, Sendable {
         switch words.first {
         case "hosts": self = .hosts
         case "release": self = .release
+        case "left" where words.count == 2: self = .left(host: String(words[1]))
         case "free" where words.count == 2: self = .free(app: String(words[1]))
         default: self = .other
         }
@@ -22,6 +25,7 @@ package enum HostCommand: Equatable, Sendable {
     package var text: String {
         switch self {
         case .hosts: "hosts"
+        case .left(let host): "left \(host)"
         case .free(let app): "free \(app)"
         case .other: "look"
         case .release: "release"

@@ -93,16 +93,20 @@ package struct ReleaseLeases: Request {
     package static var script: Script? { .lease }
 
     package var nonce: String
-    /// Nil gives everything back, and ends the lease.
-    package var fields: [LeaseField]?
+    /// Nil gives everything back, and ends the lease. By token: a call that comes late takes nothing that was acquired since.
+    package var tokens: [LeaseField: FenceToken]?
 
-    package init(nonce: String, fields: [LeaseField]?) {
-        (self.nonce, self.fields) = (nonce, fields)
+    package init(nonce: String, tokens: [LeaseField: FenceToken]?) {
+        (self.nonce, self.tokens) = (nonce, tokens)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
-        command.append(lease: fields == nil ? "leave" : "release", nonce, "", .zero, "", fields ?? [])
+        command.append(lease: tokens == nil ? "leave" : "release", nonce, "", .zero, "", [])
+        for (field, token) in (tokens ?? [:]).sorted(by: { $0.key.name < $1.key.name }) {
+            command.append(field.name)
+            command.append(token.bytes)
+        }
     }
 
     /// How many fields were ours.

@@ -3,14 +3,15 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 acquire | renew | release | leave; 2 nonce; 3 host; 4 lease in ms; 5 predecessor or "";
---       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" is only looked at
+--       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" is only looked at; release: field, token, field, token…
 -- Reply acquire: [lease end in ms, per field: token (ours), ms until it may be free, or 0: free, and not taken];
 --       renew: [lease end, per field: 1 ours, 0 lost]; release, leave: [fields given back]
 -- Fence none: this is where tokens come from. A field is free without an owner, or when its owner's `until:NONCE` is
 --       missing or past. It also goes to its owner's successor, who knows the owner to be gone: the predecessor is a
 --       nonce, or what stands before its dot.
 -- OOM   allowed: leases are kept when memory is full.
--- Again acquire finds its own nonce and answers the same token; renew and release are absolute.
+-- Again acquire finds its own nonce and answers the same token; renew is absolute; release goes by the token, so one that
+--       comes late gives nothing back that was acquired since.
 local op, nonce, host, lease, gone = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local owners = P .. 'owners'
 local t = now()
@@ -20,17 +21,22 @@ local function parse(value)
     return tonumber(epoch), owner
 end
 
-if op == 'leave' or op == 'release' then
-    local fields, n = {}, 0
-    if op == 'leave' then
-        fields = call('HKEYS', owners)
-        call('HDEL', owners, 'until:' .. nonce)
-    else
-        for i = 6, #ARGV do fields[#fields + 1] = ARGV[i] end
+if op == 'release' then
+    local n = 0
+    for i = 6, #ARGV, 2 do
+        if call('HGET', owners, ARGV[i]) == ARGV[i + 1] then
+            call('HSET', owners, ARGV[i], ARGV[i + 1]:match('^%d+') .. '::')
+            n = n + 1
+        end
     end
-    for _, field in ipairs(fields) do
+    return { n }
+end
+if op == 'leave' then
+    local n = 0
+    call('HDEL', owners, 'until:' .. nonce)
+    for _, field in ipairs(call('HKEYS', owners)) do
         local value = call('HGET', owners, field)
-        if value and value:match('^%d+:') then
+        if value:match('^%d+:') then
             local epoch, owner = parse(value)
             if owner == nonce then
                 call('HSET', owners, field, epoch .. '::')

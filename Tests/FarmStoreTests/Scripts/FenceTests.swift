@@ -101,10 +101,10 @@ import Testing
     }
 
     @Test func `leases: who owns nothing renews nothing and gives nothing back`() throws {
-        for fields in [[LeaseField.intake, .shard(1)], nil] {
+        for isAll in [false, true] {
             try expectFenced(nil) { desk in
                 try desk.redis.run("HDEL", "{pushfarm:demo}:owners", "until:n1")
-                return ReleaseLeases(nonce: "n1", fields: fields)
+                return isAll ? ReleaseLeases(nonce: "n1", tokens: nil) : desk.release([.intake, .shard(1)])
             }
         }
         try expectFenced(nil) { _ in

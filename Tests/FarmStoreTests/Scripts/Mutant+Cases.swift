@@ -1,6 +1,9 @@
 extension Mutant {
     /// Faults that leave the books as exact as they were, so that the simulation cannot see them: the cases do.
     static let unseen = [
+        Mutant(
+            .lease, "gives back what was acquired since",
+            "if call('HGET', owners, ARGV[i]) == ARGV[i + 1] then", "if true then"),
         Mutant(.lease, "writes no end", "if mine > 0 then", "if false then"),
         Mutant(
             .lease, "gives back what another has", "if owner == nonce then\n                call",

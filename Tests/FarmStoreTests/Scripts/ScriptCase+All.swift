@@ -21,11 +21,16 @@ extension ScriptCase {
         },
         ScriptCase("gives back what is its own", again: .other("[0]")) { desk in
             try desk.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
-            return ReleaseLeases(nonce: "n1", fields: [.shard(1), .shard(2), .shard(9)])
+            return desk.release([.shard(1), .shard(2), .shard(9)])
+        },
+        ScriptCase("gives back nothing that was acquired since", again: .same) { desk in
+            let late = desk.release([.intake, .shard(0)])
+            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "00", "2:n1:host", "intake", "1:n1.1:host")
+            return late
         },
         ScriptCase("leaves", again: .other("[0]")) { desk in
             try desk.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
-            return ReleaseLeases(nonce: "n1", fields: nil)
+            return ReleaseLeases(nonce: "n1", tokens: nil)
         },
     ]
 

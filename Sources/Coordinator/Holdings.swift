@@ -1,0 +1,281 @@
+import FarmPolicy
+import FarmStore
+
+/// What of one app is this host's: its intake and its shards. Is told what happens, and says what Redis is to be asked.
+///
+/// A round is a row of ``Step``s, one after the other: what is to be given back goes first, then what is ours is kept, then
+/// what should be ours is taken as soon as it is free, and what should be another's only after it has stayed free.
+class Holdings {
+    typealias Instant = ContinuousClock.Instant
+    typealias Shard = (number: Int, token: FenceToken)
+
+    /// A call to make. Its answer is told before the next one is asked for; one that fails ends the round.
+    enum Step {
+        case giveBack(ReleaseLeases)
+        case renew(RenewLeases)
+        case acquire(AcquireLeases)
+        /// Takes back what the owners before have left in flight on these shards.
+        case sweep([Shard])
+    }
+
+    private enum Stage { case givingBack, renewing, acquiring, sweeping, over }
+
+    private(set) var tokens: [Int: FenceToken] = [:]
+    private(set) var intake: FenceToken?
+    /// Who should own what, as far as we know.
+    var shares: HostShares {
+        didSet { if shares != oldValue { rightful = Self.rightful(shares, host, shards) } }
+    }
+
+    private let host: String
+    private let shards: Int
+    private let instance: String
+    private(set) var nonce: String
+    private var predecessor: String
+    private var renounced = 0
+    /// What should be ours.
+    private var rightful: Set<LeaseField>
+    /// Redis said that something of ours has another owner: everything is acquired anew.
+    private(set) var isDoubtful = false
+    /// Nothing more is taken: the host ends.
+    private(set) var isEnding = false
+    /// Won, and not yet free of what the owner before had in flight: no worker gets it.
+    var unswept: Set<Int> = []
+    var handOver = HandOver()
+    private(set) var givenBack: [LeaseField: FenceToken] = [:]
+    private var vacancies = Vacancies<LeaseField>()
+    private var stage = Stage.over
+    private var isWoken = false
+    private var hasChanged = false
+    /// When a field that should be ours may become free.
+    private var nextLook: Instant?
+
+    /// - Parameters:
+    ///   - nonce: no lease was ever taken with it.
+    ///   - predecessor: the nonce of a coordinator of this host that is known to be gone, or "".
+    required init(host: String, shards: Int, shares: HostShares, nonce: String, predecessor: String) {
+        (self.host, self.shards, self.shares) = (host, shards, shares)
+        (instance, self.nonce, self.predecessor) = (nonce, nonce, predecessor)
+        rightful = Self.rightful(shares, host, shards)
+    }
+
+    private static func rightful(_ shares: HostShares, _ host: String, _ shards: Int) -> Set<LeaseField> {
+        let all = (0..<shards).map { LeaseField.shard($0) } + [.intake]
+        return Set(all.filter { shares.owner(of: $0.place) == host })
+    }
+
+    var isOwner: Bool { intake != nil || !tokens.isEmpty }
+
+    /// The shards that workers may serve, with the proofs.
+    var served: [Int: FenceToken] {
+        tokens.filter { !unswept.contains($0.key) && !handOver.isLeaving($0.key) }
+    }
+
+    /// Whether those who serve are to be told: something was won, lost or withdrawn since this was last asked.
+    func takeChange() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
+    }
+
+    /// A script said FENCED.
+    func doubt() {
+        isDoubtful = true
+        isWoken = true
+    }
+
+    /// A look is worth a call: something may have become free, or somebody came or went.
+    func wake() { isWoken = true }
+
+    func isDue(at now: Instant) -> Bool {
+        isWoken || !givenBack.isEmpty || !unswept.isEmpty || nextLook.map { $0 <= now } ?? false
+    }
+
+    // MARK: A round
+
+    /// - Returns: whether it begins with everything being given up, to be acquired anew.
+    func beginRound() -> Bool {
+        let isAnew = isDoubtful
+        if isAnew { renounce() }
+        isWoken = false
+        stage = .givingBack
+        return isAnew
+    }
+
+    /// What is to be done next; nil when the round is over.
+    func nextStep(at now: Instant) -> Step? {
+        if stage == .givingBack {
+            stage = .renewing
+            if !givenBack.isEmpty { return .giveBack(ReleaseLeases(nonce: nonce, tokens: givenBack)) }
+        }
+        if stage == .renewing {
+            stage = .acquiring
+            if isOwner { return .renew(renewal) }
+        }
+        if stage == .acquiring {
+            stage = .sweeping
+            if !isEnding, tokens.count < shards || intake == nil { return .acquire(acquisition(at: now)) }
+        }
+        guard stage == .sweeping, !unswept.isEmpty else { return nil }
+        stage = .over
+        return .sweep(unswept.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } })
+    }
+
+    /// The round has failed: another one is due.
+    func failed() {
+        stage = .over
+        isWoken = true
+    }
+
+    func gaveBack(_ call: ReleaseLeases) {
+        for (field, token) in call.tokens ?? [:] where givenBack[field] == token { givenBack[field] = nil }
+    }
+
+    private var renewal: RenewLeases {
+        let fields: [LeaseField] = (intake == nil ? [] : [.intake]) + tokens.keys.sorted().map { .shard($0) }
+        return RenewLeases(nonce: nonce, host: host, lease: LeaseClock.lease, fields: fields)
+    }
+
+    /// - Returns: how many were lost.
+    func renewed(_ call: RenewLeases, _ kept: [Bool]) -> Int {
+        let lost = zip(call.fields, kept).filter { !$0.1 }.map(\.0)
+        for field in lost { forget(field) }
+        if !lost.isEmpty { hasChanged = true }
+        return lost.count
+    }
+
+    func acquisition(at now: Instant) -> AcquireLeases {
+        var missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
+        if intake == nil { missing.append(.intake) }
+        missing.removeAll { !mayAsk(for: $0) }
+        let wanted = missing.filter { rightful.contains($0) || vacancies.isOverdue($0, at: now) }
+        let others = missing.filter { !wanted.contains($0) }
+        return AcquireLeases(
+            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: predecessor, fields: wanted,
+            others: others)
+    }
+
+    /// What is to be given back still bears our nonce in Redis: asked for, it would be ours again.
+    func mayAsk(for field: LeaseField) -> Bool { givenBack[field] == nil }
+
+    /// - Parameter now: from before the call.
+    func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
+        nextLook = nil
+        for (field, answer) in zip(call.fields + call.others, reply.answers) {
+            vacancies.see(field, isFree: answer == .free, at: now)
+            switch answer {
+            case .free: break
+            case .taken(let left):
+                if rightful.contains(field) { nextLook = min(nextLook ?? now + left, now + left) }
+            case .ours(let token):
+                guard case .shard(let shard) = field else {
+                    intake = token
+                    hasChanged = true
+                    continue
+                }
+                tokens[shard] = token
+                unswept.insert(shard)
+            }
+        }
+        // The end began while the call was under way.
+        if isEnding { handOverAll(at: now) }
+    }
+
+    func swept(_ shards: [Shard]) {
+        // Not all of it is ours: nothing is served before it was acquired anew.
+        guard !isDoubtful else { return }
+        for (shard, token) in shards where tokens[shard] == token { unswept.remove(shard) }
+        hasChanged = true
+    }
+
+    // MARK: Losing
+
+    /// Nothing is ours any more.
+    func forgetAll() {
+        for shard in tokens.keys { handOver.ended(shard) }
+        tokens = [:]
+        intake = nil
+        unswept = []
+        hasChanged = true
+    }
+
+    /// A new nonce makes tokens that no script has ever seen; the old ones are known to be gone, for they were ours.
+    private func renounce() {
+        isDoubtful = false
+        renounced += 1
+        predecessor = instance
+        nonce = "\(instance).\(renounced)"
+        givenBack = [:]
+        forgetAll()
+    }
+
+    private func forget(_ field: LeaseField) {
+        switch field {
+        case .intake: intake = nil
+        case .shard(let shard):
+            tokens[shard] = nil
+            unswept.remove(shard)
+            handOver.ended(shard)
+        }
+    }
+
+    // MARK: Handing over
+
+    /// Begins to withdraw shards that others should own; the intake goes at once.
+    func handOverOthers(at now: Instant) {
+        guard !isEnding else { return }
+        let strangers = tokens.keys.sorted().filter {
+            !unswept.contains($0) && !rightful.contains(.shard($0))
+        }
+        let back = handOver.cancel { rightful.contains(.shard($0)) }
+        let leaving = handOver.begin(strangers, at: now)
+        let isIntakeLeaving = intake != nil && !rightful.contains(.intake)
+        if isIntakeLeaving { giveBackIntake() }
+        if !back.isEmpty || !leaving.isEmpty || isIntakeLeaving { hasChanged = true }
+    }
+
+    /// The host ends: everything is withdrawn, and nothing more is taken.
+    func handOverAll(at now: Instant) {
+        isEnding = true
+        _ = handOver.begin(tokens.keys.sorted(), isAll: true, at: now)
+        emptied(unswept)
+        giveBackIntake()
+        hasChanged = true
+    }
+
+    private func giveBackIntake() {
+        if let token = intake { givenBack[.intake] = token }
+        intake = nil
+    }
+
+    /// Nothing of these shards is in our workers' hands: those that are leaving are given back.
+    /// - Returns: whether there are such.
+    @discardableResult
+    func emptied(_ shards: some Sequence<Int>) -> Bool {
+        var hasSome = false
+        for shard in shards where handOver.isLeaving(shard) {
+            guard let token = tokens[shard] else { continue }
+            forget(.shard(shard))
+            givenBack[.shard(shard)] = token
+            hasSome = true
+        }
+        return hasSome
+    }
+
+    /// Keeps shards that their workers have not let go of in time.
+    /// - Returns: how many.
+    func keepOverdue(at now: Instant) -> Int {
+        guard !isEnding else { return 0 }
+        let late = handOver.overdue(at: now)
+        if !late.isEmpty { hasChanged = true }
+        return late.count
+    }
+}
+
+extension LeaseField {
+    fileprivate var place: HostShares.Place {
+        switch self {
+        case .intake: .intake
+        case .shard(let number): .shard(number)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// A coordinator's connection to Redis: calls arrive in order, and so do answers, unless something goes wrong.
+final class SimulatedWire {
+    typealias Call = SimulatedHost.Call
+    typealias Answer = (SimulatedHost.Reply?) throws -> Void
+
+    private unowned let host: SimulatedHost
+    private unowned let farm: LeaseSimulation
+    /// Nothing gets through until then.
+    var cutUntil = 0
+    private var pending: [Int: Answer] = [:]
+    private var made = 0
+    private var epoch = 0
+    private var isUp = true
+    private var lastArrival = 0
+    private var lastReply = 0
+
+    init(_ host: SimulatedHost, _ farm: LeaseSimulation) { (self.host, self.farm) = (host, farm) }
+
+    /// For another process.
+    func reset() {
+        pending = [:]
+        epoch += 1
+        isUp = true
+    }
+
+    /// - Parameter answer: gets nil when the answer did not come; the call may be done, or be done later.
+    func call(_ call: Call, _ answer: @escaping Answer) {
+        guard isUp else { return host.later(0) { try answer(nil) } }
+        made += 1
+        let number = made
+        pending[number] = answer
+        if farm.now < cutUntil || farm.strikes(.losses, oneIn: 50) { return lose(call) }
+        arrive(call, number, after: delay)
+    }
+
+    private var delay: Int { farm.chance(20) ? farm.int(1...500) : farm.int(1...5) }
+
+    private func arrive(_ call: Call, _ number: Int?, after delay: Int) {
+        lastArrival = max(lastArrival, farm.now + delay)
+        farm.after(lastArrival - farm.now) { [unowned self] in
+            let reply = try farm.execute(call, of: host)
+            guard let number else { return }
+            lastReply = max(lastReply, farm.now + self.delay)
+            farm.after(lastReply - farm.now) { [unowned self] in
+                guard let answer = pending.removeValue(forKey: number) else { return }
+                try host.live(host.life) { try answer(reply) }
+            }
+        }
+    }
+
+    private func lose(_ call: Call) {
+        let isSlow = farm.now < cutUntil || farm.chance(2)
+        switch farm.int(0...2) {
+        case 0: break
+        case 1 where farm.now >= cutUntil: arrive(call, nil, after: delay)
+        default:
+            // Given up, and on its way all the same.
+            let late = max(cutUntil - farm.now, 0) + farm.int(0...8000)
+            farm.after(max(0, min(late, LeaseSimulation.trouble + 3000 - farm.now))) { [unowned self] in
+                _ = try farm.execute(call, of: host)
+            }
+        }
+        let epoch = epoch
+        host.later(isSlow ? 5000 : farm.int(0...100)) { [unowned self] in try end(epoch) }
+    }
+
+    private func end(_ epoch: Int) throws {
+        guard epoch == self.epoch else { return }
+        self.epoch += 1
+        isUp = false
+        let calls = pending.sorted { $0.key < $1.key }.map(\.value)
+        pending = [:]
+        host.later(max(cutUntil - farm.now, 0) + farm.int(50...1200)) { [unowned self] in
+            isUp = true
+            try host.reconnected()
+        }
+        for answer in calls { try host.live(host.life) { try answer(nil) } }
+    }
+}
