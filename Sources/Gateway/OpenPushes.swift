@@ -34,12 +34,14 @@ struct OpenPushes {
 
     func credentials(of slot: Int) -> UInt32 { entries[slot].credentials }
 
+    func stream(of slot: Int) -> Int32 { entries[slot].stream }
+
     mutating func set(stream: Int32, of slot: Int) { entries[slot].stream = stream }
 
     /// The push is settled before its stream is closed: the slot stays taken until then.
-    mutating func abandon(_ slot: Int) -> (PushTicket, stream: Int32) {
+    mutating func abandon(_ slot: Int) -> PushTicket {
         entries[slot].isAbandoned = true
-        return (entries[slot].ticket, entries[slot].stream)
+        return entries[slot].ticket
     }
 
     /// Frees the slot of a closed stream.

@@ -83,10 +83,17 @@ package final class ClientSession {
         return .opened(stream: stream)
     }
 
-    /// Resets a stream. Its `.closed` follows once the reset has been written; nothing happens if it is
-    /// closed.
+    /// Resets a stream. Its `.closed` follows once the reset has been written, or is there at once if the request has not left
+    /// us; nothing happens if it is closed.
     package func reset(_ stream: Int32, code: UInt32 = ErrorCode.cancel) {
         engine.reset(stream, code: code)
+        // libnghttp2 would tell of it when the peer's limit has room for the stream, which may be never.
+        state.pointee.cancelled(stream, in: engine.session)
+    }
+
+    /// Whether the request of an open stream has begun to leave us.
+    package func hasLeft(_ stream: Int32) -> Bool {
+        nghttp2_session_find_stream(engine.session, stream) != nil
     }
 
     /// Streams that were submitted and have not ended.

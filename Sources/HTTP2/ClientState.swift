@@ -111,10 +111,13 @@ struct ClientState: ~Copyable {
     /// A request that never left: cancelled, or the peer has gone away in the meantime.
     mutating func notSent(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
         let head = frame.pointee.hd
-        guard head.type == Frame.headers, nghttp2_session_find_stream(session, head.stream_id) == nil else {
-            return  // A stream that exists is reported when it closes, which follows.
-        }
-        for slot in streams.all(where: { $0.id == head.stream_id }) {
+        if head.type == Frame.headers { cancelled(head.stream_id, in: session) }
+    }
+
+    /// Ends a stream whose request will never leave. One that exists is reported when it closes, which follows.
+    mutating func cancelled(_ id: Int32, in session: OpaquePointer) {
+        guard nghttp2_session_find_stream(session, id) == nil else { return }
+        for slot in streams.all(where: { $0.id == id }) {
             end(slot, code: ErrorCode.refusedStream, unprocessed: true)
         }
     }

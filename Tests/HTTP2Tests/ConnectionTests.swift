@@ -152,6 +152,29 @@ import Testing
         #expect(wire.client.openStreams == 0)
     }
 
+    @Test func `a request that a lowered limit holds back ends at once when it is reset`() throws {
+        let wire = try Wire()
+        let headers = pushHeaders()
+        guard case .opened(let stream) = wire.client.submit(headers, tag: 7) else {
+            Issue.record("not opened")
+            return
+        }
+        wire.server.setMaxConcurrentStreams(0)
+        try wire.runServerOnly()
+        try wire.run()
+        #expect(wire.requests.isEmpty && !wire.client.hasLeft(stream))
+        wire.client.reset(stream)
+        wire.drainClient()
+        #expect(wire.closed == [.init(tag: 7, code: ErrorCode.refusedStream, unprocessed: true)])
+        #expect(wire.client.openStreams == 0)
+        // And it never leaves, not even when there is room.
+        wire.server.setMaxConcurrentStreams(10)
+        try wire.run()
+        #expect(wire.client.submit(headers, tag: 8) != .full)
+        try wire.run()
+        #expect(wire.requests.count == 1 && wire.closed.count == 1)
+    }
+
     @Test func `an abandoned session tells which requests may have arrived`() throws {
         let wire = try Wire()
         _ = wire.client.submit(pushHeaders(), tag: 1)

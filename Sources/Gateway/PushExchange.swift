@@ -1,0 +1,284 @@
+import APNs
+import FarmPolicy
+import HTTP2
+import PushModel
+
+/// APNs over one HTTP/2 connection, without the connection: pushes, bytes and moments in, bytes and events out.
+///
+/// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took is settled exactly once,
+/// at the latest by ``end(_:)``.
+class PushExchange {
+    typealias Instant = ContinuousClock.Instant
+
+    enum Event {
+        case settled(PushTicket, Fate)
+        /// There is room for pushes, or the limit has changed.
+        case hasRoom
+        /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note means for
+        /// our credentials.
+        case isSpent(reason: String, verdict: Verdict)
+        /// Nothing more is to come: write what is left, close, and say ``end(_:)``.
+        case isOver(reason: String)
+        /// Everything is settled. The last event.
+        case ended(reason: String)
+    }
+
+    private let session: ClientSession
+    private var generation: UInt32
+    private var request: PushRequest
+    private var budget: StreamBudget
+    private var open = OpenPushes()
+    private var deadlines: RequestDeadlines
+    private var quiet: QuietWatch
+    private var events: [Event] = []
+    private var taken = 0
+    private var isRetiring = false
+    private var isOver = false
+    private(set) var hasEnded = false
+    /// Output was written since the events were last looked at, and so much room there was before.
+    private var roomBeforeFill: Int?
+    /// Some answer has proved that the gateway takes our credentials.
+    private(set) var isProven = false
+
+    /// Between two looks at the deadlines.
+    static let tickInterval = Duration.milliseconds(500)
+
+    /// - Parameters:
+    ///   - authority: the gateway's host, with its port unless that is 443.
+    ///   - providerToken: `nil` when the TLS certificate speaks for us.
+    ///   - generation: of the credentials, told with every refusal.
+    required init(
+        authority: String, providerToken: [UInt8]?, generation: UInt32, requestTimeout: Duration,
+        at now: Instant
+    ) {
+        session = ClientSession(settings: Self.settings)
+        self.generation = generation
+        request = PushRequest(authority: authority, providerToken: providerToken)
+        budget = StreamBudget(aloneUntilAuthenticated: providerToken != nil)
+        deadlines = RequestDeadlines(slots: StreamBudget.usualCap, timeout: requestTimeout, start: now)
+        quiet = QuietWatch(start: now, busy: min(.seconds(15), requestTimeout / 2))
+    }
+
+    private static var settings: SessionSettings {
+        var settings = SessionSettings()
+        // Answers are a few bytes; the tables and windows of the protocol's defaults are plenty.
+        settings.maxHeaderListSize = 8192
+        return settings
+    }
+
+    /// Pushes that may be sent now.
+    ///
+    /// The session may know of less room than the budget: a stream that was answered early is still to close, and a session
+    /// that failed says so only when its GOAWAY is written.
+    var room: Int {
+        if isRetiring || isOver || session.isGoingAway { return 0 }
+        return min(budget.available, session.remoteMaxConcurrentStreams - session.openStreams)
+    }
+
+    /// Pushes sent and not settled, and streams of pushes given up that are still to close.
+    var openStreams: Int { budget.open }
+    /// The most pushes that may be open at a time.
+    var limit: Int { budget.limit }
+    /// It takes no more pushes, though it may still settle some.
+    var isSpent: Bool { isRetiring || isOver || budget.isSpent }
+    /// Pushes whose answers are awaited.
+    var awaited: Int { deadlines.count }
+    var wantsWrite: Bool { session.wantsWrite }
+
+    func nextEvent() -> Event? {
+        guard taken < events.count else {
+            events.removeAll(keepingCapacity: true)
+            taken = 0
+            return nil
+        }
+        taken += 1
+        return events[taken - 1]
+    }
+
+    // MARK: Pushes
+
+    /// Sends one push; only with ``room``. Token and payload are valid during the call.
+    /// - Returns: whether it was taken.
+    func send(
+        _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
+        ticket: PushTicket, at now: Instant
+    ) -> Bool {
+        guard room > 0 else { return false }
+        request.use(head)
+        request.aim(token: token, id: id)
+        let slot = open.add(ticket, credentials: generation)
+        guard case .opened(let number) = session.submit(request.block, body: payload, tag: UInt32(slot.slot))
+        else {
+            open.remove(slot.slot)
+            return false
+        }
+        open.set(stream: number, of: slot.slot)
+        if budget.open == 0 { quiet.becameBusy(at: now) }
+        budget.opened()
+        deadlines.add(slot, sentAt: now)
+        return true
+    }
+
+    /// Uses another provider token from the next push on.
+    func renew(_ token: [UInt8], generation: UInt32) {
+        request.renew(token)
+        self.generation = generation
+    }
+
+    /// Takes no more pushes, and is over when the answers that are due have come.
+    func retire() {
+        guard !isRetiring, !hasEnded else { return }
+        // No GOAWAY: it would stop no stream of ours, and some gateways then answer the open ones no more.
+        isRetiring = true
+        finishIfDone(reason: "retired")
+    }
+
+    // MARK: Bytes
+
+    func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        guard !hasEnded else { return }
+        quiet.read(at: now)
+        let before = room
+        do { try session.receive(bytes) } catch {
+            drain(roomBefore: before)
+            return finish("\(error)")
+        }
+        drain(roomBefore: before)
+    }
+
+    /// Writes what is to be sent into `space`, as much as fits; ``settleFilled()`` is to follow.
+    func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
+        if roomBeforeFill == nil { roomBeforeFill = room }
+        do { return try session.fill(space) } catch {
+            finish("\(error)")
+            return 0
+        }
+    }
+
+    /// Acts on what came up while output was written: resets that left, a session that failed.
+    func settleFilled() {
+        guard let before = roomBeforeFill else { return }
+        roomBeforeFill = nil
+        if !hasEnded { drain(roomBefore: before) }
+    }
+
+    // MARK: Time
+
+    /// Looks at the deadlines and at how long the gateway has been quiet; every ``tickInterval``.
+    func look(at now: Instant) {
+        guard !isOver else { return }
+        let (waiting, before) = (deadlines.count, room)
+        while let late = deadlines.expire(at: now) {
+            let number = open.stream(of: late.slot)
+            // One that the gateway's limit has held back is unprocessed: the reset says so.
+            if session.hasLeft(number) {
+                let ticket = open.abandon(late.slot)
+                tell(.settled(ticket, .unknown(cause: "no answer within the deadline")))
+            }
+            session.reset(number)
+        }
+        // A lost answer now and then is no sign of a gateway that does not keep up; a good part of them is.
+        if (waiting - deadlines.count) * 8 > waiting { budget.timedOut() }
+        drain(roomBefore: before)
+        if isOver { return }
+        switch quiet.act(at: now) {
+        case .wait: break
+        case .ping: session.ping(1)
+        case .dead: finish("no answer to PING")
+        }
+    }
+
+    // MARK: The end
+
+    /// The connection is closed: what is open is settled, as what is known of it.
+    func end(_ reason: String) {
+        guard !hasEnded else { return }
+        (hasEnded, isOver) = (true, true)
+        session.abandon()
+        while let event = session.nextEvent() {
+            switch event {
+            case .answered(let answer): answered(answer)
+            case .closed(let tag, _, _, let unprocessed):
+                settle(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "connection lost: \(reason)"))
+            case .settings, .goAway, .pong, .failed: break
+            }
+        }
+        tell(.ended(reason: reason))
+    }
+
+    func tell(_ event: Event) { events.append(event) }
+
+    private func finish(_ reason: String) {
+        guard !isOver else { return }
+        isOver = true
+        tell(.isOver(reason: reason))
+    }
+
+    private func finishIfDone(reason: String) {
+        if isSpent, budget.open == 0 { finish(reason) }
+    }
+
+    // MARK: What the session tells
+
+    /// - Parameter roomBefore: from before the session worked, which frees places without an event, too.
+    private func drain(roomBefore: Int) {
+        while let event = session.nextEvent() { handle(event) }
+        guard !isOver else { return }
+        if room > roomBefore { tell(.hasRoom) }
+        finishIfDone(reason: "spent")
+    }
+
+    func handle(_ event: ClientEvent) {
+        switch event {
+        case .answered(let answer): answered(answer)
+        case .closed(let tag, _, let code, let unprocessed):
+            settle(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
+        case .settings(let settings):
+            budget.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
+            tell(.hasRoom)
+        case .goAway(_, let code, let debug):
+            let wasSpent = isSpent
+            budget.goAway()
+            guard !wasSpent else { return }
+            let note = debug.withUnsafeBytes { GoAwayNote(debugData: $0) }
+            let words = note == .nothing ? "code \(code)" : note.words
+            tell(.isSpent(reason: "GOAWAY \(words)", verdict: note.verdict))
+        case .pong: break
+        case .failed(let error): finish("\(error)")
+        }
+    }
+
+    private func answered(_ answer: Answer) {
+        let slot = Int(answer.tag)
+        budget.answered()
+        guard answer.status != 200 else {
+            prove()
+            return settle(slot, .delivered)
+        }
+        let body = AnswerBody(answer.body)
+        let verdict = Verdict(status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp)
+        if verdict.provesAuthentication { prove() }
+        settle(
+            slot,
+            .refused(
+                Refusal(
+                    verdict: verdict, status: answer.status, retryAfter: answer.retryAfter,
+                    generation: open.credentials(of: slot))))
+    }
+
+    private func prove() {
+        guard !isProven else { return }
+        isProven = true
+        budget.authenticated()
+    }
+
+    /// Frees a push's place; it is told unless its deadline had done so before.
+    func settle(_ slot: Int, _ fate: Fate) {
+        let entry = open.remove(slot)
+        budget.closed()
+        if budget.open == 0 { quiet.becameIdle() }
+        guard let entry else { return }
+        deadlines.remove(entry.request)
+        tell(.settled(entry.ticket, fate))
+    }
+}

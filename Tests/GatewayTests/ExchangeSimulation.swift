@@ -1,0 +1,294 @@
+import APNs
+import HTTP2
+import PushModel
+import RandomTesting
+
+@testable import Gateway
+
+/// A push exchange and a gateway's session that swap their bytes in memory, on one seed and one simulated clock: bytes are cut
+/// anywhere and come late, streams are reset with any code, limits change, the gateway goes away, falls silent, or the
+/// connection ends at any byte.
+final class ExchangeSimulation {
+    /// A promise that was broken.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Which kinds of trouble there are.
+    struct Troubles: OptionSet {
+        let rawValue: Int
+        static let resets = Troubles(rawValue: 1)
+        static let farewells = Troubles(rawValue: 2)
+        static let limits = Troubles(rawValue: 4)
+        static let silence = Troubles(rawValue: 8)
+        static let ends = Troubles(rawValue: 16)
+        static let all: Troubles = [.resets, .farewells, .limits, .silence, .ends]
+    }
+
+    typealias Serial = UInt32
+
+    private static let timeout = Duration.seconds(20)
+    var random: SplitMix
+    let troubles: Troubles
+    private let exchange: PushExchange
+    private let gateway: SimulatedPeer
+    private var now = ContinuousClock.now
+    private var nextLook: ContinuousClock.Instant
+    private var up: FrameCutter
+    private var down: FrameCutter
+    private var silentUntil: ContinuousClock.Instant
+    private var isSilent: Bool { now < silentUntil }
+
+    private let head = PushHead(PushOptions(), appTopic: "com.example.demo")
+    private let job = PushID.Job(id: "job")
+    private var made: Serial = 0
+    private var waiting: [Serial: ContinuousClock.Instant] = [:]
+    private(set) var fates: [Serial: Fate] = [:]
+    private var isOver = false
+    private var hasEnded = false
+    private var isRetired = false
+    private var lastRoom = 0
+    private var isRoomTold = true
+
+    init(seed: UInt64, troubles: Troubles, type: PushExchange.Type = PushExchange.self) {
+        random = SplitMix(seed: seed)
+        self.troubles = troubles
+        let limit = UInt32.random(in: 1...60, using: &random)
+        gateway = SimulatedPeer(limit: limit)
+        exchange = type.init(
+            authority: "localhost", providerToken: Array("token".utf8), generation: 1,
+            requestTimeout: Self.timeout, at: now)
+        nextLook = now + PushExchange.tickInterval
+        silentUntil = now
+        up = FrameCutter(preface: 24)
+        down = FrameCutter(preface: 0)
+    }
+
+    func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
+
+    // MARK: The whole of it
+
+    func run(steps: Int = 250) throws {
+        for _ in 0..<steps where !hasEnded { try step() }
+        try calmDown()
+    }
+
+    private func step() throws {
+        pass(chance(60) ? .milliseconds(int(1000...8000)) : .milliseconds(int(0...60)))
+        switch int(0...99) {
+        case 0..<25: try send(int(1...20))
+        case 25..<45: try pumpUp()
+        case 45..<65: try pumpDown()
+        case 65..<85: if !isSilent { try gateway.act(chance: int) }
+        default: try trouble()
+        }
+        try check()
+    }
+
+    private func pass(_ time: Duration) {
+        now += time
+        guard now >= nextLook, !hasEnded else { return }
+        nextLook = now + PushExchange.tickInterval
+        exchange.look(at: now)
+    }
+
+    private func trouble() throws {
+        switch int(0...11) {
+        case 0...3 where troubles.contains(.resets) && !isSilent: gateway.reset(chance: int)
+        case 4 where troubles.contains(.farewells) && chance(6): gateway.goAway(chance: int)
+        case 5...6 where troubles.contains(.limits):
+            gateway.session.setMaxConcurrentStreams(UInt32(chance(8) ? 0 : int(1...60)))
+        case 7 where troubles.contains(.silence) && chance(3):
+            silentUntil = now + .milliseconds(int(500...45_000))
+        case 8 where troubles.contains(.ends) && chance(8): try cut()
+        case 9 where chance(30): exchange.renew(Array("other".utf8), generation: 2)
+        case 10 where chance(60) && troubles.contains(.ends):
+            isRetired = true
+            exchange.retire()
+        default: break
+        }
+    }
+
+    // MARK: Pushes
+
+    private func send(_ count: Int) throws {
+        for _ in 0..<count where !hasEnded && exchange.room > 0 {
+            if !exchange.isProven, exchange.openStreams > 0 {
+                throw Fault(description: "a second push before the first has proved the token")
+            }
+            let serial = made
+            let token = [UInt8](repeating: 7, count: 28) + withUnsafeBytes(of: serial.bigEndian) { Array($0) }
+            let isTaken = token.withUnsafeBytes { token in
+                Array("{}".utf8).withUnsafeBytes { payload in
+                    exchange.send(
+                        head, token: token, id: job.pushID(token: token), payload: payload,
+                        ticket: PushTicket(batch: 1, position: serial), at: now)
+                }
+            }
+            guard isTaken else {
+                throw Fault(description: "room for \(exchange.room), and a push is not taken")
+            }
+            made += 1
+            waiting[serial] = now
+            guard exchange.openStreams <= exchange.limit else {
+                throw Fault(description: "\(exchange.openStreams) streams of \(exchange.limit)")
+            }
+        }
+    }
+
+    // MARK: Bytes
+
+    private func withRoom<Value>(_ body: (UnsafeMutableRawBufferPointer) throws -> Value) rethrows -> Value {
+        let room = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: chance(2) ? int(1...100) : 16_384, alignment: 1)
+        defer { room.deallocate() }
+        return try body(room)
+    }
+
+    private func pumpUp() throws {
+        guard !isSilent else { return }
+        withRoom { room in
+            up.append(UnsafeRawBufferPointer(rebasing: room[..<exchange.fill(room)]), chance: int)
+        }
+        exchange.settleFilled()
+        try drain()
+        let bytes = up.take(chance(3) ? int(0...80) : .max)
+        try bytes.withUnsafeBytes { try gateway.receive($0) }
+    }
+
+    private func pumpDown() throws {
+        guard !isSilent else { return }
+        try withRoom { room in
+            down.append(
+                UnsafeRawBufferPointer(rebasing: room[..<(try gateway.session.fill(room))]), chance: int)
+        }
+        try gateway.drain()
+        let bytes = down.take(chance(3) ? int(0...80) : .max)
+        guard !bytes.isEmpty, !hasEnded else { return }
+        bytes.withUnsafeBytes { exchange.receive($0, at: now) }
+        try drain()
+    }
+
+    /// The connection ends: a part of what was on its way still arrives.
+    private func cut() throws {
+        if chance(2) { try pumpUp() }
+        let bytes = down.take(int(0...2000))
+        if !bytes.isEmpty { bytes.withUnsafeBytes { exchange.receive($0, at: now) } }
+        try drain()
+        try end("cut")
+        try gateway.finish(up.take(int(0...2000)), chance: int)
+    }
+
+    private func end(_ reason: String) throws {
+        exchange.end(reason)
+        try drain()
+    }
+
+    // MARK: What the exchange tells
+
+    private func drain() throws {
+        while let event = exchange.nextEvent() {
+            guard !hasEnded else { throw Fault(description: "\(event) after the end") }
+            switch event {
+            case .settled(let ticket, let fate):
+                isRoomTold = true
+                try settled(ticket.position, fate)
+            case .hasRoom: isRoomTold = true
+            case .isSpent: break
+            case .isOver(let reason):
+                guard !isOver else { throw Fault(description: "it is over twice") }
+                isOver = true
+                try withRoom { room in
+                    var count = exchange.fill(room)
+                    while count > 0 {
+                        up.append(UnsafeRawBufferPointer(rebasing: room[..<count]), chance: int)
+                        count = exchange.fill(room)
+                    }
+                    try gateway.finish(up.take(int(0...4000)), chance: int)
+                }
+                exchange.end(reason)
+            case .ended: hasEnded = true
+            }
+        }
+    }
+
+    private func settled(_ serial: Serial, _ fate: Fate) throws {
+        guard waiting.removeValue(forKey: serial) != nil else {
+            throw Fault(description: "push \(serial) is settled twice: \(fates[serial] as Any), \(fate)")
+        }
+        fates[serial] = fate
+        switch fate {
+        case .delivered where gateway.answers[serial] != 200:
+            throw Fault(description: "push \(serial) was never accepted")
+        case .refused(let refusal) where gateway.answers[serial] != Int(refusal.status):
+            throw Fault(description: "push \(serial) was not refused: \(refusal.status)")
+        case .unprocessed:
+            if gateway.processed.contains(serial) {
+                throw Fault(description: "push \(serial) was processed, and is told to be unprocessed")
+            }
+            gateway.free.insert(serial)
+        case .unknown(let cause):
+            if gateway.refused.contains(serial), cause.hasPrefix("stream reset") {
+                throw Fault(description: "push \(serial) was refused unprocessed, and is told as unknown")
+            }
+        case .delivered, .refused: break
+        }
+    }
+
+    // MARK: Checks
+
+    private func check() throws {
+        try drain()
+        let room = hasEnded ? 0 : exchange.room
+        if room > 0, lastRoom == 0, !isRoomTold {
+            throw Fault(description: "nobody was told of the room for \(room)")
+        }
+        (lastRoom, isRoomTold) = (room, false)
+        if let late = waiting.min(by: { $0.value < $1.value }),
+            now > late.value + Self.timeout + PushExchange.tickInterval + .seconds(8)
+        {
+            throw Fault(description: "push \(late.key) waits since \(late.value.duration(to: now))")
+        }
+        guard exchange.openStreams <= 60, exchange.awaited == waiting.count || hasEnded else {
+            throw Fault(description: "\(exchange.awaited) are awaited, \(waiting.count) wait")
+        }
+        if let twice = gateway.fault { throw Fault(description: twice) }
+    }
+
+    /// No more trouble: everything is settled, and pushes flow.
+    private func calmDown() throws {
+        silentUntil = now
+        if !hasEnded, !isRetired, !gateway.hasSaidGoodbye { gateway.session.setMaxConcurrentStreams(50) }
+        let deadline = now + .seconds(60)
+        var flowing: Serial?
+        while !hasEnded, now < deadline {
+            pass(.milliseconds(int(20...200)))
+            try pumpUp()
+            for _ in 0..<5 { try gateway.act(chance: int) }
+            try pumpDown()
+            try check()
+            guard waiting.isEmpty else { continue }
+            if exchange.isSpent { continue }
+            if flowing == nil {
+                flowing = made + 100
+            } else if let flowing, made >= flowing {
+                exchange.retire()
+                try check()
+            }
+            try send(20)
+        }
+        guard hasEnded else {
+            throw Fault(
+                description:
+                    "it hangs: \(waiting.count) wait, \(exchange.openStreams) streams of \(exchange.limit)"
+                    + (exchange.isSpent ? ", spent" : ""))
+        }
+        guard waiting.isEmpty else { throw Fault(description: "\(waiting.keys.sorted()) were never settled") }
+        if let flowing, made < flowing, !gateway.hasSaidGoodbye, troubles.isDisjoint(with: [.silence, .ends])
+        {
+            throw Fault(description: "it ended before it flowed")
+        }
+        if let twice = gateway.fault { throw Fault(description: twice) }
+    }
+}

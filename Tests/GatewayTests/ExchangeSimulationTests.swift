@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+@testable import Gateway
+
+/// `PUSHFARM_SEEDS=1000` plays as many seeds of each kind of trouble.
+@Suite struct ExchangeSimulationTests {
+    private static let seeds =
+        ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 12
+    private static let troubles: [ExchangeSimulation.Troubles] = [
+        [], .resets, .farewells, .limits, .silence, .ends, .all,
+    ]
+
+    private func play(
+        _ seed: UInt64, _ kind: Int, _ type: PushExchange.Type = PushExchange.self
+    ) -> (any Error)? {
+        let simulation = ExchangeSimulation(seed: seed, troubles: Self.troubles[kind], type: type)
+        do { try simulation.run() } catch { return error }
+        return nil
+    }
+
+    @Test(arguments: troubles.indices)
+    func `every push's fate is told once, and truly`(kind: Int) async {
+        for seed in 0..<Self.seeds {
+            if let error = play(seed, kind) {
+                Issue.record("seed \(seed), kind \(kind): \(error)")
+                return
+            }
+            await Task.yield()
+        }
+    }
+
+    /// What the product did wrong when these were found.
+    @Test(arguments: [
+        ("a push that a limit of 0 held back was given up as unknown, and its connection never ended", 6, 0),
+        ("the same", 6, 21),
+    ])
+    func `seeds that found something`(what: String, kind: Int, seed: UInt64) {
+        #expect(play(seed, kind) == nil, "\(what)")
+    }
+
+    @Test(arguments: ExchangeMutant.all)
+    func `a fault put in on purpose is noticed`(mutant: ExchangeMutant) async {
+        for seed in 0..<UInt64(70) {
+            if play(seed, Int(seed) % Self.troubles.count, mutant.type) != nil { return }
+            await Task.yield()
+        }
+        Issue.record("nobody noticed: \(mutant)")
+    }
+}

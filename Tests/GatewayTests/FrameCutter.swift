@@ -1,0 +1,69 @@
+/// Bytes of an HTTP/2 connection on their way: some header blocks are cut into HEADERS and CONTINUATION frames.
+struct FrameCutter {
+    private var whole: [UInt8] = []
+    /// Of a frame that is not yet whole.
+    private var rest: [UInt8] = []
+    private var preface: Int
+
+    private static let headers: UInt8 = 1
+    private static let continuation: UInt8 = 9
+    private static let endHeaders: UInt8 = 4
+    private static let padding: UInt8 = 8 | 32
+
+    /// - Parameter preface: bytes before the first frame.
+    init(preface: Int) { self.preface = preface }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer, chance: (ClosedRange<Int>) -> Int) {
+        rest.append(contentsOf: bytes)
+        if preface > 0 {
+            let count = min(preface, rest.count)
+            whole += rest[..<count]
+            rest.removeFirst(count)
+            preface -= count
+        }
+        var start = 0
+        while rest.count - start >= 9 {
+            let length = Int(rest[start]) << 16 | Int(rest[start + 1]) << 8 | Int(rest[start + 2])
+            guard rest.count - start >= 9 + length else { break }
+            cut(Array(rest[start..<start + 9]), rest[(start + 9)..<(start + 9 + length)], chance)
+            start += 9 + length
+        }
+        rest.removeFirst(start)
+    }
+
+    private mutating func cut(
+        _ head: [UInt8], _ payload: ArraySlice<UInt8>, _ chance: (ClosedRange<Int>) -> Int
+    ) {
+        guard head[3] == Self.headers, head[4] & Self.endHeaders != 0, head[4] & Self.padding == 0,
+            payload.count > 1, chance(0...1) == 0
+        else {
+            whole += head + payload
+            return
+        }
+        var head = head
+        var payload = payload
+        var isFirst = true
+        for _ in 0..<chance(1...3) where payload.count > 1 {
+            let count = chance(1...payload.count - 1)
+            write(head, flags: isFirst ? head[4] & ~Self.endHeaders : 0, payload.prefix(count))
+            payload = payload.dropFirst(count)
+            isFirst = false
+            head[3] = Self.continuation
+        }
+        write(head, flags: Self.endHeaders, payload)
+    }
+
+    private mutating func write(_ head: [UInt8], flags: UInt8, _ payload: ArraySlice<UInt8>) {
+        let count = payload.count
+        whole += [UInt8(count >> 16), UInt8(count >> 8 & 255), UInt8(count & 255), head[3], flags]
+        whole += head[5...]
+        whole += payload
+    }
+
+    /// What arrives next, at most so many bytes.
+    mutating func take(_ most: Int) -> [UInt8] {
+        let bytes = Array(whole.prefix(most))
+        whole.removeFirst(bytes.count)
+        return bytes
+    }
+}

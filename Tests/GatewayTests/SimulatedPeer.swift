@@ -1,0 +1,123 @@
+import HTTP2
+
+/// A gateway that is told what to do, and keeps a ledger of what it did.
+final class SimulatedPeer {
+    typealias Serial = ExchangeSimulation.Serial
+
+    let session: ServerSession
+    /// Pushes that it acted on.
+    private(set) var processed: Set<Serial> = []
+    /// The statuses that it answered, whether they arrived or not.
+    private(set) var answers: [Serial: Int] = [:]
+    /// Pushes that it refused without acting on them.
+    private(set) var refused: Set<Serial> = []
+    /// Pushes that the client takes for unprocessed: they may come again, over another connection.
+    var free: Set<Serial> = []
+    /// What must not happen.
+    private(set) var fault: String?
+    private(set) var hasSaidGoodbye = false
+
+    private var open: [(stream: Int32, serial: Serial)] = []
+    private var answered: [(stream: Int32, serial: Serial)] = []
+    private var newestProcessed: Int32 = 0
+    /// The last stream that its farewell names.
+    private var last: Int32?
+    private let accepted = HeaderBlock([.fixed(":status", "200")])
+    private static let statuses = [400, 410, 429, 500, 503]
+    private let refusals = statuses.map { HeaderBlock([.fixed(":status", "\($0)")]) }
+
+    init(limit: UInt32) {
+        var settings = SessionSettings()
+        settings.maxConcurrentStreams = limit
+        session = ServerSession(settings: settings)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !bytes.isEmpty else { return }
+        try session.receive(bytes)
+        try drain()
+    }
+
+    func drain() throws {
+        while let event = session.nextEvent() {
+            switch event {
+            case .request(let request):
+                let path = request.value(.path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                guard let serial = Serial(path.suffix(8), radix: 16) else {
+                    throw ExchangeSimulation.Fault(description: "the path is \(path)")
+                }
+                // What comes above the last stream is none of its business, even before it has said so.
+                if request.stream <= last ?? .max { open.append((request.stream, serial)) }
+            case .closed(let stream, _, _):
+                open.removeAll { $0.stream == stream }
+                answered.removeAll { $0.stream == stream }
+            case .failed(let error):
+                throw ExchangeSimulation.Fault(description: "the client breaks the protocol: \(error)")
+            case .settings, .goAway, .ping: break
+            }
+        }
+    }
+
+    private func process(_ push: (stream: Int32, serial: Serial)) {
+        if free.contains(push.serial) {
+            fault = "push \(push.serial) is processed though it was given up as unprocessed"
+        }
+        if !processed.insert(push.serial).inserted { fault = "push \(push.serial) is processed twice" }
+        newestProcessed = max(newestProcessed, push.stream)
+    }
+
+    /// Answers a push, most often well.
+    func act(chance: (ClosedRange<Int>) -> Int) throws {
+        guard !open.isEmpty else { return }
+        let push = open.remove(at: chance(0...open.count - 1))
+        if chance(0...5) > 0 {
+            process(push)
+            answers[push.serial] = 200
+            session.respond(to: push.stream, accepted)
+        } else {
+            let index = chance(0...Self.statuses.count - 1)
+            answers[push.serial] = Self.statuses[index]
+            Array(#"{"reason":"Some"}"#.utf8).withUnsafeBytes {
+                _ = session.respond(to: push.stream, refusals[index], body: $0)
+            }
+        }
+        answered.append(push)
+    }
+
+    /// Resets a push with any code, acted upon or not; or in the middle of its answer.
+    func reset(chance: (ClosedRange<Int>) -> Int) {
+        if chance(0...3) == 0, !answered.isEmpty {
+            let push = answered.remove(at: chance(0...answered.count - 1))
+            return session.reset(push.stream, code: 8)
+        }
+        guard !open.isEmpty else { return }
+        let push = open.remove(at: chance(0...open.count - 1))
+        let code = UInt32(chance(0...14))
+        if code == ErrorCode.refusedStream {
+            refused.insert(push.serial)
+        } else if chance(0...1) == 0 {
+            process(push)
+        }
+        session.reset(push.stream, code: code)
+    }
+
+    /// Says that it goes: with no last stream first, or with one that is true.
+    func goAway(chance: (ClosedRange<Int>) -> Int) {
+        guard last == nil else { return }
+        hasSaidGoodbye = true
+        if chance(0...1) == 0 { return session.announceGoAway() }
+        let newest = max(session.newestStream, newestProcessed)
+        let last = chance(0...2) == 0 ? newest : newestProcessed
+        self.last = last
+        session.goAway(lastStream: last, code: UInt32(chance(0...2)))
+        open.removeAll { $0.stream > last }
+    }
+
+    /// The connection is gone; what has arrived may be acted upon all the same.
+    func finish(_ bytes: [UInt8], chance: (ClosedRange<Int>) -> Int) throws {
+        // A client that has gone may have left in the middle of a frame.
+        try bytes.withUnsafeBytes { try receive($0) }
+        for push in open where chance(0...1) == 0 { process(push) }
+        open = []
+    }
+}
