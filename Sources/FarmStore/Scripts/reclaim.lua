@@ -20,8 +20,9 @@
 -- square root of their number, with nothing else in the worker's air; after the second, which leaves one group, one by
 -- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first only makes the batch
 -- go in smaller portions, the second in a row is held against it, and it takes two with the same single suspect. Other
--- kills within a minute that the batch had no part in make all of that take longer. Suspects that got through are
--- cleared; so is a batch that a killed worker held and was not sending.
+-- kills within a minute that the batch had no part in make all of that take longer, and so do kills that the host does
+-- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
+-- was not sending.
 -- A crash with suspects of one job only, and nothing else in the air, is held against the job as well, and so is one
 -- before any send. A quarantined job's positions are parked when their batches are checked out.
 local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
@@ -69,7 +70,7 @@ local function crashed(s, c, n, position)
 end
 
 local function killed(s, c, n, position)
-    local amid = kills > c.kills + 1
+    local amid = kills ~= c.kills + 1
     c.kills = c.kills + 1
     if suspect_alone(c, position) then c.kills = 1 end
     local accused = c.kills >= (amid and accuse_amid or accuse)

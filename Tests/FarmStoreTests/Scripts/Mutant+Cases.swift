@@ -59,6 +59,11 @@ extension Mutant {
         Mutant(
             .reclaim, "forgets the suspects' place", "c.suspect, c.careful, c.group = s.granted, 1, c",
             "c.careful, c.group = 1, c"),
+        Mutant(
+            .reclaim, "trusts a host that forgot", "kills ~= c.kills + 1", "kills > c.kills + 1"),
+        Mutant(.reclaim, "fails a suspect too early", "c.crashes >= most", "c.crashes + 1 >= most"),
+        Mutant(.reclaim, "quarantines no job", "if n >= quarantine and", "if false and"),
+        Mutant(.reclaim, "parks no batch", "return c.unsent >= park", "return false"),
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
             .settle, "keeps an account for ever", "call('EXPIRE', P .. 'job:' .. job, keep)\n"),

@@ -59,6 +59,11 @@ extension ScriptCase {
             try desk.set(batch.id, to: "w1|4|2|3,1,1,0,3,2,1,0|2|x..")
             return desk.reclaim(["w1"], .kill(hadSent: true, recent: 4))
         },
+        ScriptCase("fails nobody when kills are forgotten", again: nothing) { desk in
+            let batch = try desk.held([("a", 3)])
+            try desk.set(batch.id, to: "w1|4|2|3,1,1,0,3,2,1,0|2|x..")
+            return desk.reclaim(["w1"], .kill(hadSent: true, recent: 1))
+        },
         ScriptCase("starts the count anew with another single suspect", again: nothing) { desk in
             let batch = try desk.held([("a", 3)])
             try desk.set(batch.id, to: "w1|4|2|3,1,1,0,3,1,1,0|2|x..")
