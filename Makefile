@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test fuzz sanitize chaos soak lint format clean
+.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -19,7 +19,22 @@ demo: build
 # `--build-tests` also builds .build/debug/pushfarm, which the process tests start.
 test: setup
 	swift build --build-tests
-	swift test --skip-build
+	SWIFT_DETERMINISTIC_HASHING=1 swift test --skip-build
+
+# More seeds of the simulation of the scripts than `make test` runs (docs/proof.md): SEEDS of each profile, from FIRST.
+# A single one is told step by step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.
+SEEDS ?= 100
+FIRST ?= 1
+simulate: setup
+	swift build --build-tests
+	SWIFT_DETERMINISTIC_HASHING=1 PUSHFARM_SEEDS=$(SEEDS) PUSHFARM_FIRST_SEED=$(FIRST) PUSHFARM_PROFILE=$(PROFILE) \
+		swift test --skip-build --filter 'many.seeds'
+
+# Every line of the scripts changed in turn, or of some: `make mutants SCRIPTS="report settle"`. Takes long.
+SCRIPTS ?= settle report reclaim checkout split take refuse blame promote release putback park lease prelude
+mutants: setup
+	swift build --build-tests
+	Tests/mutants "$(SCRIPTS)"
 
 # Coverage-guided fuzzing of what reads others' bytes: 60 s a target, or `make fuzz SECONDS=600 TARGET=job`.
 # MERGE=1 takes what found new ground into the committed corpus.

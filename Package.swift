@@ -226,7 +226,8 @@ let package = Package(
         .testTarget(
             name: "FarmStoreTests",
             dependencies: [
-                "FarmHarness", "RandomTesting", "FarmStore", "LoopTesting", "RESP", "PushModel", "EventLoop",
+                "FarmHarness", "RandomTesting", "FarmStore", "Worker", "LoopTesting", "RESP", "PushModel",
+                "EventLoop",
                 "Transport",
             ],
             exclude: ["Scripts/effects.txt"], swiftSettings: strict),

@@ -1,6 +1,7 @@
 import RESP
 
 import class FarmHarness.UnixSocket
+import enum FarmStore.RedisError
 
 /// The smallest client there is: writes a command, waits for its answer, which may be an error.
 final class BlockingClient {
@@ -10,15 +11,19 @@ final class BlockingClient {
     /// Tries until the server listens.
     init(_ path: String) throws { socket = try UnixSocket.open(path) }
 
-    func send(_ command: RESPCommand) throws {
+    func send(_ command: RESPCommand) throws { try send([command]) }
+
+    func send(_ commands: [RESPCommand]) throws {
         var bytes: [UInt8] = []
-        command.write(into: &bytes)
+        for command in commands { command.write(into: &bytes) }
         try socket.send(bytes)
     }
 
     func receive() throws -> RESPValue {
         while true {
             if let value = try reader.next() { return value }
+            // A script may never end.
+            guard hasAnswer(within: 30_000) else { throw RedisError.lost("no answer") }
             try reader.feed(socket.receive())
         }
     }

@@ -12,8 +12,15 @@ struct Desk {
     let token = FenceToken(Array("1:n1:host".utf8))
 
     init(_ options: [String] = [], mutant: Mutant? = nil) throws {
-        redis = try PrivateRedis(options)
-        redis.mutant = mutant
+        let redis = try PrivateRedis(options)
+        redis.variant.mutant = mutant
+        try self.init(on: redis)
+    }
+
+    /// What is in it goes.
+    init(on redis: PrivateRedis) throws {
+        self.redis = redis
+        try redis.run("FLUSHALL")
         let lease = try perform(acquire("n1"))
         #expect(lease.answers.allSatisfy { $0 == .ours(token) })
         try perform(CreateResultsGroup())

@@ -105,4 +105,34 @@ import Testing
             "HSET", "{pushfarm:demo}:owners", "03", "5:p.1:host", "until:p.1", "99999999999999")
         #expect(try look("p.2", predecessor: "p", [.shard(3)]) == [.ours(FenceToken(Array("6:p.2:h2".utf8)))])
     }
+
+    @Test func `a lease ends as long after now as was asked for, and the answer says so`() throws {
+        let desk = try Desk()
+        let time = try #require(
+            try desk.redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } })
+        let now = time[0] * 1000 + time[1] / 1000
+        let ends = try desk.perform(desk.acquire("n1")).leaseEnds
+        #expect((now + 600_000...now + 630_000).contains(ends))
+        #expect(try desk.redis.run("HGET", "{pushfarm:demo}:owners", "until:n1").text == "\(ends)")
+    }
+
+    /// Redis's clock was put back: an owner that is gone must not keep its shards until the old time comes again.
+    @Test func `an end that is later than a lease is not believed, and the owner that lives loses nothing`()
+        throws
+    {
+        let desk = try Desk()
+        try desk.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "4000000000000")
+        var short = desk.acquire("n2")
+        short.lease = .milliseconds(1)
+        guard case .taken(let left) = try desk.perform(short).answers[1] else {
+            Issue.record("not taken")
+            return
+        }
+        #expect(left <= .milliseconds(1))
+        _ = try desk.perform(
+            RenewLeases(nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(0)]))
+        short.lease = .seconds(600)
+        let answers = try desk.perform(short).answers
+        #expect(answers.allSatisfy { if case .taken(let left) = $0 { left > .seconds(500) } else { false } })
+    }
 }

@@ -10,8 +10,10 @@ final class PrivateRedis {
     private let server: ScratchRedis
     private let client: BlockingClient
     private var hashes: [Script: [UInt8]] = [:]
-    /// A fault put into a script on purpose.
-    var mutant: Mutant?
+    /// How scripts are loaded.
+    var variant = ScriptVariant() {
+        didSet { forgetScripts() }
+    }
 
     init(_ options: [String] = []) throws {
         server = try ScratchRedis(options)
@@ -34,13 +36,25 @@ final class PrivateRedis {
     func run(_ command: RESPCommand) throws -> RESPValue { try client.run(command) }
 
     func perform<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
-        try Step.result(client.run(request.command(keys, hash: try Step.script.map(hash))))
+        try Step.result(client.run(command(request, keys)))
     }
+
+    func command<Step: Request>(_ request: Step, _ keys: Keys) throws -> RESPCommand {
+        request.command(keys, hash: try Step.script.map(hash))
+    }
+
+    /// The answers to commands that are sent in one go.
+    func run(together commands: [RESPCommand]) throws -> [RESPValue] {
+        try client.send(commands)
+        return try commands.map { _ in try client.receive() }
+    }
+
+    /// They are loaded anew when they are needed.
+    func forgetScripts() { hashes = [:] }
 
     func hash(_ script: Script) throws -> [UInt8] {
         if let hash = hashes[script] { return hash }
-        let answer = try client.run(
-            mutant?.loadCommand(of: script) ?? ScriptFolder.loadCommand(of: script) ?? script.loadCommand)
+        let answer = try client.run(variant.loadCommand(of: script))
         let hash = try #require(answer.bytes, "\(script): \(answer)")
         hashes[script] = hash
         return hash

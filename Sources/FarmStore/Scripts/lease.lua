@@ -7,8 +7,9 @@
 -- Reply acquire: [lease end in ms, per field: token (ours), ms until it may be free, or 0: free, and not taken];
 --       renew: [lease end, per field: 1 ours, 0 lost]; release, leave: [fields given back]
 -- Fence none: this is where tokens come from. A field is free without an owner, or when its owner's `until:NONCE` is
---       missing or past. It also goes to its owner's successor, who knows the owner to be gone: the predecessor is a
---       nonce, or what stands before its dot.
+--       missing or past. No end is later than one lease from now: such a one is from before Redis's clock was put back,
+--       and an owner that lives renews it in time. A field also goes to its owner's successor, who knows the owner to be
+--       gone: the predecessor is a nonce, or what stands before its dot.
 -- OOM   allowed: leases are kept when memory is full.
 -- Again acquire finds its own nonce and answers the same token; renew is absolute; release goes by the token, so one that
 --       comes late gives nothing back that was acquired since.
@@ -65,7 +66,12 @@ for i, value in ipairs(values) do
         if owner ~= '' and not is_heir then
             if ends[owner] == nil then
                 ends[owner] = tonumber(call('HGET', owners, 'until:' .. owner) or '0')
-                if ends[owner] <= t then call('HDEL', owners, 'until:' .. owner) end
+                if ends[owner] <= t then
+                    call('HDEL', owners, 'until:' .. owner)
+                elseif ends[owner] > t + lease then
+                    ends[owner] = t + lease
+                    call('HSET', owners, 'until:' .. owner, ends[owner])
+                end
             end
             left = ends[owner] - t
         end

@@ -7,7 +7,8 @@
 --       jobs × (id, opens 0/1, submitted, accepted, malformed, duplicates, lane, events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body)
 -- Reply [1, ms until the earliest delayed batch of this call or -1, shards rung…]; [0] when this step was done before
--- Fence the intake's token and the step (STEP n: another step was done, the caller must take again). OOM allowed: see take.
+-- Fence the intake's token and the step (STEP n: another step was done, TAKEN n: fewer jobs are taken than this is about,
+--       as after Redis went back to before they were; the caller must take again). OOM allowed: see take.
 -- Error EXISTS id, before any effect: an account of that id is open or younger than 24 h.
 -- Again the step is the intake's: nothing happens, so accounts open, batches appear, their pushes are counted in `load`
 --       and jobs leave `taken` once.
@@ -19,6 +20,8 @@ local last = call('HMGET', intake, 'step', 'did', 'careful')
 local done = tonumber(last[1] or '0')
 if step == done and last[2] == what then return { 0 } end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
+local length = call('LLEN', P .. 'taken')
+if length < ARGV[3] + (ARGV[4] == '' and 0 or 1) then return { err = 'TAKEN ' .. length } end
 local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local t = now()
 local stamp = string.format('%d', t)

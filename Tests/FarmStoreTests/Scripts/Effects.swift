@@ -5,8 +5,10 @@ enum Effects {
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "effects.txt")
 
-    static func lines(of scriptCase: ScriptCase, mutant: Mutant? = nil) throws -> [String] {
-        let outcome = try scriptCase.run(.once, mutant: mutant)
+    static func lines(
+        of scriptCase: ScriptCase, mutant: Mutant? = nil, on redis: PrivateRedis? = nil
+    ) throws -> [String] {
+        let outcome = try scriptCase.run(.once, mutant: mutant, on: redis)
         return ["answers \(outcome.answer)"] + outcome.rung.map { "rings \($0)" }
             + outcome.after.changes(since: outcome.before)
     }

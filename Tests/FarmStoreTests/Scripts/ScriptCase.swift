@@ -62,8 +62,9 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let rung: [String]
     }
 
-    func run(_ way: Way, mutant: Mutant? = nil) throws -> Outcome {
-        let desk = try Desk(mutant: mutant)
+    /// - Parameter redis: what is in it goes; nil for a Redis of its own.
+    func run(_ way: Way, mutant: Mutant? = nil, on redis: PrivateRedis? = nil) throws -> Outcome {
+        let desk = try redis.map { try Desk(on: $0) } ?? Desk(mutant: mutant)
         let command = try prepare(desk)
         let before = try RedisDump(desk.redis)
         let bell = try desk.redis.anotherClient()

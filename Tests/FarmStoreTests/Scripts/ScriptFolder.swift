@@ -18,17 +18,33 @@ enum ScriptFolder {
     }
 
     /// Nil without such a folder.
-    static func loadCommand(of script: Script) throws -> RESPCommand? {
+    static func text(of script: Script) throws -> String? {
         guard let other else { return nil }
-        func read(_ name: String) throws -> String {
+        return try assemble(script) { name in
             try String(contentsOf: other.appending(path: name + ".lua"), encoding: .utf8)
         }
-        let body = try read("\(script)")
-        let usesPrelude = String(decoding: script.text, as: UTF8.self).contains("\nlocal P = KEYS[1]\n")
-        guard usesPrelude, let end = body.firstIndex(of: "\n") else {
-            return RESPCommand("SCRIPT", "LOAD", body)
+    }
+
+    /// A script as it is loaded, with what it shares with others behind its first line.
+    static func assemble(_ script: Script, _ file: (String) throws -> String) rethrows -> String {
+        let body = try file("\(script)")
+        let shared = try sharedFiles(of: script).map(file).joined()
+        guard let end = body.firstIndex(of: "\n") else { return body }
+        return body[...end] + shared + body[body.index(after: end)...]
+    }
+
+    /// The names of the files that are put behind a script's first line.
+    static func sharedFiles(of script: Script) -> [String] {
+        var rest = script.text.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
+        var names: [String] = []
+        for (name, text) in [
+            ("prelude", PackageResources.prelude_lua), ("census", PackageResources.census_lua),
+        ]
+        where rest.starts(with: text) {
+            names.append(name)
+            rest = rest.dropFirst(text.count)
         }
-        return RESPCommand("SCRIPT", "LOAD", body[...end] + (try read("prelude")) + body[end...])
+        return names
     }
 
     /// The function's library, from that folder or as it is built in.

@@ -1,5 +1,3 @@
-import RESP
-
 @testable import FarmStore
 
 /// A fault put into a script on purpose: the simulation must notice it.
@@ -15,13 +13,13 @@ struct Mutant: Sendable, CustomStringConvertible {
     }
 
     /// Nil for the other scripts.
-    func loadCommand(of script: Script) -> RESPCommand? {
+    func text(of script: Script) -> String? {
         guard script == self.script else { return nil }
         let text = String(decoding: script.text, as: UTF8.self)
         guard let range = text.firstRange(of: original) else {
             preconditionFailure("\(script) does not hold: \(original)")
         }
-        return RESPCommand("SCRIPT", "LOAD", text.replacingCharacters(in: range, with: replacement))
+        return text.replacingCharacters(in: range, with: replacement)
     }
 
     static let all = [
@@ -49,6 +47,10 @@ struct Mutant: Sendable, CustomStringConvertible {
         ),
         Mutant(.checkout, "does not adopt", "if nknown >= 0 then", "if false then"),
         Mutant(.promote, "leaves a batch in the delayed set", "call('ZREM', delayed, id)"),
+        Mutant(
+            .split, "splits what is not taken any more",
+            "if length < ARGV[3] + (ARGV[4] == '' and 0 or 1) then",
+            "if false then"),
         Mutant(.split, "opens an open account again", "if old[1] ~= 'finished' or", "if false and"),
         Mutant(.split, "does not count open pushes", "if added > 0 then", "if false then"),
         Mutant(.settle, "does not count what has ended", "if ended > 0 then", "if false then"),

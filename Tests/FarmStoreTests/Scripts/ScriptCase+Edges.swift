@@ -1,0 +1,456 @@
+import PushModel
+
+@testable import FarmStore
+
+/// Edges that nothing but a slip of the hand would touch: each was found by `make mutants`.
+extension ScriptCase {
+    static let edges = splits + takes + leases + settlements + returns + promotions
+
+    private static let app = "{pushfarm:demo}:"
+
+    /// Opens a job of one push in shard 1.
+    private static func split(
+        _ desk: Desk, step: Int = 1, _ id: String = "new", retention: Retention = Retention()
+    ) -> Split {
+        Split(
+            token: desk.token, step: step, dropped: 1,
+            jobs: [Split.Job(id: id, opens: true, submitted: 1, accepted: 1)],
+            batches: [.init(shard: 1, lane: .high, tokens: 1, body: Desk.body([(id, 1)]))],
+            retention: retention)
+    }
+
+    /// An account that ended at `time`, and has this place in the list.
+    private static func ended(_ desk: Desk, _ job: String, at time: Int64, place: Int64? = nil) throws {
+        try desk.redis.run(
+            "HSET", app + "job:\(job)", "state", "finished", "created_at", "\(time)", "finished_at",
+            "\(time)",
+            "accepted", "1", "delivered", "1")
+        try desk.redis.run("ZADD", app + "jobs", "\(place ?? time)", job)
+    }
+
+    /// A moment that no retention reaches.
+    private static let longAgo: Int64 = 1_000_000
+    /// A moment that every retention reaches.
+    private static let farAhead: Int64 = 4_000_000_000_000
+
+    private static func kept(_ accounts: Int, seconds: Int = 72 * 3600) -> Retention {
+        var retention = Retention()
+        (retention.accounts, retention.accountSeconds) = (accounts, seconds)
+        return retention
+    }
+
+    private static let splits = [
+        ScriptCase("puts a new account in the place of an old one", again: .any) { desk in
+            try ended(desk, "new", at: longAgo)
+            try desk.redis.run("HSET", app + "job:new", "failed", "3", "reason:x", "3")
+            try desk.take("a")
+            return split(desk)
+        },
+        ScriptCase("tells of several jobs with several words", again: .any) { desk in
+            try desk.take("a", "b", "c")
+            func event(_ job: String, _ words: Int) -> FarmEvent {
+                var event = FarmEvent(.tokenMalformed)
+                event.add("job", job)
+                for word in 0..<words { event.add("w\(word)", "\(word)") }
+                return event
+            }
+            return Split(
+                token: desk.token, step: 1, dropped: 3,
+                jobs: [
+                    Split.Job(
+                        id: "a", opens: true, submitted: 3, accepted: 1, malformed: 2,
+                        events: [event("a", 0), event("a", 2)]),
+                    Split.Job(
+                        id: "b", opens: true, submitted: 2, accepted: 0, malformed: 2,
+                        events: [event("b", 3), event("b", 1)]),
+                    Split.Job(id: "c", opens: true, submitted: 2, accepted: 2, lane: .bulk),
+                ],
+                batches: [
+                    .init(shard: 3, lane: .high, tokens: 1, body: Desk.body([("a", 1)])),
+                    .init(shard: 3, lane: .bulk, tokens: 2, body: Desk.body([("c", 2)])),
+                ])
+        },
+        ScriptCase("keeps to the number of accounts, and to their list", again: .any) { desk in
+            for (place, job) in ["old1", "old2", "old3"].enumerated() {
+                try ended(desk, job, at: farAhead + Int64(place))
+            }
+            try desk.take("a")
+            return split(desk, retention: kept(2))
+        },
+        ScriptCase("keeps as many accounts as it may", again: .any) { desk in
+            for (place, job) in ["old1", "old2"].enumerated() {
+                try ended(desk, job, at: farAhead + Int64(place))
+            }
+            try desk.take("a")
+            return split(desk, retention: kept(3))
+        },
+        ScriptCase("gives an open job a later place in the list", again: .any) { desk in
+            try desk.redis.run(
+                "HSET", app + "job:open", "state", "open", "created_at", "5", "accepted", "1")
+            try desk.redis.run("ZADD", app + "jobs", "5", "open")
+            try ended(desk, "old", at: 6)
+            try desk.take("a")
+            return split(desk, retention: kept(2))
+        },
+        ScriptCase("drops expired accounts from the list, and looks at late ones again", again: .any) {
+            desk in
+            try desk.redis.run("ZADD", app + "jobs", "\(longAgo)", "gone", "\(longAgo + 1)", "gone2")
+            try ended(desk, "late", at: farAhead, place: longAgo + 2)
+            try desk.redis.run("ZADD", app + "jobs", "\(longAgo + 3)", "gone3")
+            try desk.take("a")
+            return split(desk)
+        },
+        ScriptCase("leaves young accounts in the list that are gone", again: .any) { desk in
+            try desk.redis.run("ZADD", app + "jobs", "\(farAhead)", "gone")
+            try desk.take("a")
+            return split(desk)
+        },
+        ScriptCase("drops several jobs, of which some go one by one", again: .any) { desk in
+            try desk.take("a", "b", "c", "d")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            var request = split(desk)
+            request.dropped = 3
+            return request
+        },
+    ]
+
+    private static func take(
+        _ desk: Desk, known: Int = 0, jobs: Int = 9, bytes: Int = 1000, limit: Int = 100
+    ) -> Take {
+        Take(token: desk.token, known: known, maxJobs: jobs, maxBytes: bytes, maxJobBytes: limit)
+    }
+
+    private static func fill(_ desk: Desk, _ jobs: String...) throws {
+        for job in jobs { try desk.perform(Submit(job: Array(job.utf8))) }
+    }
+
+    private static let takes = [
+        ScriptCase("takes nothing while there are too many open pushes", again: .same) { desk in
+            try desk.redis.run("HSET", app + "gate", "max_backlog", "10")
+            try desk.redis.run("HSET", app + "load", "open", "10")
+            try desk.take("a")
+            try fill(desk, "b")
+            return take(desk)
+        },
+        ScriptCase("takes while there is room for one open push", again: .any) { desk in
+            try desk.redis.run("HSET", app + "gate", "max_backlog", "10")
+            try desk.redis.run("HSET", app + "load", "open", "9")
+            try fill(desk, "b")
+            return take(desk)
+        },
+        ScriptCase("takes into an app that never had a push", again: .any) { desk in
+            try desk.redis.run("HSET", app + "gate", "max_backlog", "1")
+            try fill(desk, "b")
+            return take(desk)
+        },
+        ScriptCase("waits for nothing when nothing is in the inbox of a full app", again: .same) { desk in
+            try desk.redis.run("HSET", app + "gate", "max_backlog", "0")
+            return take(desk)
+        },
+        ScriptCase("takes nothing while a trickle is under way", again: .same) { desk in
+            try trickle(desk, batches: 130)
+            return take(desk)
+        },
+        ScriptCase("takes when the trickle runs dry", again: .any) { desk in
+            try trickle(desk, batches: 129)
+            return take(desk, jobs: 1)
+        },
+        ScriptCase("takes one by one what is under suspicion", again: .same) { desk in
+            try desk.take("a", "b")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            try fill(desk, "c")
+            return take(desk)
+        },
+        ScriptCase("takes the last one that is under suspicion alone", again: .any) { desk in
+            try desk.take("a")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            try fill(desk, "b")
+            return take(desk)
+        },
+        ScriptCase("gives as many bytes of taken jobs as it may", again: .same) { desk in
+            try desk.take("aaa", "bbb", "c")
+            return take(desk, bytes: 6)
+        },
+        ScriptCase("gives more taken jobs for one more byte", again: .same) { desk in
+            try desk.take("aaa", "bbb", "c")
+            return take(desk, bytes: 7)
+        },
+        ScriptCase("takes nothing when it is full and a trickle", again: .any) { desk in
+            try desk.redis.run("HSET", app + "gate", "max_backlog", "10", "held", "1")
+            try desk.redis.run("HSET", app + "load", "open", "10")
+            try fill(desk, "b")
+            return take(desk)
+        },
+        ScriptCase("takes no second one that is under suspicion", again: .same) { desk in
+            try desk.take("a", "b")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            return take(desk, known: 1)
+        },
+        ScriptCase("takes one job that is larger than a reply", again: .same) { desk in
+            try fill(desk, "aaaaaaaaaa", "b")
+            return take(desk, bytes: 5)
+        },
+        ScriptCase("gives one taken job that is larger than a reply", again: .same) { desk in
+            try desk.take("aaaaaaaaaa", "b")
+            return take(desk, bytes: 5)
+        },
+        ScriptCase("gives what was taken, and then takes", again: .any) { desk in
+            try desk.take("a", "b")
+            try fill(desk, "c", "d", "e")
+            return take(desk, known: 1, jobs: 3)
+        },
+        ScriptCase("takes a job as large as it may be", again: .any) { desk in
+            try fill(desk, "aaaa", "bbbbb", "c")
+            return take(desk, limit: 4)
+        },
+        ScriptCase("answers where a job is that was split in part", again: .same) { desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            return take(desk)
+        },
+        ScriptCase("refuses one of those that go one by one", again: .any) { desk in
+            try desk.take("a", "b", "c")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            return Refuse(
+                token: desk.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
+        },
+        ScriptCase("refuses the last of those that go one by one", again: .any) { desk in
+            try desk.take("a")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            try desk.perform(Blame(token: desk.token, process: "p2", isAlone: true))
+            return Refuse(
+                token: desk.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
+        },
+        ScriptCase("holds nothing against jobs when there are none", again: .same) { desk in
+            Blame(token: desk.token, process: "p1", isAlone: true)
+        },
+        ScriptCase("holds nothing against a job when others were at work", again: .same) { desk in
+            try desk.take("a", "b")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            return Blame(token: desk.token, process: "p2", isAlone: false)
+        },
+        ScriptCase("begins anew with the next job", again: .any) { desk in
+            try desk.take("a", "b", "c")
+            for process in ["p1", "p2"] {
+                try desk.perform(Blame(token: desk.token, process: process, isAlone: true))
+            }
+            try desk.perform(split(desk))
+            return Blame(token: desk.token, process: "p3", isAlone: true)
+        },
+        ScriptCase("refuses as poison what is split in part", again: .any) { desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            for process in ["p1", "p2"] {
+                try desk.perform(Blame(token: desk.token, process: process, isAlone: true))
+            }
+            return Blame(token: desk.token, process: "p3", isAlone: true)
+        },
+        ScriptCase("ends a job whose other pushes had ended", again: .any) { desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            let batch = try desk.checkout().batches[0]
+            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("big", 2))
+            try desk.perform(Settle([Desk.settlement(try desk.results()[0], "big", delivered: 2)]))
+            return Refuse(
+                token: desk.token, step: 2, job: nil, field: "f", position: 0, reason: "r", original: [65])
+        },
+    ]
+
+    /// A held gate, two jobs in the inbox, and so many batches, of which one is delayed and one parked.
+    private static func trickle(_ desk: Desk, batches: Int) throws {
+        try desk.redis.run("HSET", app + "gate", "held", "1")
+        for batch in 1...batches { try desk.redis.run("HSET", app + "states", "\(batch)", "x") }
+        try desk.redis.run("ZADD", app + "delayed", "5", "1")
+        try desk.redis.run("RPUSH", app + "parked", "2")
+        try fill(desk, "a", "b")
+    }
+
+    private static func owners(_ desk: Desk, _ fields: String...) throws {
+        try desk.redis.run("DEL", app + "owners")
+        for index in stride(from: 0, to: fields.count, by: 2) {
+            try desk.redis.run("HSET", app + "owners", fields[index], fields[index + 1])
+        }
+    }
+
+    private static let leases = [
+        ScriptCase("looks at what is free, and does not take it", again: .any) { desk in
+            try owners(desk, "01", "4::", "02", "1:n9:x", "until:n9", "\(farAhead)")
+            var request = desk.acquire("n2")
+            (request.fields, request.others) = ([.shard(0)], [.shard(1), .shard(2), .shard(3)])
+            return request
+        },
+        ScriptCase("takes what is looked at and was its predecessor's", again: .any) { desk in
+            try owners(desk, "01", "4:n1:x", "02", "5:n1.2:x", "03", "6:n12:x", "until:n12", "\(farAhead)")
+            var request = desk.acquire("n2", predecessor: "n1")
+            (request.fields, request.others) = ([], [.shard(1), .shard(2), .shard(3)])
+            return request
+        },
+        ScriptCase("takes what was given back, with the next number", again: .same) { desk in
+            try owners(desk, "01", "7::", "intake", "3::")
+            var request = desk.acquire("n2")
+            request.fields = [.shard(1), .intake]
+            return request
+        },
+        ScriptCase("finds its own again", again: .same) { desk in
+            try owners(desk, "01", "7:n2:host", "02", "3:n1:host", "until:n2", "5", "until:n1", "6")
+            var request = desk.acquire("n2")
+            request.fields = [.shard(1)]
+            return request
+        },
+        ScriptCase("believes no end that is later than a lease", again: .any) { desk in
+            try owners(desk, "01", "7:n9:x", "until:n9", "\(farAhead)")
+            var request = desk.acquire("n2")
+            request.fields = [.shard(1)]
+            return request
+        },
+        ScriptCase("takes nothing and asks for nothing", again: .same) { desk in
+            var request = desk.acquire("n2")
+            request.fields = []
+            return request
+        },
+        ScriptCase("renews what is its own after its end", again: .same) { desk in
+            try owners(desk, "01", "7:n1:host", "02", "3::", "until:n1", "5")
+            return RenewLeases(
+                nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(1), .shard(2)])
+        },
+    ]
+
+    private static let settlements = [
+        ScriptCase("books several entries of one job at once", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 9), ("b", 3)])
+            for range in [0..<4, 4..<8, 8..<9, 9..<12] {
+                _ = try desk.report(batch, range, entry: Desk.delivered("a", range.count))
+            }
+            let records = try desk.results()
+            var settlements = records.map { Settlement(entry: $0.id) }
+            for index in 0..<3 {
+                var job = Settlement.Job(id: "a")
+                switch index {
+                case 2: job.delivered = 1
+                default:
+                    (job.delivered, job.failed, job.expired, job.waiting) = (1, 1, 1, 1)
+                    (job.maybeDuplicated, job.reasons) = (1, ["same": 1])
+                    settlements[index].retries = [
+                        .init(
+                            shard: index, lane: .high, delay: .seconds(1000 + index), tokens: 1,
+                            body: Desk.body([("a", 1)], attempt: 1))
+                    ]
+                    settlements[index].events = [
+                        FarmEvent(.pushFailed, job: "a", token: [UInt8(index)], reason: "same")
+                    ]
+                }
+                settlements[index].jobs = [job]
+            }
+            var other = Settlement.Job(id: "b")
+            (other.failed, other.cancelled, other.reasons) = (2, 1, ["x": 1, "y": 1])
+            settlements[3].jobs = [other]
+            return Settle(settlements)
+        },
+        ScriptCase("books what is left when some entries are settled", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 3)])
+            for range in [0..<1, 1..<2, 2..<3] {
+                _ = try desk.report(batch, range, entry: Desk.delivered("a", 1))
+            }
+            let all = try desk.results().map { Desk.settlement($0, "a", delivered: 1) }
+            try desk.perform(Settle([all[1]]))
+            return Settle(all)
+        },
+        ScriptCase("keeps to the number of dead tokens", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 2)])
+            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
+            var settlement = Desk.settlement(try desk.results()[0], "a", delivered: 2)
+            settlement.deadTokens = [
+                .init(token: [1, 2, 3], timestamp: 5), .init(token: [4, 5], timestamp: 6),
+            ]
+            var retention = Retention()
+            retention.invalidTokens = 0
+            return Settle([settlement], retention: retention)
+        },
+        ScriptCase("keeps as many dead tokens as it may, and an account as long", again: .other("[0, 0]")) {
+            desk in
+            let batch = try desk.held([("a", 2)])
+            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
+            var settlement = Desk.settlement(try desk.results()[0], "a", delivered: 2)
+            settlement.deadTokens = [
+                .init(token: [1, 2, 3], timestamp: 5), .init(token: [4, 5], timestamp: 6),
+            ]
+            return Settle([settlement], retention: kept(1, seconds: 50_000))
+        },
+        ScriptCase("books nothing of no entries", again: .same) { _ in Settle([]) },
+    ]
+
+    private static let returns = [
+        ScriptCase("puts back what is its own in this delivery only", again: .any) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let batches = try desk.checkout(most: 2).batches
+            let other = try desk.checkout("w2").batches
+            return PutBack(
+                token: desk.token, worker: "w1",
+                batches: [(batches[0].id, 9), (batches[1].id, 1), (other[0].id, 1)])
+        },
+        ScriptCase("puts several batches back of many in flight", again: .any) { desk in
+            for step in 1...5 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let batches = try desk.checkout(credit: 20).batches
+            return PutBack(
+                token: desk.token, worker: "w1", batches: [4, 2, 3].map { (batches[$0].id, 1) })
+        },
+        ScriptCase("parks a batch behind another", again: .any) { desk in
+            try desk.redis.run("RPUSH", app + "parked", "01.h.other.1")
+            return desk.park(try desk.held([("a", 2)]))
+        },
+        ScriptCase("puts back nothing that it has not", again: .same) { desk in
+            try desk.split([("a", 2)])
+            let batch = try desk.checkout("w2").batches[0]
+            return PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)])
+        },
+        ScriptCase("puts a bulk batch of several jobs back", again: .any) { desk in
+            let batch = try desk.held([("a", 2), ("b", 3)], lane: .bulk)
+            _ = try desk.report(batch, 1..<3, entry: Desk.delivered("a", 2))
+            return PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)])
+        },
+        ScriptCase("closes what was sent of several segments", again: .any) { desk in
+            var builder = BatchBuilder()
+            for (job, delivery, count) in [
+                ("a", Delivery.atLeastOnce, 2), ("b", .atMostOnce, 4), ("c", .atLeastOnce, 3),
+            ] {
+                let head = SegmentHead(jobID: job, options: PushOptions(delivery: delivery))
+                Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
+                for token in Desk.tokens(count) { token.withUnsafeBytes { builder.append(token: $0) } }
+            }
+            try desk.take("x")
+            try desk.perform(
+                Split(
+                    token: desk.token, step: 1, dropped: 1,
+                    jobs: [("a", 2), ("b", 4), ("c", 3)].map {
+                        Split.Job(id: $0, opens: true, submitted: $1, accepted: $1)
+                    }, batches: [.init(shard: 1, lane: .bulk, tokens: 9, body: builder.finish() ?? [])]))
+            let batch = try desk.checkout(credit: 8).batches[0]
+            _ = try desk.report(batch, 3..<4, entry: Desk.delivered("b", 1))
+            return desk.reclaim(["w1"])
+        },
+        ScriptCase("takes the batches of several workers back in order", again: .any) { desk in
+            for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
+            for worker in ["w1", "w2", "w1", "w3"] { _ = try desk.checkout(worker, most: 1) }
+            try desk.redis.run("RPUSH", app + "flight:01", "01.h.nothing.1")
+            return desk.reclaim(["w1", "w2"])
+        },
+    ]
+
+    private static let promotions = [
+        ScriptCase("moves nothing when nothing is due", again: .same) { desk in
+            _ = try desk.split([("a", 2)], due: farAhead)
+            return Promote()
+        },
+        ScriptCase("forgets what has a state and no body", again: .any) { desk in
+            _ = try desk.split([("a", 2)], due: farAhead)
+            try desk.makeDue()
+            try desk.redis.run("DEL", app + "batches")
+            return Promote()
+        },
+        ScriptCase("forgets what has no body", again: .any) { desk in
+            _ = try desk.split([("a", 2)], due: farAhead)
+            try desk.redis.run("ZADD", app + "delayed", "1", "01.h.nothing.1")
+            return Promote()
+        },
+    ]
+}

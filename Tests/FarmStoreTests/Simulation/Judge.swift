@@ -1,0 +1,211 @@
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// Looks at an app's keys after every step of a simulation. Written from docs/redis.md alone: it shares nothing with the
+/// product's own audit, which may be wrong in the same way as the scripts.
+enum Judge {
+    static func load(into redis: PrivateRedis) throws -> [UInt8] {
+        try #require(try redis.run("SCRIPT", "LOAD", text).bytes)
+    }
+
+    static func command(_ hash: [UInt8], _ keys: Keys) -> RESPCommand {
+        var command = RESPCommand("EVALSHA")
+        command.append(hash)
+        command.append(1)
+        command.append(keys.prefix)
+        return command
+    }
+
+    static func check(_ answer: RESPValue) throws {
+        if answer.error?.code == "NOSCRIPT" { return }
+        guard let faults = answer.array?.map({ $0.text ?? "?" }) else {
+            throw SimulationFault.books(["\(answer)"])
+        }
+        guard faults.isEmpty else { throw SimulationFault.books(faults) }
+    }
+
+    private static let text = """
+        #!lua
+        local call, P, faults = redis.call, KEYS[1], {}
+        local function check(holds, ...)
+            if not holds then faults[#faults + 1] = table.concat({ ... }, ' ') end
+        end
+        local function map(key)
+            local flat, all = call('HGETALL', P .. key), {}
+            for i = 1, #flat, 2 do all[flat[i]] = flat[i + 1] end
+            return all
+        end
+        local bodies, states, places = map('batches'), map('states'), {}
+
+        -- Segments of a body: job, positions, whether it is sent at most once.
+        local function segments(body)
+            local version, n, at = struct.unpack('>BI2', body)
+            local list = {}
+            for i = 1, n do
+                local count, flags, id
+                count, flags, id, at = struct.unpack('>I2BBc0', body, at)
+                list[i] = { id, count, flags % 2 == 1 }
+            end
+            return list
+        end
+
+        local inBatches, inFlight, waiting, parkedTotal = {}, {}, {}, 0
+        local function add(sums, job, n)
+            if n > 0 then sums[job] = (sums[job] or 0) + n end
+        end
+        local function batch(id, place, lane, shard)
+            check(not places[id], id, 'is in', places[id] or '', 'and in', place)
+            places[id] = place
+            local body, state = bodies[id], states[id]
+            if not body or not state then return check(false, id, 'in', place, 'is only a name') end
+            local nn, l = id:match('^(%d%d)%.([hb])%.')
+            check(nn and (not shard or nn == shard), id, 'is in the wrong shard', place)
+            check(not lane or l == lane, id, 'is in the wrong lane', place)
+            local worker, deliveries, granted, caution, open, positions =
+                state:match('^([^|]*)|(%d+)|(%d+)|([%d,]*)|(%d+)|([.px]+)$')
+            if not worker then return check(false, id, 'has the state', state) end
+            local flies = place == 'flight'
+            check(flies == (worker ~= ''), id, 'in', place, 'is with', worker)
+            check(flies or granted == '0', id, 'in', place, 'has a credit of', granted)
+            check(tonumber(granted) <= #positions, id, 'has a credit of', granted, 'of', #positions)
+            check(not flies or tonumber(deliveries) > 0, id, 'flies and was never delivered')
+            if caution ~= '' then
+                local _, commas = caution:gsub(',', '')
+                check(commas == 7, id, 'has the caution', caution)
+            end
+            local at, sum = 1, 0
+            for _, segment in ipairs(segments(body)) do
+                local part = positions:sub(at, at + segment[2] - 1)
+                at = at + segment[2]
+                local _, dots = part:gsub('%.', '')
+                local _, shelved = part:gsub('p', '')
+                sum = sum + dots
+                add(inBatches, segment[1], dots + shelved)
+                if flies then add(inFlight, segment[1], dots) end
+                if place == 'delayed' then add(waiting, segment[1], dots) end
+            end
+            check(at == #positions + 1, id, 'has', #positions, 'positions and a body of', at - 1)
+            check(sum == tonumber(open), id, 'says', open, 'open of', sum)
+            check(sum > 0 or place == 'parked', id, 'in', place, 'has nothing to send')
+            check(sum > 0 or positions:find('p', 1, true), id, 'is empty')
+        end
+        for shard = 0, 3 do
+            local nn = string.format('%02d', shard)
+            for _, id in ipairs(call('LRANGE', P .. 'ready:' .. nn, 0, -1)) do batch(id, 'ready', 'h', nn) end
+            for _, id in ipairs(call('LRANGE', P .. 'bulk:' .. nn, 0, -1)) do batch(id, 'bulk', 'b', nn) end
+            for _, id in ipairs(call('LRANGE', P .. 'flight:' .. nn, 0, -1)) do batch(id, 'flight', nil, nn) end
+        end
+        for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do batch(id, 'delayed') end
+        for _, id in ipairs(call('LRANGE', P .. 'parked', 0, -1)) do batch(id, 'parked') end
+        for id in pairs(states) do check(places[id], id, 'has a state and is nowhere') end
+        for id in pairs(bodies) do check(places[id], id, 'has a body and is nowhere') end
+
+        -- Items of a worker's report: kind, job, positions.
+        local function items(entry, f)
+            local at = 2
+            while at <= #entry do
+                local kind, job, n
+                kind, job, n, at = struct.unpack('>c1Bc0I2', entry, at)
+                f(job, n)
+                local function short(extra) at = at + 1 + entry:byte(at) + extra end
+                if kind == 'D' then
+                    at = at + 1
+                    if entry:byte(at - 1) == 1 then for _ = 1, n do short(0) end end
+                elseif kind == 'F' then
+                    short(0)
+                    short(0)
+                    local named = n
+                    at = at + 5
+                    for _ = 1, named do short(8) end
+                elseif kind == 'E' then
+                    short(0)
+                    at = at + 1
+                    for _ = 1, n do short(0) end
+                elseif kind == 'R' then
+                    at = at + 3
+                    short(4)
+                    local length = struct.unpack('>I4', entry, at)
+                    at = at + 4 + length
+                else
+                    error('an item of kind ' .. kind)
+                end
+            end
+        end
+        local inEntries = {}
+        for _, record in ipairs(call('XRANGE', P .. 'results', '-', '+')) do
+            local f = {}
+            for i = 1, #record[2], 2 do f[record[2][i]] = record[2][i + 1] end
+            if f.r then
+                items(f.r, function(job, n) add(inEntries, job, n) end)
+            else
+                local first = 1
+                for _, segment in ipairs(segments(f.b)) do
+                    local last = first + segment[2] - 1
+                    for a, b in f.p:gmatch('(%d+)%-(%d+)') do
+                        add(inEntries, segment[1], math.min(last, tonumber(b)) - math.max(first, tonumber(a)) + 1)
+                    end
+                    check(f.k ~= 'U' or segment[3] or not f.p:find('^' .. first .. '%-'), 'unknown and at least once')
+                    first = last + 1
+                end
+            end
+        end
+
+        -- Accounts: what was accepted is somewhere, once.
+        local intake = map('intake')
+        local load, listed = 0, {}
+        local quarantine = map('quarantine')
+        local before, after = {}, {}
+        local flat = call('HGETALL', 'test:judge')
+        for i = 1, #flat, 2 do before[flat[i]] = flat[i + 1] end
+        for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do
+            listed[job] = true
+            local a = map('job:' .. job)
+            local function n(name) return tonumber(a[name] or '0') end
+            local done = n('delivered') + n('failed') + n('expired') + n('cancelled')
+            local unsplit = intake.head == job and n('accepted') - tonumber(intake.offset) or 0
+            local batches, entries = inBatches[job] or 0, inEntries[job] or 0
+            check(n('accepted') == done + batches + entries + unsplit, job, 'accepted', n('accepted'), 'has', done,
+                'done,', batches, 'in batches,', entries, 'in entries,', unsplit, 'unsplit')
+            check(n('submitted') == n('accepted') + n('malformed') + n('duplicates'), job, 'was submitted otherwise')
+            check(n('in_flight') == (inFlight[job] or 0) + entries, job, 'in_flight', n('in_flight'), 'of',
+                inFlight[job] or 0, 'and', entries)
+            check(n('waiting') == (waiting[job] or 0), job, 'waiting', n('waiting'), 'of', waiting[job] or 0)
+            check((a.state == 'finished') == (done == n('accepted')), job, 'is', a.state or 'nothing', 'with', done)
+            check((a.state == 'finished') == (call('TTL', P .. 'job:' .. job) > 0), job, 'lives too long or too short')
+            check((a.state == 'finished') == (a.finished_at ~= nil), job, 'has no time of its end')
+            check((quarantine[job] ~= nil) == (a.parked ~= nil), job, 'is parked and not in quarantine, or not')
+            local reasons = 0
+            for k, v in pairs(a) do if k:sub(1, 7) == 'reason:' then reasons = reasons + tonumber(v) end end
+            check(reasons == n('failed'), job, 'failed', n('failed'), 'with', reasons, 'reasons')
+            local now = { n('delivered'), n('failed'), n('expired'), n('maybe_duplicated'), n('accepted') }
+            local was = before[job]
+            if was then
+                local k = 1
+                for old in was:gmatch('%d+') do
+                    check(now[k] >= tonumber(old), job, 'goes back from', was, 'to', table.concat(now, ' '))
+                    k = k + 1
+                end
+            end
+            after[#after + 1] = job
+            after[#after + 1] = table.concat(now, ' ')
+            load = load + batches + entries
+        end
+        for job in pairs(inBatches) do check(listed[job], job, 'has batches and no account') end
+        for job in pairs(inEntries) do check(listed[job], job, 'has entries and no account') end
+        check(load == tonumber(call('HGET', P .. 'load', 'open') or '0'), 'load',
+            call('HGET', P .. 'load', 'open') or '-', 'of', load)
+        local parked = 0
+        for _ in pairs(quarantine) do parked = parked + 1 end
+        check(parked == tonumber(call('HGET', P .. 'gate', 'quarantined') or '0'), 'the gate counts other quarantined jobs')
+
+        -- The intake: what it is in the middle of is there.
+        local taken = call('LLEN', P .. 'taken')
+        check(not intake.head or taken > 0, 'the job that is split in part is not taken')
+        check(tonumber(intake.careful or '0') <= taken, 'careful with', intake.careful or '', 'of', taken)
+        check(not intake.head or listed[intake.head], 'the job that is split in part has no account')
+        if #after > 0 then call('HSET', 'test:judge', unpack(after)) end
+        return faults
+        """
+}

@@ -1,0 +1,93 @@
+import Foundation
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// Reliability plan, layer C: every line of every script changed in turn (`make mutants`).
+@Suite struct LineMutantTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// What neither the cases nor the simulation notices is written into a folder, for the other tests to be tried on.
+    @Test(.enabled(if: environment["PUSHFARM_MUTANTS"] != nil))
+    func `every changed line is noticed`() async throws {
+        let folder = Self.environment["PUSHFARM_MUTANTS"] ?? ""
+        let names = (Self.environment["PUSHFARM_MUTANTS_OF"] ?? "").split(separator: " ").map(String.init)
+        let all = try names.flatMap { try LineMutant.all(of: $0) }
+        let lanes = Int(Self.environment["PUSHFARM_JOBS"] ?? "2") ?? 2
+        let counts = try await withThrowingTaskGroup(of: [Notice: Int].self) { group in
+            for lane in 0..<lanes {
+                group.addTask {
+                    let bench = try MutantBench()
+                    var counts: [Notice: Int] = [:]
+                    for index in stride(from: lane, to: all.count, by: lanes) {
+                        let notice = bench.notice(of: all[index])
+                        counts[notice, default: 0] += 1
+                        if notice == .nobody { try Self.keep(all[index], in: "\(folder)/\(index)") }
+                    }
+                    return counts
+                }
+            }
+            return try await group.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        }
+        print(
+            "\(all.count) changes: \(Notice.allCases.map { "\($0) \(counts[$0] ?? 0)" }.joined(separator: ", "))"
+        )
+    }
+
+    /// The folder that `PUSHFARM_SCRIPTS` is to name.
+    private static func keep(_ mutant: LineMutant, in folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for name in Script.allCases.map({ "\($0)" }) + ["prelude", "census", "submit"] {
+            let text = name == mutant.name ? mutant.text : try ScriptFolder.file(name)
+            try text.write(toFile: "\(folder)/\(name).lua", atomically: true, encoding: .utf8)
+        }
+        try "\(mutant)\n".write(toFile: "\(folder)/change", atomically: true, encoding: .utf8)
+    }
+
+    /// Who sees that something was changed.
+    enum Notice: CaseIterable {
+        case compiler, cases, simulation, nobody
+    }
+}
+
+/// Where changed scripts are tried out.
+private final class MutantBench {
+    private var redis: PrivateRedis
+    private var run: SimulationRun
+    private let cases: [(case: ScriptCase, lines: [String])]
+
+    init() throws {
+        let redis = try PrivateRedis()
+        self.redis = redis
+        run = try SimulationRun()
+        cases = try ScriptCase.all.map { ($0, try Effects.lines(of: $0, on: redis)) }
+    }
+
+    func notice(of mutant: LineMutant) -> LineMutantTests.Notice {
+        var notice = LineMutantTests.Notice.cases
+        // What prepares a case may expect something, and be right.
+        withKnownIssue(isIntermittent: true) { notice = try tryOut(mutant) }
+        return notice
+    }
+
+    private func tryOut(_ mutant: LineMutant) throws -> LineMutantTests.Notice {
+        // A script that does not end blocks its Redis for good.
+        if try redis.run("PING").error != nil { redis = try PrivateRedis() }
+        if try run.redis.run("PING").error != nil { run = try SimulationRun() }
+        redis.variant.change = mutant
+        run.redis.variant.change = mutant
+        for script in mutant.scripts {
+            let answer = try redis.run(redis.variant.loadCommand(of: script))
+            if answer.error != nil { return .compiler }
+        }
+        let scripts = Set(mutant.scripts)
+        for (one, lines) in cases where scripts.contains(one.script) {
+            guard let changed = try? Effects.lines(of: one, on: redis), changed == lines,
+                let twice = try? one.run(.twice, on: redis), let once = try? one.run(.once, on: redis),
+                twice.after == once.after
+            else { return .cases }
+        }
+        return run.notices(seeds: 2) ? .simulation : .nobody
+    }
+}

@@ -1,0 +1,18 @@
+/// True time, and what Redis takes for it.
+struct SimulatedClock {
+    /// Microseconds since the beginning; never goes back.
+    private(set) var now: Int64 = 0
+    private(set) var skew: Int64 = 0
+
+    private static let start: Int64 = 1_700_000_000_000_000
+    /// Redis's clock is wrong by so much at most.
+    private static let most: Int64 = 7_200_000_000
+
+    /// Microseconds since 1970.
+    var redis: Int64 { Self.start + now + skew }
+    var redisMilliseconds: Int64 { redis / 1000 }
+
+    mutating func advance(_ microseconds: Int64) { now += microseconds }
+
+    mutating func jump(_ microseconds: Int64) { skew = max(-Self.most, min(Self.most, skew + microseconds)) }
+}

@@ -1,0 +1,51 @@
+import PushModel
+
+/// The only judge of what was sent.
+final class SimulatedGateway {
+    enum Answer: Equatable { case delivered, failed, throttled, unknown, unprocessed }
+
+    /// A 200, and when: `isForgotten` if Redis has lost what it knew then.
+    struct Acceptance {
+        let turn: Int
+        var isForgotten: Bool
+    }
+
+    /// By token.
+    private(set) var accepted: [[UInt8]: [Acceptance]] = [:]
+    /// Tokens that crash the worker that sends them.
+    var poison: Set<[UInt8]> = []
+
+    /// How a token ends, whoever sends it; nil: its deadline passes before it is sent.
+    static func fate(_ token: [UInt8]) -> Answer? {
+        switch XXH64.hash(token, seed: 77) % 100 {
+        case 0..<80: .delivered
+        case 80..<92: .failed
+        default: nil
+        }
+    }
+
+    /// - Parameter trouble: a number below 100 that says what goes wrong.
+    func send(_ token: [UInt8], attempt: UInt8, trouble: Int, at turn: Int, isForgotten: Bool) -> Answer {
+        if trouble < 2 { return .unprocessed }
+        let patience = XXH64.hash(token, seed: 78) % 10
+        if (patience == 0 && attempt < 1) || (patience == 1 && attempt < 2) { return .throttled }
+        let fate = Self.fate(token) ?? .failed
+        if fate == .delivered {
+            accepted[token, default: []].append(Acceptance(turn: turn, isForgotten: isForgotten))
+        }
+        return trouble < 5 ? .unknown : fate
+    }
+
+    /// Redis has gone back to what it was in this turn.
+    func redisWentBack(to turn: Int) {
+        for (token, list) in accepted where list.contains(where: { $0.turn > turn }) {
+            accepted[token] = list.map {
+                Acceptance(turn: $0.turn, isForgotten: $0.isForgotten || $0.turn > turn)
+            }
+        }
+    }
+
+    func times(_ token: [UInt8]) -> Int { accepted[token]?.count ?? 0 }
+    /// Without those that Redis cannot have known of.
+    func timesKnown(_ token: [UInt8]) -> Int { accepted[token]?.count { !$0.isForgotten } ?? 0 }
+}

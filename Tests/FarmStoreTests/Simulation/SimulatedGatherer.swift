@@ -1,0 +1,99 @@
+import PushModel
+
+@testable import FarmStore
+
+/// A gatherer: reads entries, decides, settles.
+final class SimulatedGatherer {
+    private let name: String
+    private unowned let simulation: Simulation
+
+    init(_ name: String, _ simulation: Simulation) { (self.name, self.simulation) = (name, simulation) }
+
+    func redisIsAnother() {}
+
+    func step() throws {
+        let count = simulation.isQuiet ? 64 : 1 + simulation.below(6)
+        let records: [ResultsRecord]?
+        switch simulation.below(4) {
+        case 0, 1: records = try simulation.attempt(ReadResults(gatherer: name, .new, count: count))
+        case 2:
+            records = try simulation.attempt(ReadResults(gatherer: name, .pending(after: nil), count: count))
+        default:
+            records = try simulation.attempt(ClaimResults(gatherer: name, idleFor: .zero, count: count))?
+                .records
+        }
+        guard let records, !records.isEmpty else { return }
+        _ = try simulation.attempt(Settle(try records.map(settlement)))
+    }
+
+    private func settlement(_ record: ResultsRecord) throws -> Settlement {
+        var settlement = Settlement(entry: record.id)
+        var jobs: [String: Settlement.Job] = [:]
+        switch record.content {
+        case .gone: break
+        case .closed(let reason, let body, let positions):
+            let batch = try Batch(decoding: body)
+            for position in positions.flatMap({ Array($0) }) {
+                let push = batch.pushes[position]
+                let id = batch.jobID(of: Int(push.segment))
+                jobs[id, default: .init(id: id)].failed += 1
+                jobs[id, default: .init(id: id)].reasons[reason.rawValue, default: 0] += 1
+                settlement.events.append(
+                    FarmEvent(.pushFailed, job: id, token: batch.bytes[push.token], reason: reason.rawValue))
+            }
+        case .report(let bytes):
+            let entry = try ResultsEntry(decoding: bytes)
+            for item in entry.items {
+                let id = entry.jobID(of: item)
+                var job = jobs[id] ?? .init(id: id)
+                book(item, of: entry, to: &job, &settlement, lane: record.lane)
+                jobs[id] = job
+            }
+        }
+        settlement.jobs = jobs.values.sorted { $0.id < $1.id }
+        return settlement
+    }
+
+    private func book(
+        _ item: ResultsEntry.Item, of entry: ResultsEntry, to job: inout Settlement.Job,
+        _ settlement: inout Settlement, lane: Lane
+    ) {
+        switch item.result {
+        case .delivered: job.delivered += item.count
+        case .failed(let failure):
+            job.failed += item.count
+            job.reasons[entry.text(failure.reason), default: 0] += item.count
+            for token in entry.tokens[failure.tokens] {
+                settlement.events.append(
+                    FarmEvent(
+                        .pushFailed, job: job.id, token: entry.bytes[token.range],
+                        reason: entry.text(failure.reason)))
+                if failure.isDead {
+                    settlement.deadTokens.append(.init(token: entry.bytes[token.range], timestamp: 0))
+                }
+            }
+        case .expired: job.expired += item.count
+        case .retry(let retry):
+            job.waiting += item.count
+            if retry.why == .unknownOutcome { job.maybeDuplicated += item.count }
+            settlement.retries.append(self.retry(entry, item, retry, lane: lane))
+        }
+    }
+
+    private func retry(
+        _ entry: ResultsEntry, _ item: ResultsEntry.Item, _ retry: ResultsEntry.Retry, lane: Lane
+    ) -> Settlement.Retry {
+        var builder = BatchBuilder()
+        entry.bytes.withUnsafeBytes { raw in
+            builder.append(
+                segment: UnsafeRawBufferPointer(rebasing: raw[retry.segment.encoded]), tokens: item.count,
+                jobID: Array(entry.bytes[item.jobID]),
+                isAtMostOnce: retry.segment.options.delivery == .atMostOnce)
+        }
+        let first = entry.pushes[retry.segment.pushes.lowerBound]
+        let shard = ShardHash.shard(of: Array(entry.bytes[first.token]), shards: Simulation.shards)
+        return Settlement.Retry(
+            shard: shard, lane: lane, delay: .milliseconds(simulation.below(20_000)), tokens: item.count,
+            body: builder.finish()!)
+    }
+}

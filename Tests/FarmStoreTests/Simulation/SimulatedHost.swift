@@ -1,0 +1,281 @@
+import PushModel
+
+@testable import FarmStore
+
+/// A coordinator as the scripts see it: leases, intake, gatherer, promoter, two workers.
+final class SimulatedHost {
+    /// Bytes of a job at most.
+    static let jobBytes = 1000
+    private static let lease = Duration.seconds(10)
+    private static let margin: Int64 = 2_000_000
+    private static let renewInterval: Int64 = 3_000_000
+    private static let sweepInterval: Int64 = 5_000_000
+
+    /// How a worker ended, as its host sees it.
+    enum End { case orderly, crash, kill }
+
+    let name: String
+    private(set) var workers: [SimulatedWorker] = []
+    private unowned let simulation: Simulation
+    /// Of this process.
+    private var instance: String
+    private var nonce: String
+    private var renounced = 0
+    private var predecessor = ""
+    private var tokens: [LeaseField: FenceToken] = [:]
+    /// Won, and not yet free of what the owner before had in flight: no worker gets it.
+    private var unswept: Set<Int> = []
+    /// Shards that it gives to others, until so many turns have passed.
+    private var leaving: [Int: Int] = [:]
+    private var givenBack: [LeaseField: FenceToken] = [:]
+    /// Reaped, and not yet taken back from.
+    private var dead: [(name: String, slot: Int, end: End)] = []
+    /// When workers were killed in the last minute.
+    private var kills: [Int64] = []
+    private var leaseEnd: Int64 = 0
+    private var lastKept: Int64 = -renewInterval
+    private var lastSwept: Int64 = -sweepInterval
+    /// A script said FENCED.
+    private var isDoubtful = false
+    private var stoppedUntil = 0
+    private lazy var intake = SimulatedIntake(simulation)
+    private lazy var gatherer = SimulatedGatherer(name, simulation)
+
+    init(name: String, simulation: Simulation) {
+        (self.name, self.simulation) = (name, simulation)
+        instance = simulation.name(name)
+        nonce = instance
+    }
+
+    /// A new process in the place of the old one.
+    ///
+    /// It holds the host's lock, so it knows that the old one is gone, and takes its leases over at once.
+    func restart(after turns: Int) {
+        predecessor = instance
+        instance = simulation.name(name)
+        (nonce, renounced) = (instance, 0)
+        (workers, dead, tokens, leaving, unswept, givenBack) = ([], [], [:], [:], [], [:])
+        (leaseEnd, lastKept, lastSwept, isDoubtful) = (0, -Self.renewInterval, -Self.sweepInterval, false)
+        intake = SimulatedIntake(simulation)
+        gatherer = SimulatedGatherer(name, simulation)
+        stoppedUntil = simulation.turn + turns
+    }
+
+    func stop(for turns: Int, withWorkers: Bool) {
+        simulation.note("\(name) stops for \(turns)")
+        stoppedUntil = simulation.turn + turns
+        if withWorkers { for worker in workers { worker.stop(for: turns) } }
+    }
+
+    func resume() {
+        stoppedUntil = 0
+        for worker in workers { worker.resume() }
+    }
+
+    func lose(_ worker: SimulatedWorker, _ end: End) {
+        simulation.note("\(worker.name) ends: \(end)")
+        workers.removeAll { $0 === worker }
+        dead.append((worker.name, worker.slot, end))
+        if end == .kill { kills.append(simulation.clock.now) }
+    }
+
+    private func loss(_ end: End, hadSent: Bool) -> WorkerLoss {
+        switch end {
+        case .orderly: return .innocent
+        case .crash: return .crash(hadSent: hadSent)
+        case .kill:
+            kills.removeAll { $0 < simulation.clock.now - 60_000_000 }
+            return .kill(hadSent: hadSent, recent: max(1, kills.count))
+        }
+    }
+
+    /// What is under way has no answer; leases are looked at at once.
+    func redisIsAnother() {
+        for worker in workers { worker.redisIsAnother() }
+        lastKept = -Self.renewInterval
+    }
+
+    /// Gives one of its shards to whoever wants it, gracefully.
+    func handOver() {
+        let mine = (0..<Simulation.shards).filter { tokens[.shard($0)] != nil && leaving[$0] == nil }
+        guard let shard = simulation.pick(mine) else { return }
+        simulation.note("\(name) gives shard \(shard) away")
+        leaving[shard] = simulation.turn + 150
+        assign()
+    }
+
+    func step() throws {
+        guard simulation.turn >= stoppedUntil else { return }
+        do {
+            let now = simulation.clock.now
+            if now - lastKept >= Self.renewInterval || !givenBack.isEmpty || !unswept.isEmpty || isDoubtful {
+                try keepLeases()
+            }
+            if now >= leaseEnd { forgetLeases() }
+            if simulation.isQuiet { return try doAll() }
+            switch simulation.below(20) {
+            case 0, 1: try recover()
+            case 2, 3, 4: if let token = tokens[.intake] { try intake.step(token) }
+            case 5, 6, 7: try gatherer.step()
+            case 8: _ = try simulation.attempt(Promote(limit: 1 + simulation.below(5)))
+            case 9: hire()
+            default: try stepWorker()
+            }
+        } catch StoreError.fenced {
+            isDoubtful = true
+        }
+    }
+
+    /// Nothing goes wrong: what is left is done soon.
+    private func doAll() throws {
+        try recover()
+        for _ in 0..<2 { hire() }
+        for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
+        for _ in 0..<2 { try gatherer.step() }
+        try simulation.perform(Promote(limit: 5))
+        for _ in 0..<6 { try stepWorker() }
+    }
+
+    private func stepWorker() throws {
+        guard let worker = simulation.pick(workers) else { return }
+        try worker.step()
+        if worker.isFenced {
+            (isDoubtful, worker.isFenced) = (true, false)
+        }
+        emptied(worker.released)
+        worker.released = []
+        if worker.isCrashed {
+            lose(worker, .crash)
+        } else if worker.isGone {
+            lose(worker, .orderly)
+        }
+    }
+
+    private func hire() {
+        let free = [0, 1].first { slot in
+            !workers.contains { $0.slot == slot } && !dead.contains { $0.slot == slot }
+        }
+        guard let free else { return }
+        let worker = SimulatedWorker(name: simulation.name("\(name)-w"), slot: free, simulation: simulation)
+        worker.leaseEnd = leaseEnd
+        workers.append(worker)
+        assign()
+    }
+
+    // MARK: Leases
+
+    private func keepLeases() throws {
+        lastKept = simulation.clock.now
+        if isDoubtful { renounce() }
+        leaving = leaving.filter { $0.value > simulation.turn && !simulation.isQuiet }
+        if !givenBack.isEmpty {
+            let request = ReleaseLeases(nonce: nonce, tokens: givenBack)
+            guard try simulation.attempt(request) != nil else { return }
+            givenBack = [:]
+        }
+        if !tokens.isEmpty {
+            let fields = tokens.keys.sorted { $0.name < $1.name }
+            let request = RenewLeases(nonce: nonce, host: name, lease: Self.lease, fields: fields)
+            guard let kept = try simulation.attempt(request) else { return }
+            for (field, isKept) in zip(fields, kept) where !isKept { lose(field) }
+        }
+        guard try acquire() else { return }
+        leaseEnd = lastKept + 10_000_000 - Self.margin
+        for worker in workers { worker.leaseEnd = leaseEnd }
+        try sweepWon()
+        assign()
+    }
+
+    private func lose(_ field: LeaseField) {
+        tokens[field] = nil
+        guard case .shard(let shard) = field else { return }
+        leaving[shard] = nil
+        unswept.remove(shard)
+    }
+
+    /// A new nonce makes tokens that no script has ever seen; the old ones are known to be gone, for they were ours.
+    private func renounce() {
+        renounced += 1
+        (isDoubtful, givenBack) = (false, [:])
+        (predecessor, nonce) = (instance, "\(instance).\(renounced)")
+        forgetLeases()
+    }
+
+    private func acquire() throws -> Bool {
+        let all: [LeaseField] = [.intake] + (0..<Simulation.shards).map { .shard($0) }
+        let wanted = all.filter {
+            tokens[$0] == nil && (simulation.isQuiet || simulation.chance(60))
+        }
+        guard !wanted.isEmpty else { return true }
+        let request = AcquireLeases(
+            nonce: nonce, host: name, lease: Self.lease, predecessor: predecessor, fields: wanted)
+        guard let reply = try simulation.attempt(request) else { return false }
+        for (field, answer) in zip(wanted, reply.answers) {
+            guard case .ours(let token) = answer else { continue }
+            tokens[field] = token
+            if case .shard(let shard) = field { unswept.insert(shard) }
+        }
+        return true
+    }
+
+    /// Takes back what the owners before have left in flight.
+    private func sweepWon() throws {
+        let won = unswept.sorted().compactMap { shard in tokens[.shard(shard)].map { (shard, $0) } }
+        guard !won.isEmpty else { return }
+        let request = Reclaim(.allBut(workers.map(\.name)), shards: won)
+        guard let reply = try simulation.attempt(request) else { return }
+        if !reply.fenced.isEmpty { isDoubtful = true }
+        unswept = []
+    }
+
+    /// Nothing of these shards is in a worker's hands: those that are leaving are given back.
+    private func emptied(_ shards: some Sequence<Int>) {
+        for shard in shards where leaving[shard] != nil {
+            guard let token = tokens[.shard(shard)] else { continue }
+            lose(.shard(shard))
+            givenBack[.shard(shard)] = token
+        }
+    }
+
+    /// Without Redis's confirmation nothing is ours.
+    private func forgetLeases() {
+        guard !tokens.isEmpty else { return }
+        (tokens, unswept, leaving) = ([:], [], [:])
+        assign()
+    }
+
+    private func assign() {
+        for worker in workers {
+            var shards: [Int: FenceToken] = [:]
+            for shard in 0..<Simulation.shards
+            where shard % 2 == worker.slot && !unswept.contains(shard) && leaving[shard] == nil {
+                shards[shard] = tokens[.shard(shard)]
+            }
+            worker.assign(shards)
+        }
+    }
+
+    // MARK: Recovery
+
+    private var shards: [(number: Int, token: FenceToken)] {
+        (0..<Simulation.shards).compactMap { shard in tokens[.shard(shard)].map { (shard, $0) } }
+    }
+
+    private func recover() throws {
+        if let gone = dead.first {
+            let accused = ReadAccused(worker: gone.name, shards: shards.map(\.number))
+            guard let suspects = try simulation.attempt(accused)?.suspects else { return }
+            let loss = loss(gone.end, hadSent: suspects > 0)
+            guard let reply = try simulation.attempt(Reclaim(.gone([gone.name]), loss: loss, shards: shards))
+            else { return }
+            dead.removeFirst()
+            emptied(leaving.keys.sorted().filter { $0 % 2 == gone.slot })
+            if !reply.fenced.isEmpty { isDoubtful = true }
+        } else if !shards.isEmpty, simulation.clock.now - lastSwept >= Self.sweepInterval {
+            let request = Reclaim(.allBut(workers.map(\.name)), shards: shards)
+            guard let reply = try simulation.attempt(request) else { return }
+            lastSwept = simulation.clock.now
+            if !reply.fenced.isEmpty { isDoubtful = true }
+        }
+    }
+}

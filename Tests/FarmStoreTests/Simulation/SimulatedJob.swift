@@ -1,0 +1,35 @@
+import PushModel
+
+/// A job as a producer pushed it, and what must become of it.
+struct SimulatedJob {
+    let number: Int
+    /// Nil when the farm makes one.
+    let id: String?
+    let tokens: [[UInt8]]
+    let delivery: Delivery
+    let lane: Lane
+    /// Redis's milliseconds before which nothing of it is sent; 0 for now.
+    let due: Int64
+    let raw: [UInt8]
+    /// Whoever reads one of its batches crashes.
+    let isPoison: Bool
+    /// Redis went back to before it was pushed.
+    var mayBeLost = false
+
+    init(number: Int, simulation: Simulation) {
+        let count = simulation.chance(15) ? 40 + simulation.below(60) : 1 + simulation.below(20)
+        self.number = number
+        id = simulation.chance(20) ? nil : "job-\(number)"
+        delivery = simulation.chance(20) ? .atMostOnce : .atLeastOnce
+        lane = simulation.chance(30) ? .bulk : .high
+        due = simulation.chance(15) ? simulation.clock.redisMilliseconds + Int64(simulation.below(60_000)) : 0
+        tokens = (0..<count).map { index in
+            [UInt8(number), UInt8(index), 9, 9] + [UInt8](repeating: UInt8(index), count: 12)
+        }
+        isPoison = simulation.below(100) < simulation.profile.poisonJobs
+        if simulation.below(100) < simulation.profile.poisonTokens {
+            simulation.gateway.poison.insert(tokens[simulation.below(count)])
+        }
+        raw = Array("\(number)".utf8)
+    }
+}

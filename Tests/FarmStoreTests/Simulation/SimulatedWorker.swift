@@ -1,0 +1,301 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+@testable import Worker
+
+/// A worker process: the product's own ``Window`` between Redis and the gateway, on a connection that breaks.
+final class SimulatedWorker {
+    private enum Call {
+        case checkOut(Checkout)
+        case action(Window.Action)
+    }
+
+    private struct Flying {
+        let batch: HeldBatch
+        let position: Int
+        let answer: SimulatedGateway.Answer
+    }
+
+    let name: String
+    /// Its place in the host: which shards it serves.
+    let slot: Int
+    private unowned let simulation: Simulation
+    private let window: Window
+    /// Until when its coordinator told it that it may start pushes.
+    var leaseEnd: Int64 = 0
+    /// Its coordinator is gone: it finishes.
+    private(set) var isOrphaned = false
+    /// A script said that a shard is another's; to be read by the coordinator.
+    var isFenced = false
+    /// Withdrawn shards of which it has nothing any more; to be read by the coordinator.
+    var released: Set<Int> = []
+    private(set) var isGone = false
+    private(set) var isCrashed = false
+    /// Calls on their way to Redis.
+    private var wire: [Call] = []
+    private var flying: [Flying] = []
+    private var isConnected = true
+    /// What answers when it is connected again is not what there was before.
+    private var isRedisAnother = false
+    private var isBroken = false
+    private var stoppedUntil = 0
+    /// It looked at its lease just before it was stopped.
+    private var isBlind = false
+    private var lastLook: Int64 = 0
+
+    private static let start = ContinuousClock.now
+
+    init(name: String, slot: Int, simulation: Simulation) {
+        (self.name, self.slot, self.simulation) = (name, slot, simulation)
+        window = Window(worker: name, now: Self.start)
+        window.limit = 70 + simulation.below(100)
+    }
+
+    func assign(_ shards: [Int: FenceToken]) {
+        window.now = now
+        window.assign(isOrphaned ? [:] : shards)
+    }
+
+    func stop(for turns: Int) {
+        simulation.note("\(name) stops for \(turns)")
+        stoppedUntil = simulation.turn + turns
+        isBlind = simulation.chance(50) && simulation.clock.now < leaseEnd
+    }
+
+    func resume() { stoppedUntil = 0 }
+
+    /// It stops to begin anything new, and ends when it has told what it knows.
+    func finish() {
+        isOrphaned = true
+        window.now = now
+        window.change(to: .returning)
+    }
+
+    /// The connection is gone, and so is the Redis that was behind it.
+    func redisIsAnother() { (isBroken, isRedisAnother) = (true, true) }
+
+    private var now: ContinuousClock.Instant { Self.start + .microseconds(simulation.clock.now) }
+    private var mayStart: Bool {
+        if isBlind {
+            isBlind = false
+            return true
+        }
+        return simulation.clock.now < leaseEnd && !isOrphaned && !simulation.isPaused
+    }
+
+    // MARK: Turns
+
+    func step() throws {
+        guard simulation.turn >= stoppedUntil else { return }
+        window.now = now
+        if isBroken { try breakConnection(calls: 0) }
+        try turn()
+        for _ in 0..<2 {
+            switch simulation.below(10) {
+            case 0, 1, 2: try send()
+            case 3, 4: try answer()
+            case 5, 6, 7: try talk()
+            case 8: tick()
+            default: window.shards.ringAll()
+            }
+            guard !isCrashed else { return }
+            try turn()
+        }
+        if isOrphaned, window.isIdle && flying.isEmpty || simulation.chance(3) { isGone = true }
+    }
+
+    /// The end of a turn of the loop: what the window wants is on its way.
+    private func turn() throws {
+        window.yields = window.careful != nil
+        for action in window.takeActions() {
+            switch action {
+            case .released(let shards): released.formUnion(shards)
+            case .fenced: isFenced = true
+            case .hasReported: break
+            case .park(let park): throw SimulationFault.count("\(park.batch) is parked: \(park.reason)")
+            case .report, .putBack, .repeated: wire.append(.action(action))
+            }
+        }
+        if isConnected, let request = window.checkOut(wantsMore: mayStart && !window.yields) {
+            wire.append(.checkOut(request))
+        }
+        if !isConnected { fail() }
+    }
+
+    private func tick() {
+        if simulation.clock.now - lastLook > 5_000_000 {
+            lastLook = simulation.clock.now
+            window.lookAround()
+        }
+        if isConnected, window.delay != nil { window.reportDirty() }
+    }
+
+    // MARK: The gateway
+
+    private func send() throws {
+        for _ in 0..<1 + simulation.below(simulation.isQuiet ? 100 : 30) where mayStart {
+            let isAlone = window.careful != nil && window.isStill
+            guard let batch = window.nextBatch(isAlone: isAlone), let position = batch.next() else { return }
+            let push = batch.batch.pushes[position]
+            let token = Array(batch.batch.bytes[push.token])
+            guard SimulatedGateway.fate(token) != nil else {
+                window.settle(batch, position, .expired, timestamp: nil)
+                continue
+            }
+            guard !simulation.gateway.poison.contains(token) else {
+                simulation.note("\(name) is crashed by position \(position) of \(batch.id)")
+                isCrashed = true
+                return
+            }
+            let answer = simulation.gateway.send(
+                token, attempt: batch.batch.segments[Int(push.segment)].attempt,
+                trouble: simulation.isQuiet ? 99 : simulation.below(100), at: simulation.turn,
+                isForgotten: isRedisAnother)
+            flying.append(Flying(batch: batch, position: position, answer: answer))
+            simulation.note(
+                "\(name) sends \(token.prefix(2)), position \(position) of \(batch.id): \(answer)")
+        }
+    }
+
+    private func answer() throws {
+        for _ in 0..<1 + simulation.below(simulation.isQuiet ? 200 : 40) where !flying.isEmpty {
+            let push = flying.remove(at: simulation.below(flying.count))
+            guard window.held[push.batch.number] === push.batch else {
+                throw SimulationFault.count("\(push.batch.id) is forgotten with pushes in the air")
+            }
+            switch push.answer {
+            case .unprocessed: window.giveBack(push.batch, push.position)
+            case .delivered: window.delivered(push.batch, push.position)
+            case .failed: settle(push, .failed(reason: "BadDeviceToken", status: 400, isDead: true))
+            case .throttled:
+                settle(push, .retry(.throttled, status: 429, reason: "busy", retryAfterMilliseconds: 0))
+            case .unknown:
+                let segment = push.batch.batch.segments[push.batch.segment(of: push.position)]
+                let isOnce = segment.options.delivery == .atMostOnce
+                settle(
+                    push,
+                    isOnce
+                        ? .lostTrack(cause: "cut")
+                        : .retry(.unknownOutcome, status: 0, reason: "cut", retryAfterMilliseconds: 0))
+            }
+        }
+    }
+
+    private func settle(_ push: Flying, _ fact: Fact) {
+        window.settle(push.batch, push.position, fact, timestamp: fact.isFinal ? 5 : nil)
+    }
+
+    // MARK: Redis
+
+    private func talk() throws {
+        guard isConnected else {
+            if simulation.isQuiet || simulation.chance(60) { connect() }
+            return
+        }
+        for _ in 0..<1 + simulation.below(4) where !wire.isEmpty && isConnected && !isCrashed {
+            let trouble = simulation.profile.lost + simulation.profile.replyLost
+            if !simulation.isQuiet, simulation.below(1000) < trouble {
+                try breakConnection(calls: simulation.below(wire.count + 1))
+            } else {
+                try carryOut(wire.removeFirst())
+                try turn()
+            }
+        }
+    }
+
+    private func connect() {
+        simulation.note("\(name) is connected\(isRedisAnother ? " to another Redis" : "")")
+        isConnected = true
+        let isOther = isRedisAnother
+        isRedisAnother = false
+        window.reconnected(isOther: isOther)
+    }
+
+    /// So many calls on their way are done, now or later; none has an answer.
+    private func breakConnection(calls: Int) throws {
+        simulation.note("\(name) loses its connection")
+        if !isBroken {
+            let isLate = simulation.chance(30)
+            for call in wire.prefix(calls) {
+                if isLate { postpone(call) } else { try carryOut(call, isLost: true) }
+            }
+            wire.removeFirst(isLate ? 0 : calls)
+        }
+        (isConnected, isBroken) = (false, false)
+        fail()
+    }
+
+    private func postpone(_ call: Call) {
+        switch call {
+        case .checkOut(let request): simulation.postpone(request)
+        case .action(.report(_, let report)), .action(.repeated(let report)): simulation.postpone(report)
+        case .action(.putBack(_, let request)): simulation.postpone(request)
+        case .action: break
+        }
+    }
+
+    private func fail() {
+        let calls = wire
+        wire = []
+        for call in calls { fail(call) }
+    }
+
+    private func carryOut(_ call: Call, isLost: Bool = false) throws {
+        switch call {
+        case .checkOut(let request):
+            let result = try result(of: request, isLost)
+            if case .success(let reply) = result { read(reply) }
+            window.checkedOut(request, result)
+        case .action(.report(let call, let report)): window.answered(call, try result(of: report, isLost))
+        case .action(.repeated(let report)): window.repeated(report, try result(of: report, isLost))
+        case .action(.putBack(let call, let request)):
+            window.givenBack(call, try result(of: request, isLost))
+        case .action: break
+        }
+    }
+
+    /// It has no answer.
+    private func fail(_ call: Call) {
+        let lost = StoreError.redis(.notConnected("lost"))
+        switch call {
+        case .checkOut(let request): window.checkedOut(request, .failure(lost))
+        case .action(.report(let call, _)): window.answered(call, .failure(lost))
+        case .action(.repeated(let report)): window.repeated(report, .failure(lost))
+        case .action(.putBack(let call, _)): window.givenBack(call, .failure(lost))
+        case .action: break
+        }
+    }
+
+    private func result<Step: Request>(
+        of request: Step, _ isLost: Bool
+    ) throws -> Result<Step.Reply, StoreError> {
+        do {
+            let reply = try simulation.perform(request)
+            return isLost ? .failure(.redis(.notConnected("lost"))) : .success(reply)
+        } catch let error as StoreError {
+            return .failure(isLost ? .redis(.notConnected("lost")) : error)
+        }
+    }
+
+    private func read(_ reply: Checkout.Reply) {
+        for given in reply.batches {
+            guard let batch = try? Batch(decoding: given.body) else { continue }
+            if batch.segments.indices.contains(where: { simulation.isPoison(batch.jobID(of: $0)) }) {
+                simulation.note("\(name) is crashed by what it reads in \(given.id)")
+                isCrashed = true
+            }
+        }
+    }
+
+    /// For whoever looks for the cause of a fault.
+    var description: String {
+        let held = window.held.values.sorted { $0.number < $1.number }.map {
+            "\($0.id) \($0.standing) credit \($0.granted)/\($0.count) handed \($0.handed) settled \($0.settled)"
+                + " in the air \($0.inAir)\($0.isCareful ? " careful" : "")\($0.isDoubted ? " doubted" : "")"
+                + "\($0.isReporting ? " reporting" : "")\($0.isHalted ? " halted" : "")"
+        }
+        return "\(name) holds \(held), exposure \(window.exposure) of \(window.limit), "
+            + "shards \(window.shards.tokens.keys.sorted()), unsure \(window.unsure.sorted()), wire \(wire.count)"
+    }
+}

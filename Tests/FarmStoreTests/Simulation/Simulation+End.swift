@@ -1,0 +1,190 @@
+import Testing
+
+@testable import FarmStore
+
+/// Lets everything come to its end, and checks every number.
+extension Simulation {
+    /// Turns without faults after which everything is done; it takes some dozens.
+    private static let patience = 800
+
+    func finish() throws {
+        isQuiet = true
+        isPaused = false
+        note("quiet")
+        // One host is left; the leases of the others run out.
+        orphans = []
+        hosts.removeLast(hosts.count - 1)
+        hosts[0].resume()
+        for round in 1...Self.patience {
+            try step()
+            guard round % 4 == 0 else { continue }
+            let depths = try perform(ReadDepths(shards: Self.shards))
+            if round % 12 == 0, depths.delayed > 0 {
+                // Redis's clock may have been hours ahead when something was put off.
+                clock.jump(600_000_000)
+            }
+            guard depths.isEmpty else { continue }
+            if depths.parked == 0 {
+                note("the end, after \(round) turns")
+                return try checkBooks()
+            }
+            // The cause is mended, and an operator lets them go on.
+            if !isCured { try checkParked(depths.parked) }
+            isCured = true
+            try perform(Release(limit: 1000))
+        }
+        throw SimulationFault.stuck(
+            try perform(ReadDepths(shards: Self.shards)),
+            hosts[0].workers.map(\.description).joined(separator: "; "))
+    }
+
+    /// Whether reading a batch of the job crashes the reader.
+    func isPoison(_ job: String) -> Bool { !isCured && number(of: job).map { jobs[$0].isPoison } ?? false }
+
+    private func number(of job: String) -> Int? {
+        let words = job.split(separator: "-")
+        return words.count > 1 ? Int(words[1]) : nil
+    }
+
+    private func checkParked(_ parked: Int) throws {
+        if profile.poisonJobs + profile.poisonTokens == 0 {
+            throw SimulationFault.count("\(parked) batches are parked and no job is poison")
+        }
+    }
+
+    private func checkBooks() throws {
+        let faults = try perform(Audit(shards: Self.shards))
+        guard faults.isEmpty else { throw SimulationFault.books(["fsck:"] + faults) }
+        var accounts: [Int: [Account]] = [:]
+        for id in try perform(LatestJobs(count: 10_000)) {
+            guard let account = Account(id: id, app: "demo", fields: try perform(ReadAccount(job: id))),
+                let number = number(of: id)
+            else { throw SimulationFault.count("no account of \(id)") }
+            accounts[number, default: []].append(account)
+        }
+        var suspected = 0
+        for job in jobs {
+            let mine = accounts[job.number] ?? []
+            if mine.isEmpty, job.mayBeLost { continue }
+            guard mine.count == 1 else {
+                throw SimulationFault.count("job \(job.number) has \(mine.count) accounts: \(mine)")
+            }
+            try check(mine[0], of: job)
+            suspected += mine[0].maybeDuplicated
+        }
+        // What a Redis that went back cannot have known of is what a failing disk may cost on top.
+        let (duplicates, unknown) = gateway.duplicates
+        guard duplicates <= suspected + unknown else {
+            let twice = gateway.accepted.filter { $0.value.count > 1 }.map {
+                "\($0.key.prefix(2)) in turns \($0.value.map { "\($0.turn)\($0.isForgotten ? " (forgotten)" : "")" })"
+            }
+            throw SimulationFault.count(
+                "\(duplicates) duplicates, \(suspected) counted, \(unknown) forgotten: \(twice.sorted())")
+        }
+        try checkEvents()
+        try checkRest()
+    }
+
+    private func check(_ account: Account, of job: SimulatedJob) throws {
+        func check(_ holds: Bool, _ what: String) throws {
+            guard holds else { throw SimulationFault.count("job \(job.number) \(what): \(account)") }
+        }
+        try check(account.state == .finished && account.queued == 0, "is not finished")
+        try check(account.inFlight == 0 && account.waiting == 0, "has something open")
+        let ended = account.delivered + account.failed + account.expired
+        try check(ended == job.tokens.count, "does not add up to \(job.tokens.count)")
+        let healthy = job.tokens.filter { !gateway.poison.contains($0) }
+        let fates = healthy.map(SimulatedGateway.fate)
+        let poison = job.tokens.count { gateway.poison.contains($0) && SimulatedGateway.fate($0) != nil }
+        let expired = job.tokens.count { SimulatedGateway.fate($0) == nil }
+        try check(account.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
+        if job.delivery == .atLeastOnce {
+            try check(account.reasons["unknown"] == nil, "has unknown outcomes")
+            try check(account.reasons["poison", default: 0] == poison, "has \(poison) poison tokens")
+            try check(account.delivered == fates.count { $0 == .delivered }, "delivered")
+            try check(account.failed == poison + fates.count { $0 == .failed }, "failed")
+            try check(account.expired == expired, "expired")
+        } else {
+            try check(account.maybeDuplicated == 0, "was sent again")
+            let most = job.tokens.map(gateway.timesKnown).max() ?? 0
+            try check(most <= 1, "was sent more than once")
+        }
+        let sent = job.tokens.count { gateway.times($0) > 0 }
+        try check(account.delivered <= sent, "claims more than the \(sent) that were sent")
+        try check(account.reasons.values.reduce(0, +) == account.failed, "has other reasons")
+        try check(account.submitted == job.tokens.count, "was submitted with \(job.tokens.count)")
+    }
+
+    /// Each event is there once: what producers rely on. Those that Redis forgot went with their cause.
+    private func checkEvents() throws {
+        var seen: [String: Int] = [:]
+        var kinds: [String: Int] = [:]
+        for fields in try events("events") {
+            let kind = fields["type"] ?? ""
+            kinds[kind, default: 0] += 1
+            guard kind != "job.refused", kind != "job.parked", kind != "job.released" else { continue }
+            seen["\(kind) \(fields["job"] ?? "") \(fields["token"] ?? "")", default: 0] += 1
+        }
+        if let twice = seen.first(where: { $0.value > 1 }) {
+            throw SimulationFault.count("\(twice.value) times: \(twice.key)")
+        }
+        let accounts = try perform(LatestJobs(count: 10_000))
+        var failed = 0
+        for id in accounts { failed += Int(try perform(ReadAccount(job: id))["failed"] ?? "0") ?? 0 }
+        let refused = try events("refused").count
+        for (kind, count) in [
+            ("job.accepted", accounts.count), ("job.finished", accounts.count), ("push.failed", failed),
+            ("job.refused", refused),
+        ] where kinds[kind, default: 0] != count {
+            throw SimulationFault.count("\(kinds[kind, default: 0]) events \(kind) of \(count)")
+        }
+    }
+
+    private func events(_ stream: String) throws -> [[String: String]] {
+        let entries = try redis.run("XRANGE", "{pushfarm:demo}:\(stream)", "-", "+").array ?? []
+        return entries.map { entry in
+            let words = (entry.array?.last?.array ?? []).map {
+                String(decoding: $0.bytes ?? [], as: UTF8.self)
+            }
+            var fields: [String: String] = [:]
+            for index in stride(from: 0, to: words.count - 1, by: 2) {
+                fields[words[index]] = words[index + 1]
+            }
+            return fields
+        }
+    }
+
+    /// Nothing is left behind that grows.
+    private func checkRest() throws {
+        let left = try redis.run("KEYS", "*").array?.compactMap(\.text) ?? []
+        let known = [
+            "events", "refused", "jobs", "owners", "intake", "load", "invalid", "results", "gate",
+            "quarantine",
+        ]
+        for key in left where !key.hasPrefix("{pushfarm:demo}:job:") && !key.hasPrefix("test:") {
+            guard known.contains(where: { key == "{pushfarm:demo}:\($0)" }) else {
+                throw SimulationFault.count("\(key) is left")
+            }
+        }
+        let pending = try redis.run("XPENDING", "{pushfarm:demo}:results", "gatherers").array?.first?.integer
+        guard pending == 0 else { throw SimulationFault.count("\(pending ?? -1) entries are pending") }
+        let parked = try redis.run("HGET", "{pushfarm:demo}:gate", "quarantined").text
+        guard parked == nil else { throw SimulationFault.count("\(parked ?? "") jobs are quarantined") }
+    }
+}
+
+extension SimulatedGateway {
+    /// How many 200s were one too many, and how many Redis cannot have known of.
+    fileprivate var duplicates: (all: Int, forgotten: Int) {
+        accepted.values.reduce((0, 0)) { sum, list in
+            (sum.0 + list.count - 1, sum.1 + list.count { $0.isForgotten })
+        }
+    }
+}
+
+extension ReadDepths.Reply {
+    /// Nothing is left but what is parked.
+    fileprivate var isEmpty: Bool {
+        inbox + taken + delayed + results == 0 && shards.allSatisfy { $0.high + $0.bulk + $0.flight == 0 }
+    }
+}

@@ -1,0 +1,49 @@
+/// What goes wrong in a simulation, and how often.
+struct SimulationProfile: Sendable, CustomStringConvertible {
+    let name: String
+    /// Of 1000 requests: lost, done twice, done without a reply, done later without a reply.
+    var lost = 20
+    var twice = 30
+    var replyLost = 30
+    var late = 10
+    /// Of 10,000 turns.
+    var workerKills = 0
+    var workerStops = 0
+    var hostKills = 0
+    var hostStops = 0
+    var handOvers = 0
+    var rollBacks = 0
+    var clockJumps = 0
+    var flushes = 0
+    var pauses = 0
+    /// Workers that crash by themselves without a push's fault, in a whole run.
+    var ownCrashes = 0
+    /// Of 100 jobs: with a token that kills whoever sends it, with a body that kills whoever reads it.
+    var poisonTokens = 0
+    var poisonJobs = 0
+
+    var description: String { name }
+
+    /// Lines that lose, repeat and delay.
+    static let quiet = SimulationProfile(name: "quiet", handOvers: 60, pauses: 20)
+    /// Processes and machines that die, stop and come back.
+    static let kills = SimulationProfile(
+        name: "kills", workerKills: 150, workerStops: 60, hostKills: 50, hostStops: 40, handOvers: 60,
+        flushes: 10, pauses: 20, ownCrashes: 2)
+    /// Pushes that crash whoever sends or reads them.
+    static let poison = SimulationProfile(
+        name: "poison", workerKills: 20, handOvers: 30, poisonTokens: 12, poisonJobs: 5)
+    /// A Redis that forgets its last seconds.
+    static let rollBacks = SimulationProfile(
+        name: "roll-backs", workerKills: 60, workerStops: 30, hostKills: 20, hostStops: 20, handOvers: 40,
+        rollBacks: 120, flushes: 10)
+    /// A Redis whose clock jumps, to and fro.
+    static let clock = SimulationProfile(
+        name: "clock", workerKills: 40, workerStops: 40, hostStops: 30, handOvers: 40, clockJumps: 150)
+    /// All of that.
+    static let everything = SimulationProfile(
+        name: "everything", workerKills: 80, workerStops: 40, hostKills: 30, hostStops: 30, handOvers: 40,
+        rollBacks: 60, clockJumps: 60, flushes: 20, pauses: 10, ownCrashes: 1, poisonTokens: 6, poisonJobs: 2)
+
+    static let all = [quiet, kills, poison, rollBacks, clock, everything]
+}

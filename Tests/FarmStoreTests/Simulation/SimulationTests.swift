@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import FarmStore
+
+/// Reliability plan, layers B and C: the books after every script, whatever goes wrong.
+@Suite struct SimulationTests {
+    /// Of each profile, in a run of all tests.
+    private static let seeds = UInt64(1)...6
+
+    @Test(arguments: SimulationProfile.all)
+    func `the books are exact whatever happens`(profile: SimulationProfile) throws {
+        let run = try SimulationRun()
+        for seed in Self.seeds {
+            let calls = try run.explain(seed: seed, profile)
+            #expect(calls["Settle", default: 0] > 5 && calls["Report", default: 0] > 20)
+        }
+    }
+
+    /// Found by `make simulate`.
+    private static let failed: [(UInt64, SimulationProfile)] = [
+        // The intake split jobs that a Redis which went back had no longer taken: they were split twice.
+        (10, .rollBacks), (26, .rollBacks), (4, .everything), (24, .everything),
+        // A lease of a host that is gone held for hours, for Redis's clock was put back.
+        (66, .everything), (73, .everything),
+        // The simulation's own: what was sent in the turn of a copy was taken for known to it.
+        (36, .rollBacks),
+    ]
+
+    @Test(arguments: failed)
+    func `seeds that failed do so no more`(seed: UInt64, profile: SimulationProfile) throws {
+        try SimulationRun().explain(seed: seed, profile)
+    }
+
+    @Test(arguments: Mutant.all + Mutant.steps) func `a fault in a script is noticed`(mutant: Mutant) throws {
+        var variant = ScriptVariant()
+        variant.mutant = mutant
+        let run = try SimulationRun(variant)
+        #expect(run.notices(seeds: 12), "\(mutant) went unnoticed")
+    }
+
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// `make simulate`.
+    @Test(.enabled(if: environment["PUSHFARM_SEEDS"] != nil))
+    func `many seeds`() async throws {
+        func number(_ name: String) -> UInt64? { Self.environment[name].flatMap { UInt64($0) } }
+        let first = number("PUSHFARM_FIRST_SEED") ?? 1
+        let seeds = first..<first + (number("PUSHFARM_SEEDS") ?? 1)
+        let wanted = Self.environment["PUSHFARM_PROFILE"] ?? ""
+        let profiles = SimulationProfile.all.filter { wanted.isEmpty || $0.name == wanted }
+        let work = seeds.flatMap { seed in profiles.map { (seed, $0) } }
+        let lanes = Int(number("PUSHFARM_JOBS") ?? UInt64(ProcessInfo.processInfo.activeProcessorCount))
+        let isTraced = work.count == 1
+        let started = ContinuousClock.now
+        let (failures, requests) = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            for lane in 0..<lanes {
+                group.addTask {
+                    let run = try SimulationRun()
+                    var (failures, requests) = (0, 0)
+                    for (seed, profile) in stride(from: lane, to: work.count, by: lanes).map({ work[$0] }) {
+                        do {
+                            let calls = try run.run(seed: seed, profile, isTraced: isTraced)
+                            requests += calls.values.reduce(0, +)
+                        } catch {
+                            failures += 1
+                            print("FAILED \(error)\n")
+                        }
+                    }
+                    return (failures, requests)
+                }
+            }
+            return try await group.reduce((0, 0)) { ($0.0 + $1.0, $0.1 + $1.1) }
+        }
+        let took = ContinuousClock.now - started
+        print("\(work.count) runs, \(requests) requests in \(took): \(failures) failed")
+        #expect(failures == 0)
+    }
+}
+
+extension SimulationRun {
+    /// Whether one of the first seeds fails, of whatever profile.
+    func notices(seeds: UInt64) -> Bool {
+        (1...seeds).contains { seed in
+            SimulationProfile.all.contains { profile in
+                do {
+                    try run(seed: seed, profile)
+                    return false
+                } catch {
+                    return true
+                }
+            }
+        }
+    }
+}
