@@ -428,6 +428,11 @@ extension ScriptCase {
             _ = try desk.report(batch, 3..<4, entry: Desk.delivered("b", 1))
             return desk.reclaim(["w1"])
         },
+        ScriptCase("fails no single suspect of a second crash", again: .any) { desk in
+            let batch = try desk.held([("a", 4)])
+            try desk.set(batch.id, to: "w1|3|2|4,1,1,1,0,2,1,0|3|x...")
+            return desk.reclaim(["w1"], .crash(hadSent: true))
+        },
         ScriptCase("takes the batches of several workers back in order", again: .any) { desk in
             for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
             for worker in ["w1", "w2", "w1", "w3"] { _ = try desk.checkout(worker, most: 1) }
