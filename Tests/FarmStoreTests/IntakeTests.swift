@@ -44,6 +44,15 @@ import Testing
         #expect(refused?.array?.last?.array?.last?.bytes?.count == 65_536)
     }
 
+    @Test func `however many are too large, a call ends soon`() throws {
+        for _ in 0..<70 { try submit(String(repeating: "x", count: 101)) }
+        try submit("a")
+        let first = try take(known: 0)
+        #expect(first.jobs.isEmpty && first.refused == 64)
+        let second = try take(known: 0)
+        #expect(second.jobs == [Array("a".utf8)] && second.refused == 6)
+    }
+
     @Test func `a refused job leaves once, and its original stays`() throws {
         try submit("{bad", "good")
         _ = try take(known: 0)

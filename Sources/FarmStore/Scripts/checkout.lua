@@ -13,7 +13,8 @@
 -- `granted` is written before the worker learns it: positions up to it may be on the wire. Of a careful batch none is
 -- granted here: the worker asks for a group at a time, with nothing else in the air, while the first open position is
 -- within `suspect`. A batch that ended workers before anything was sent comes last in its reply.
--- Open positions of quarantined jobs are parked on the way; a batch with nothing else goes to the parked ones.
+-- Open positions of quarantined jobs are parked on the way; a batch with nothing else goes to the parked ones, and so
+-- does one that nobody can read.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ARGV[first - 1] == 'b' and { 'bulk:', 'ready:' } or { 'ready:', 'bulk:' }
@@ -62,10 +63,19 @@ local function take(nn, lane)
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s or not body then
         call('LREM', flight, -1, id)
+        shelved = shelved + 1
+        return true
+    end
+    local counts = {}
+    if not pcall(sum_open, counts, body, s) then
+        set_aside(id, s, flight, 'unreadable')
+        shelved = shelved + 1
         return true
     end
     if quarantined or s.map:find('p', 1, true) then
         shelve(s, body)
+        counts = {}
+        sum_open(counts, body, s)
         if s.open == 0 then
             call('LREM', flight, -1, id)
             call('RPUSH', P .. 'parked', id)
@@ -85,7 +95,7 @@ local function take(nn, lane)
     end
     s.granted = math.min(limit, before + credit)
     credit = isLast and 0 or credit - (s.granted - before)
-    sum_open(sums, body, s)
+    for job, n in pairs(counts) do sums[job] = (sums[job] or 0) + n end
     save_state(id, s)
     give(id, s, body)
     return true

@@ -18,10 +18,6 @@ local sums = {}
 local body = call('HGET', BODIES, id)
 -- Whose pushes they are is unknown when not even the table can be read.
 if body then pcall(sum_open, sums, body, s) end
-s.worker, s.granted = '', 0
-save_state(id, s)
-call('LREM', P .. 'flight:' .. nn, -1, id)
-call('RPUSH', P .. 'parked', id)
+set_aside(id, s, P .. 'flight:' .. nn, ARGV[5])
 add_to_accounts(sums, 'in_flight', -1)
-tell('batch.parked', now(), 'batch', id, 'reason', ARGV[5])
 return 1

@@ -165,6 +165,32 @@ local function tell(event, at, ...)
     call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', event, 'at', at, ...)
 end
 
+-- Parks a batch that nobody can make sense of, so that it stands in nobody's way.
+local function set_aside(id, s, list, reason)
+    s.worker, s.granted = '', 0
+    save_state(id, s)
+    call('RPUSH', P .. 'parked', id)
+    call('LREM', list, -1, id)
+    tell('batch.parked', now(), 'batch', id, 'reason', reason)
+end
+
+-- How many jobs are quarantined stands in the gate, while there are any.
+local function count_quarantined()
+    local n = call('HLEN', P .. 'quarantine')
+    if n == 0 then
+        call('HDEL', P .. 'gate', 'quarantined')
+    else
+        call('HSET', P .. 'gate', 'quarantined', n)
+    end
+end
+
+-- A job that has ended is no longer quarantined: its id may come again.
+local has_quarantined
+local function acquit(job)
+    if has_quarantined == nil then has_quarantined = call('EXISTS', P .. 'quarantine') == 1 end
+    if has_quarantined and call('HDEL', P .. 'quarantine', job) == 1 then count_quarantined() end
+end
+
 -- Tells of an event in ARGV: a count of words, then field and value in turns, the type first. Returns the next index.
 local function tell_next(at, i)
     local n = tonumber(ARGV[i])
@@ -183,6 +209,7 @@ end
 -- A job has no open push any more, and its account says so: it stays for `keep` seconds.
 local function tell_finished(job, stamp, keep, accepted, delivered, failed, expired, cancelled)
     call('EXPIRE', P .. 'job:' .. job, keep)
+    acquit(job)
     tell('job.finished', stamp, 'job', job, 'accepted', accepted, 'delivered', delivered, 'failed', failed, 'expired',
         expired, 'cancelled', cancelled)
 end

@@ -21,8 +21,8 @@ for i = #ids, 1, -1 do
             sum_open(sums, call('HGET', BODIES, id), s)
             s.worker, s.granted = '', 0
             save_state(id, s)
-            call('LREM', flight, -1, id)
             return_batch(ready_list(id), id)
+            call('LREM', flight, -1, id)
             moved = moved + 1
         end
     end

@@ -24,7 +24,8 @@
 -- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
 -- was not sending.
 -- A crash with suspects of one job only, and nothing else in the air, is held against the job as well, and so is one
--- before any send. A quarantined job's positions are parked when their batches are checked out.
+-- before any send, or with suspects that are not sent again. A batch that nobody can read is parked. The positions of a
+-- quarantined job are parked when their batches are checked out.
 local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
@@ -33,6 +34,7 @@ local named, at = {}, 13 + tonumber(ARGV[12])
 for i = 13, at - 1 do named[ARGV[i]] = true end
 local moved, suspects, unknown, poisoned, parked, fenced, rung = 0, 0, 0, 0, 0, {}, {}
 local released, doubtful, blamed, before_any_send, quarantined = {}, {}, {}, {}, {}
+local in_air, was_lost = {}, false
 
 local function close(id, body, s, kind, positions)
     local bytes, runs, n = { s.map:byte(1, -1) }, {}, 0
@@ -106,10 +108,15 @@ end
 
 local function take_back(id, s, nn)
     local body, maybe, lost, total = call('HGET', BODIES, id), {}, {}, 0
+    if not body or not pcall(each_segment, body, function() end) then
+        parked = parked + 1
+        return set_aside(id, s, P .. 'flight:' .. nn, 'unreadable')
+    end
     each_segment(body, function(job, first, last, flags)
         for p = first, math.min(last, s.granted) do
             if s.map:byte(p) == 46 then
                 total = total + 1
+                in_air[job] = true
                 if flags % 2 == 1 then
                     lost[#lost + 1] = p
                 else
@@ -124,7 +131,7 @@ local function take_back(id, s, nn)
     end
     if #lost > 0 then
         close(id, body, s, 'U', lost)
-        unknown = unknown + #lost
+        unknown, was_lost = unknown + #lost, true
     end
     if fate ~= '0' and total == 0 then
         isParked = bystander(id, body, c)
@@ -147,8 +154,11 @@ local function take_back(id, s, nn)
         suspects = suspects + 1
         doubtful[m[1]] = (doubtful[m[1]] or 0) + 1
     end
-    call('LREM', P .. 'flight:' .. nn, -1, id)
-    if s.open == 0 then return put_away(id, s) end
+    local flight = P .. 'flight:' .. nn
+    if s.open == 0 then
+        call('LREM', flight, -1, id)
+        return put_away(id, s)
+    end
     sum_open(released, body, s)
     s.granted, s.worker, s.caution = 0, '', caution_text(c)
     save_state(id, s)
@@ -160,6 +170,7 @@ local function take_back(id, s, nn)
         moved = moved + 1
         rung[nn] = true
     end
+    call('LREM', flight, -1, id)
 end
 
 for i = at, #ARGV, 2 do
@@ -181,15 +192,20 @@ end
 add_to_accounts(released, 'in_flight', -1)
 add_to_accounts(doubtful, 'maybe_duplicated', 1)
 
--- Several jobs that shared the batches share the blame with the batches only.
-local first = next(before_any_send)
-if first and not next(before_any_send, first) then blamed[first] = true end
+-- Several jobs that shared the batches share the blame with the batches only. What is sent at most once is never sent
+-- again, so nothing narrows it down: the job alone is blamed.
+local function blame_only(jobs)
+    local first = next(jobs)
+    if first and not next(jobs, first) then blamed[first] = true end
+end
+blame_only(before_any_send)
+if fate == 'crash' and was_lost then blame_only(in_air) end
 for job in pairs(blamed) do
     local account = P .. 'job:' .. job
-    if call('HEXISTS', account, 'state') == 1 then
+    if call('HGET', account, 'state') == 'open' then
         local n, t = call('HINCRBY', account, 'crashes', 1), now()
         if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
-            call('HINCRBY', P .. 'gate', 'quarantined', 1)
+            count_quarantined()
             call('HSET', account, 'parked', 'poison')
             tell('job.parked', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job

@@ -7,7 +7,7 @@
 -- Fence none: each id is moved by whoever finds it in the list. OOM allowed.
 -- Again the job is no longer quarantined, its batches no longer parked.
 --
--- A batch that is not in the list of the parked ones opens its parked positions when it is checked out, or at its end.
+-- A batch that nobody can read stays: `fsck` is for that. One that is not in the list of the parked ones opens its parked positions when it is checked out, or at its end.
 local most, at, job, jobs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], {}
 if job ~= '' then
     if call('HDEL', P .. 'quarantine', job) == 1 then jobs = { job } end
@@ -15,12 +15,7 @@ elseif at == 0 then
     jobs = call('HKEYS', P .. 'quarantine')
     call('DEL', P .. 'quarantine')
 end
-local left = call('HLEN', P .. 'quarantine')
-if left == 0 then
-    call('HDEL', P .. 'gate', 'quarantined')
-else
-    call('HSET', P .. 'gate', 'quarantined', left)
-end
+count_quarantined()
 for _, id in ipairs(jobs) do
     call('HDEL', P .. 'job:' .. id, 'parked', 'crashes')
     tell('job.released', now(), 'job', id)
@@ -30,10 +25,8 @@ local ids, moved, rung = call('LRANGE', P .. 'parked', at, at + most - 1), 0, {}
 for _, id in ipairs(ids) do
     local s, body = load_state(id), call('HGET', BODIES, id)
     local isHis = job == ''
-    if s and body and not isHis then
-        each_segment(body, function(owner) isHis = isHis or owner == job end)
-    end
-    if s and body and isHis then
+    local isRead = s and body and pcall(each_segment, body, function(owner) isHis = isHis or owner == job end)
+    if isRead and isHis then
         shelve(s, body)
         s.caution = ''
         save_state(id, s)

@@ -14,7 +14,7 @@
 -- come in a trickle: as long as fewer batches are ready or in flight than one split adds. What waits for its time
 -- does not count then, so there is no end to it before the inbox is empty.
 -- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never
--- travels: it is refused here, its original cut at 64 KiB. After `blame`, a caller that holds no job is given one, until
+-- travels: it is refused here, 64 of them a call, its original cut at 64 KiB. After `blame`, a caller that holds no job is given one, until
 -- all jobs are through that were taken then.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -45,7 +45,7 @@ if is_full then
     if call('EXISTS', KEYS[2]) == 1 then reply[6] = PAUSE end
     return reply
 end
-while known + n >= length and n < most and (n == 0 or sum < bytes) do
+while known + n >= length and n < most and (n == 0 or sum < bytes) and reply[4] < 64 do
     local job = call('LMOVE', KEYS[2], taken, 'LEFT', 'RIGHT')
     if not job then break end
     if #job > limit then

@@ -13,7 +13,7 @@ extension Mutant {
             "if owner == nonce or op == 'renew' then\n        mine"),
         Mutant(
             .take, "takes beyond the jobs asked for",
-            "and n < most and (n == 0 or sum < bytes) do\n    local", "do\n    local"),
+            "and n < most and (n == 0 or sum < bytes) and reply[4] < 64 do\n    local", "do\n    local"),
         Mutant(.take, "keeps a job that is too large", "call('LTRIM', taken, 0, -2)"),
         Mutant(.take, "takes what is too large", "if #job > limit then", "if false then"),
         Mutant(.refuse, "keeps no original", "'reason', reason, 'original', original)", "'reason', reason)"),
@@ -62,6 +62,15 @@ extension Mutant {
         Mutant(
             .reclaim, "trusts a host that forgot", "kills ~= c.kills + 1", "kills > c.kills + 1"),
         Mutant(.reclaim, "fails a suspect too early", "c.crashes >= most", "c.crashes + 1 >= most"),
+        Mutant(.reclaim, "blames nobody for what is lost", "fate == 'crash' and was_lost", "false"),
+        Mutant(
+            .reclaim, "trips over what nobody can read", "not pcall(each_segment, body, function() end)",
+            "false"),
+        Mutant(.checkout, "trips over what nobody can read", "not pcall(sum_open, counts, body, s)", "false"),
+        Mutant(
+            .release, "trips over what nobody can read", "s and body and pcall(each_segment, body,",
+            "s and body and each_segment(body,"),
+        Mutant(.settle, "leaves an ended job quarantined", "    acquit(job)\n"),
         Mutant(.reclaim, "quarantines no job", "if n >= quarantine and", "if false and"),
         Mutant(.reclaim, "parks no batch", "return c.unsent >= park", "return false"),
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),

@@ -17,7 +17,9 @@ extension Mutant {
         Mutant(.report, "leaves the books of a batch that is done", "        put_away(id, s)\n"),
         Mutant(.report, "hands nothing over", "call('XADD', P .. 'results', '*', 'r', entry)\n", "\n"),
         Mutant(.report, "forgets what was handed over", "or s.open - handed", "or s.open"),
-        Mutant(.putback, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
+        Mutant(
+            .putback, "leaves the credit", "s.worker, s.granted = '', 0\n            save",
+            "s.worker = ''\n            save"),
         Mutant(.putback, "leaves the batch in flight, too", "call('LREM', flight, -1, id)"),
         Mutant(.putback, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
         Mutant(.settle, "does not count what waits", "call('HINCRBY', account, 'waiting', job[5])", ""),

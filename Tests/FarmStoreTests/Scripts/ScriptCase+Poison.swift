@@ -59,6 +59,47 @@ extension ScriptCase {
             try desk.set(batch.id, to: "w1|4|2|3,1,1,0,3,2,1,0|2|x..")
             return desk.reclaim(["w1"], .kill(hadSent: true, recent: 4))
         },
+        ScriptCase("fails nobody at a second crash", again: nothing) { desk in
+            let batch = try desk.held([("a", 1)])
+            try desk.set(batch.id, to: "w1|2|1|1,1,1,1,0,1,1,0|1|.")
+            return desk.reclaim(["w1"], .crash(hadSent: true))
+        },
+        ScriptCase("blames a job for what is lost by being sent at most once", again: nothing) { desk in
+            try desk.split([("a", 9)], delivery: .atMostOnce)
+            _ = try desk.checkout(credit: 6)
+            return desk.reclaim(["w1"], .crash(hadSent: true))
+        },
+        ScriptCase("blames none of two jobs for that", again: nothing) { desk in
+            try desk.split([("a", 2), ("b", 2)], delivery: .atMostOnce)
+            _ = try desk.checkout(credit: 3)
+            return desk.reclaim(["w1"], .crash(hadSent: true))
+        },
+        ScriptCase("parks what nobody can read, and takes back the rest", again: nothing) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let batches = try desk.checkout().batches
+            try desk.redis.run("HSET", "{pushfarm:demo}:batches", "\(batches[1].id)", "?")
+            return desk.reclaim(["w1"], .crash(hadSent: true))
+        },
+        ScriptCase("parks what nobody can read, and gives the rest", again: .any) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let second = try desk.redis.run("LINDEX", "{pushfarm:demo}:ready:01", "1").text ?? ""
+            try desk.redis.run("HSET", "{pushfarm:demo}:batches", second, "?")
+            return Checkout(
+                worker: "w1", credit: 50, maxBatches: 8, known: [],
+                shards: (0..<Desk.shards).map { ($0, desk.token) })
+        },
+        ScriptCase("leaves parked what nobody can read", again: .other("[0, -1, 0]")) { desk in
+            for step in 1...2 { try desk.perform(desk.park(try desk.held(step: step, [("j\(step)", 2)]))) }
+            let first = try desk.redis.run("LINDEX", "{pushfarm:demo}:parked", "0").text ?? ""
+            try desk.redis.run("HSET", "{pushfarm:demo}:batches", first, "?")
+            return Release(job: "j2")
+        },
+        ScriptCase("ends the quarantine of a job that ends", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 1)])
+            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
+            for job in ["a", "b"] { try desk.quarantine(job) }
+            return Settle([Desk.settlement(try desk.results()[0], "a", delivered: 1)])
+        },
         ScriptCase("fails nobody when kills are forgotten", again: nothing) { desk in
             let batch = try desk.held([("a", 3)])
             try desk.set(batch.id, to: "w1|4|2|3,1,1,0,3,2,1,0|2|x..")
