@@ -50,6 +50,9 @@ extension Mutant {
         Mutant(.putback, "puts a younger batch first", "if not m or m > moment", "if true or m > moment"),
         Mutant(.putback, "rings no bell", "if moved > 0 then", "if false then"),
         Mutant(.park, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
+        Mutant(
+            .checkout, "gives what another worker has", "if s and s.worker == worker then give",
+            "if s then give"),
         Mutant(.park, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
         Mutant(.park, "tells nobody", "tell('batch.parked'", "tostring('batch.parked'"),
         Mutant(.release, "leaves what is held against a batch", "        s.caution = ''\n"),

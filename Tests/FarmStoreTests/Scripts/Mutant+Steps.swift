@@ -11,9 +11,6 @@ extension Mutant {
             .split, "forgets where a job is split", "call('HSET', intake, 'head', ARGV[4], 'offset', ARGV[5])"
         ),
         Mutant(.checkout, "does not count what it gives", "add_to_accounts(sums, 'in_flight', 1)"),
-        Mutant(
-            .checkout, "gives what another worker has", "if s and s.worker == worker then give",
-            "if s then give"),
         Mutant(.report, "leaves the books of a batch that is done", "        put_away(id, s)\n"),
         Mutant(.report, "hands nothing over", "call('XADD', P .. 'results', '*', 'r', entry)\n", "\n"),
         Mutant(.report, "forgets what was handed over", "or s.open - handed", "or s.open"),

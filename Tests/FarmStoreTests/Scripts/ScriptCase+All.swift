@@ -141,6 +141,14 @@ extension ScriptCase {
                 worker: "w1", credit: 7, maxBatches: 2, known: [],
                 shards: (0..<Desk.shards).map { ($0, desk.token) })
         },
+        ScriptCase("gives a worker what it had, and not what another has", again: .same) { desk in
+            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let batches = try desk.checkout("w1", most: 2).batches
+            _ = try desk.checkout("w2", most: 1)
+            return Checkout(
+                worker: "w1", credit: 100, maxBatches: 8, known: [batches[0].id],
+                shards: (0..<Desk.shards).map { ($0, desk.token) })
+        },
         ScriptCase("gives one of a shard after one of another, bulk first", again: .any) { desk in
             for (step, shard) in [0, 0, 1].enumerated() {
                 try desk.split(step: step + 1, [("j\(step)", 2)], shard: shard, lane: .bulk)
