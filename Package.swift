@@ -155,7 +155,7 @@ let package = Package(
         .testTarget(
             name: "SupervisionTests",
             dependencies: [
-                "Supervision", "ControlChannel", "FarmPolicy", "EventLoop", "LoopTesting",
+                "Supervision", "ControlChannel", "FarmPolicy", "EventLoop", "FarmHarness", "LoopTesting",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

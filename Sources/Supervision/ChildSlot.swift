@@ -36,6 +36,11 @@ package import Logging
     private var isStopping = false
     /// We ended the present process because it no longer did its work.
     private var isCondemned = false
+    /// When we did, somebody had stopped it: its silence says nothing about its work.
+    private var wasStopped = false
+    /// Between processes that the system would not start.
+    private var shortage: BackOff
+    private lazy var shortageTimer = Timer { [unowned self] in start() }
     private var unheard: CheckedContinuation<Void, Never>?
     private var emptied: [CheckedContinuation<Void, Never>] = []
 
@@ -45,13 +50,14 @@ package import Logging
     /// - Parameters:
     ///   - role: the program's command for such a child, and what logs call it.
     ///   - arguments: those behind the role.
+    ///   - shortage: how long to wait while the system is short of what a process needs; it is never given up.
     ///   - log: with metadata that tells the slot from others of its role.
     package init(
         role: String, arguments: [String] = [], launch: ChildLaunch, policy: RestartPolicy = RestartPolicy(),
-        log: Logger
+        shortage: BackOff = BackOff(first: .milliseconds(500), longest: .seconds(10)), log: Logger
     ) {
         (self.role, self.arguments, self.launch) = (role, arguments, launch)
-        (self.policy, self.log) = (policy, log)
+        (self.policy, self.shortage, self.log) = (policy, shortage, log)
     }
 
     package var pid: Int32 { child?.pid ?? 0 }
@@ -60,26 +66,21 @@ package import Logging
     package func start() {
         guard child == nil, !isStopping else { return }
         state = .starting
-        isCondemned = false
+        (isCondemned, wasStopped) = (false, false)
         vigil = Vigil(start: .now)
         do {
-            let (ours, theirs) = try Self.socketPair()
-            defer { close(theirs) }
-            let child = try ChildProcess(
-                launch.program, arguments: ["pushfarm", role] + arguments,
-                environment: ChildLaunch.inherited + launch.environment,
-                descriptors: [nil, 1, 2, theirs, launch.lock]
-            ) { [weak self] child in
-                if let self { Task { @Loop in await self.ended(child) } }
-            }
-            self.child = child
-            listen(on: ours)
+            let child = try makeChild()
+            shortage.succeeded()
             log.info("\(role) started", metadata: ["pid": "\(child.pid)"])
             onStart()
         } catch {
-            log.error("cannot start a process", metadata: ["role": "\(role)", "error": "\(error)"])
-            lastEnd = .crash
-            again()
+            // No fault of the program's: it has not run.
+            let delay = shortage.failed(using: &random)
+            log.error(
+                "cannot start a process",
+                metadata: ["role": "\(role)", "error": "\(error)", "again in": "\(delay)"])
+            state = .backingOff
+            shortageTimer.start(after: delay)
         }
     }
 
@@ -95,9 +96,12 @@ package import Logging
     package func progressed() { policy.progressed() }
 
     /// Looks whether the process still gives signs of life; one that hangs is ended. To be called every second.
-    package func watch() {
-        guard vigil.look(at: .now), let child, child.end == nil else { return }
-        log.error("\(role) hangs", metadata: ["pid": "\(child.pid)"])
+    package func watch(at now: ContinuousClock.Instant = .now) {
+        guard vigil.look(at: now), let child, child.end == nil else { return }
+        wasStopped = child.isStopped
+        log.error(
+            wasStopped ? "\(role) was stopped from outside" : "\(role) hangs",
+            metadata: ["pid": "\(child.pid)"])
         condemn()
     }
 
@@ -117,6 +121,26 @@ package import Logging
     package func retry() {
         policy.reset()
         if child == nil { start() }
+    }
+
+    private func makeChild() throws(LoopError) -> ChildProcess {
+        let (ours, theirs) = try Self.socketPair()
+        defer { close(theirs) }
+        do {
+            let child = try ChildProcess(
+                launch.program, arguments: ["pushfarm", role] + arguments,
+                environment: ChildLaunch.inherited + launch.environment,
+                descriptors: [nil, 1, 2, theirs, launch.lock]
+            ) { [weak self] child in
+                if let self { Task { @Loop in await self.ended(child) } }
+            }
+            self.child = child
+            listen(on: ours)
+            return child
+        } catch {
+            close(ours)
+            throw error
+        }
     }
 
     private func condemn() {
@@ -159,7 +183,8 @@ package import Logging
 
     private func cause(of end: ChildProcess.End?) -> EndCause {
         if isStopping { return .orderly }
-        return isCondemned ? .crash : end?.cause ?? .crash
+        if isCondemned { return wasStopped ? .kill : .crash }
+        return end?.cause ?? .crash
     }
 
     /// The news of an end may overtake what the process said before it.

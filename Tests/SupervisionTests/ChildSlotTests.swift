@@ -1,6 +1,8 @@
 import ControlChannel
 import EventLoop
+import FarmHarness
 import FarmPolicy
+import Foundation
 import Logging
 import LoopTesting
 import Supervision
@@ -26,6 +28,64 @@ struct ChildSlotTests {
             #expect(starts.all.count == 2 && slot.state == .starting)
             await slot.stop(within: .seconds(1), telling: .finish(withinMilliseconds: 0))
             #expect(slot.state == .stopped && slot.pid == 0)
+        }
+    }
+
+    @Loop private func slot(_ program: String, role: String = "none", shortage: Duration = .milliseconds(1))
+        -> ChildSlot<Order, Notice>
+    {
+        var policy = RestartPolicy()
+        policy.allowedFailedStarts = 1
+        return ChildSlot<Order, Notice>(
+            role: role, launch: ChildLaunch(program: program, lock: 2, environment: []), policy: policy,
+            shortage: BackOff(first: shortage, longest: shortage),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test func `a process that the system does not start is tried again and again, at no cost`() async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let folder = try TestFolder()
+            let slot = slot(folder.path + "/program", shortage: .milliseconds(20))
+            let ends = Mailbox<ChildProcess.End?>()
+            slot.onEnd = { ends.put($0) }
+            let before = Self.openDescriptors
+            for _ in 0..<300 { slot.start() }
+            #expect(slot.state == .backingOff && slot.restarts == 0 && slot.pid == 0)
+            #expect(Self.openDescriptors < before + 150, "descriptors are left open")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path + "/program", withDestinationPath: "/bin/false")
+            #expect(try await ends.next() == .exited(1))
+            await slot.stop(within: .seconds(1), telling: .finish(withinMilliseconds: 0))
+        }
+    }
+
+    private static var openDescriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+
+    @Test(arguments: [(true, EndCause.kill), (false, .crash)])
+    func `silence accuses nobody when somebody has stopped the process`(isStopped: Bool, cause: EndCause)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let slot = slot("/bin/sleep", role: "60")
+            let ends = Mailbox<ChildProcess.End?>()
+            slot.onEnd = { ends.put($0) }
+            slot.start()
+            slot.becameReady()
+            let stat = "/proc/\(slot.pid)/stat"
+            if isStopped {
+                #expect(kill(slot.pid, SIGSTOP) == 0)
+                #expect(
+                    await until {
+                        (try? String(contentsOfFile: stat, encoding: .utf8))?.contains(") T ") == true
+                    })
+            }
+            for second in 1...7 { slot.watch(at: .now + .seconds(2 * second)) }
+            #expect(try await ends.next() == .killed(signal: SIGKILL))
+            #expect(slot.lastEnd == cause)
+            await slot.stop(within: .seconds(1), telling: .finish(withinMilliseconds: 0))
         }
     }
 }
