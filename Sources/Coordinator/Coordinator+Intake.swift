@@ -26,7 +26,7 @@ extension Coordinator: IntakeSlot.Owner {
         }
     }
 
-    func ended(_ name: String, atWorkFor working: Set<String>) async {
-        for app in working { await apps[app]?.blame(name, isAlone: working.count == 1) }
+    func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
+        for app in working { await apps[app]?.blame(name, isAlone: working.count == 1, limit: limit) }
     }
 }

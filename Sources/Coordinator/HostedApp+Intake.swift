@@ -23,14 +23,16 @@ extension HostedApp {
         if leases.intake?.bytes == token { leases.doubt() }
     }
 
-    /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's.
-    func blame(_ process: String, isAlone: Bool) async {
+    /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's. With `limit` ends a
+    /// job is refused.
+    func blame(_ process: String, isAlone: Bool, limit: Int) async {
         var backoff = Backoff()
         // When it does not get through in a lease's time the end is held against nobody.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
-                let request = Blame(token: token, process: process, isAlone: isAlone, retention: retention)
+                let request = Blame(
+                    token: token, process: process, isAlone: isAlone, limit: limit, retention: retention)
                 return tell(of: try await store.perform(request))
             } catch {
                 guard error.isTemporary, (try? await Loop.sleep(for: backoff.pause())) != nil else {

@@ -11,9 +11,9 @@ import Supervision
         /// A process has started; it may be given its first orders.
         func started(_ intake: IntakeSlot)
         func noticed(_ notice: IntakeNotice)
-        /// The process `name` has ended, and not in order, while it was at work on jobs of these apps. The next one starts
-        /// after the call returns.
-        func ended(_ name: String, atWorkFor apps: Set<String>) async
+        /// The process `name` has ended, and not in order, while it was at work on jobs of these apps: with so many ends a
+        /// job is to blame. The next one starts after the call returns.
+        func ended(_ name: String, atWorkFor apps: Set<String>, limit: Int) async
     }
 
     /// The present process's name, unique for every start.
@@ -27,6 +27,7 @@ import Supervision
     private unowned let owner: any Owner
     /// Apps with jobs in the process's hands.
     private var working: Set<String> = []
+    private var row = BlameRow()
 
     init(host: String, launch: ChildLaunch, owner: any Owner, log: Logger) {
         self.host = host
@@ -39,8 +40,8 @@ import Supervision
         slot.onNotice = { [unowned self] notice in take(notice) }
         slot.onEnd = { [unowned self] end in
             rate = 0
-            guard let end, end != .exited(0), !working.isEmpty else { return }
-            await self.owner.ended(name, atWorkFor: working)
+            guard end != nil, !working.isEmpty, let limit = row.ended(slot.lastEnd) else { return }
+            await self.owner.ended(name, atWorkFor: working, limit: limit)
         }
     }
 
@@ -72,7 +73,10 @@ import Supervision
         case .hello: slot.becameReady()
         case .beat(let numbers):
             rate = numbers.jobs &- beat.jobs
-            if rate > 0 { slot.progressed() }
+            if rate > 0 {
+                slot.progressed()
+                row.progressed()
+            }
             beat = numbers
         case .works(let app): working.insert(app)
         case .rests(let app): working.remove(app)

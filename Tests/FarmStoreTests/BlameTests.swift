@@ -18,8 +18,8 @@ import Testing
     }
 
     @discardableResult
-    private func blame(_ process: String, isAlone: Bool = true) throws -> Blame.Reply {
-        try desk.perform(Blame(token: desk.token, process: process, isAlone: isAlone))
+    private func blame(_ process: String, isAlone: Bool = true, limit: Int = 3) throws -> Blame.Reply {
+        try desk.perform(Blame(token: desk.token, process: process, isAlone: isAlone, limit: limit))
     }
 
     private func text(_ reply: Take.Reply) -> [String] {
@@ -72,6 +72,15 @@ import Testing
         #expect(try desk.events().filter { $0["type"] == "job.refused" }.map { $0["reason"] } == ["poison"])
         #expect(try take().careful == 0)
         #expect(try desk.audit() == [])
+    }
+
+    @Test func `kills from outside have to be more before they refuse a job`() throws {
+        try submit("a", "b")
+        _ = try take()
+        for number in 1...5 { #expect(try !blame("p\(number)", limit: 6).isRefused, "kill \(number)") }
+        #expect(try refused().isEmpty)
+        #expect(try blame("p6", limit: 6) == .init(careful: 1, ends: 6, isRefused: true))
+        #expect(text(try take()) == ["b"])
     }
 
     @Test func `ends with different jobs, and those of a process busy with other apps, refuse nobody`() throws

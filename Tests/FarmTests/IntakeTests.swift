@@ -19,10 +19,11 @@ extension BusyFarms {
             }
         }
 
-        @Test(arguments: ["crash", "kill"])
-        func `a job that ends the intake is refused as poison; the others go through, in order`(how: String)
-            async throws
-        {
+        /// The kernel kills a parser that takes too much memory; as others may send a SIGKILL too, it takes more of them.
+        @Test(arguments: [("crash", 3), ("kill", 6)])
+        func `a job that ends the intake is refused as poison; the others go through, in order`(
+            how: String, times: Int
+        ) async throws {
             let farm = try await Farm(
                 Farm.Options(
                     environment: failing("intake.parse@poison:\(how)"),
@@ -50,7 +51,7 @@ extension BusyFarms {
             #expect(try farm.gateway.ledger().lines.count == 4 * (40 + others.count))
 
             let after = try await farm.ready()
-            #expect(after.intake.restarts == 3)
+            #expect(after.intake.restarts == times)
             #expect(after.pid == before.pid && after.workers.map(\.pid) == before.workers.map(\.pid))
         }
 
@@ -137,7 +138,7 @@ extension BusyFarms {
 extension PatientFarms {
     struct HangingIntakeTests {
         @Test func `a job at which the intake hangs is refused as poison`() async throws {
-            let farm = try await Farm(Farm.Options(environment: failing("intake.parse@poison:stop")))
+            let farm = try await Farm(Farm.Options(environment: failing("intake.parse@poison:delay(60000)")))
             _ = try await farm.ready()
             try farm.push(
                 [Job(id: "a", tokens: Tokens.make(3)), Job(id: "poison", tokens: Tokens.make(3, seed: 2))]

@@ -2,7 +2,7 @@ package import RESP
 
 /// Holds the taken jobs to account for the end of the intake process that was at work on them.
 ///
-/// One that brings about ``poison`` ends, in the last of them alone, is refused.
+/// One that brings about ``limit`` ends, all but the first of them alone, is refused.
 package struct Blame: Request {
     package struct Reply: Equatable, Sendable {
         /// Jobs that go one by one from now on.
@@ -13,8 +13,6 @@ package struct Blame: Request {
         package let isRefused: Bool
     }
 
-    /// Ends of a process that are one job's doing: one among others, two alone.
-    package static let poison = 3
     package static var script: Script? { .blame }
 
     package var token: FenceToken
@@ -22,10 +20,15 @@ package struct Blame: Request {
     package var process: String
     /// Whether the process was at work for this app only.
     package var isAlone: Bool
+    /// Ends of a process that are one job's doing.
+    package var limit: Int
     package var retention: Retention
 
-    package init(token: FenceToken, process: String, isAlone: Bool, retention: Retention = Retention()) {
-        (self.token, self.process, self.isAlone, self.retention) = (token, process, isAlone, retention)
+    package init(
+        token: FenceToken, process: String, isAlone: Bool, limit: Int = 3, retention: Retention = Retention()
+    ) {
+        (self.token, self.process, self.isAlone) = (token, process, isAlone)
+        (self.limit, self.retention) = (limit, retention)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
@@ -33,7 +36,7 @@ package struct Blame: Request {
         command.append(token.bytes)
         command.append(process)
         command.append(isAlone)
-        command.append(Self.poison)
+        command.append(limit)
         command.append(retention.accountSeconds)
     }
 
