@@ -65,6 +65,9 @@ struct AppStatus: Sendable {
     /// Jobs that are not split yet.
     var inbox: Int { depths.inbox + depths.taken }
 
+    /// Something waits for a host.
+    var hasWork: Bool { inbox + depths.open + depths.results > 0 }
+
     var json: JSONValue {
         .object([
             "app": .string(app), "state": .string(pause == nil ? "running" : "paused"),

@@ -28,6 +28,17 @@ struct FarmStatus: Sendable {
             guard let intake = host.intake, ["backing-off", "failed"].contains(intake.state) else { continue }
             troubles.append("the intake of \(host.host) ends again and again")
         }
+        for host in hosts where host.state == "running" {
+            for worker in host.workers where worker.state == "failed" {
+                troubles.append("worker \(worker.worker) of \(host.host) was given up, see its log")
+            }
+        }
+        if hosts.contains(where: { $0.state == "running" }) {
+            // What no host has any more, and has nothing in it, misses nobody.
+            for app in apps where app.unowned > 0 && (!app.owners.isEmpty || app.hasWork) {
+                troubles.append("\(app.app): \(app.unowned) of its shards have no owner")
+            }
+        }
         for app in apps {
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
             if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }
