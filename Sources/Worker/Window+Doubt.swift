@@ -10,6 +10,7 @@ extension Window {
     ///
     /// - Parameter isOther: it is another Redis than before, or was started anew.
     func reconnected(isOther: Bool) {
+        restEnd = nil
         if isOther { lastDoubt = nil }
         if isOther { doubtAll() }
         reportDirty()

@@ -3,7 +3,7 @@ import FarmStore
 /// What is said to Redis about batches in hand: a whole batch at once when it is settled, else what there is every 20 ms.
 extension Window {
     private static let interval = Duration.milliseconds(20)
-    private static let retryInterval = Duration.milliseconds(200)
+    static let retryInterval = Duration.milliseconds(200)
 
     /// Positions of the batch were settled.
     func settled(_ batch: HeldBatch) {
@@ -39,13 +39,13 @@ extension Window {
         let wanted =
             mode == .sending && batch.maySend && (batch.isCareful || !yields)
             ? batch.wanted(room: max(0, free)) : batch.granted
-        guard report != nil || wanted > batch.granted || batch.isDoubted && batch.standing == .ours else {
-            return
-        }
+        // A request for credit that had no answer may have been carried out: it is asked again how far.
+        let isOpen = batch.asked > 0 || batch.isDoubted && batch.standing == .ours
+        guard report != nil || wanted > batch.granted || isOpen else { return }
         let token = shards.token(of: batch.shard) ?? FenceToken.none
         if report == nil { batch.beginAsking() }
         // What the report frees when it is taken may be granted with it.
-        batch.asked = max(0, wanted - batch.granted - batch.reporting)
+        batch.asked = max(batch.asked, wanted - batch.granted - batch.reporting)
         let call = Call(batch: batch.number, delivery: batch.delivery, token: token)
         actions.append(
             .report(
@@ -64,6 +64,7 @@ extension Window {
         switch result {
         case .failure:
             batch.reportFailed()
+            rest()
             return remember(batch, for: Self.retryInterval)
         case .success(.taken(let state)):
             if batch.reporting > 0 { actions.append(.hasReported) }
@@ -180,6 +181,12 @@ extension Window {
         batch.isDoubted = false
         let hasForgotten = batch.reconcile(map, granted: granted)
         if hasForgotten, !wasDoubted, batch.standing == .ours { doubtAll() }
+    }
+
+    /// Redis has not done what it was asked: no more is asked for before a while is over.
+    func rest() {
+        restEnd = now + Self.retryInterval
+        delay = delay ?? Self.retryInterval
     }
 
     func remember(_ batch: HeldBatch, for pause: Duration) {

@@ -14,6 +14,10 @@ extension Window {
     /// - Parameter wantsMore: more could be sent.
     func checkOut(wantsMore: Bool) -> Checkout? {
         guard !isCheckingOut else { return nil }
+        if let restEnd, now < restEnd {
+            delay = min(delay ?? restEnd - now, restEnd - now)
+            return nil
+        }
         if let search = searchCall() { return begin(search) }
         guard wantsMore, mode == .sending else { return nil }
         let credit = limit - exposure
@@ -58,7 +62,7 @@ extension Window {
         case .failure:
             unsure.formUnion(asked)
             shards.ring(asked)
-            delay = delay ?? .milliseconds(200)
+            rest()
         case .success(let reply):
             shards.ring(reply.left)
             if request.known != nil {

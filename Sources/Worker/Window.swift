@@ -72,6 +72,8 @@ class Window {
     /// Reports from the ring without an answer yet.
     var repeating = 0
     var lastDoubt: Instant?
+    /// Redis refused something: before then nothing more is asked for.
+    var restEnd: Instant?
     /// Set before anything is told.
     var now: Instant
     /// The most that may be granted and unreported.
@@ -81,6 +83,8 @@ class Window {
     private var waiting: [Deque<HeldBatch>] = [[], []]
     /// Batches with suspects that may have ended a worker: one after the other, each alone.
     private var crashed: [HeldBatch] = []
+    /// The same, with those of which nothing more may be sent for now.
+    private var suspected: [HeldBatch] = []
     /// A careful batch of this worker, whatever its app, waits for its turn or has it: no other is to get credit.
     var yields = false
     /// Batches that were not granted to their end when they were last looked at.
@@ -184,6 +188,7 @@ class Window {
         guard mode != .returning, held[batch.number] != nil else { return }
         if batch.isCareful {
             if !crashed.contains(where: { $0 === batch }) { crashed.append(batch) }
+            if !suspected.contains(where: { $0 === batch }) { suspected.append(batch) }
             return
         }
         guard batch.hasNext else { return }
@@ -215,7 +220,15 @@ class Window {
     var careful: HeldBatch? {
         guard !crashed.isEmpty, mode == .sending else { return nil }
         crashed.removeAll { !$0.isCareful || $0.standing != .ours || $0.isHalted }
-        return crashed.first
+        // One that has credit, such as of a shard that was withdrawn and is back, goes before those that wait for theirs.
+        return crashed.first { $0.exposure + $0.asked > 0 } ?? crashed.first
+    }
+
+    /// Pushes of a careful batch are in the air, whether more of it may be sent or not.
+    var hasCarefulInAir: Bool {
+        guard !suspected.isEmpty else { return false }
+        suspected.removeAll { held[$0.number] !== $0 || !$0.isCareful }
+        return suspected.contains { $0.inAir > 0 }
     }
 
     /// Nothing of the app is in the air or has credit, but for the careful batch.

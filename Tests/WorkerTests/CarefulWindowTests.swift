@@ -84,4 +84,66 @@ import Testing
         window.yields = false
         #expect(window.askForCredit() && answer() == ["00.h.a": 6])
     }
+
+    @Test func `a request for credit that failed is settled before a careful batch has its turn`() throws {
+        window.assign([0: FenceToken(Array("1:n:here".utf8))])
+        window.limit = 600
+        accept("a", 6, granted: 2)
+        #expect(send().count == 2)
+        try deliver("a", 0..<2)
+        #expect(window.askForCredit())
+        for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
+        accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 1, isAlone: true))
+        window.yields = true
+        #expect(!window.isStill, "what was asked for may have been granted")
+        window.reportDirty()
+        #expect(answer() == ["00.h.a": 2])
+        #expect(window.isStill && send() == [])
+        #expect(answer() == ["00.h.c": 1] && send() == ["00.h.c 0"])
+    }
+
+    @Test
+    func `a credit that Redis gave though its reply was lost is used before a careful batch has its turn`()
+        throws
+    {
+        window.assign([0: FenceToken(Array("1:n:here".utf8))])
+        window.limit = 600
+        accept("a", 6, granted: 2)
+        #expect(send().count == 2)
+        #expect(window.askForCredit())
+        for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
+        accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 1, isAlone: true))
+        window.yields = true
+        window.reportDirty()
+        let (call, report) = try #require(reports().first)
+        #expect(report.wanted == 2 && !window.isStill)
+        window.answered(call, .success(.taken(.init(open: 6, granted: 6, isDone: false))))
+        #expect(send() == ["00.h.a 2", "00.h.a 3", "00.h.a 4", "00.h.a 5"])
+        try deliver("a", 0..<6)
+        #expect(answer() == ["00.h.a": 6] && window.isStill)
+    }
+
+    @Test func `a careful batch that has credit goes before one that came meanwhile`() throws {
+        let (here, token) = (0, FenceToken(Array("1:n:here".utf8)))
+        window.assign([here: token])
+        window.limit = 600
+        accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 2, isAlone: true))
+        #expect(send() == [] && answer() == ["00.h.c": 2])
+        #expect(send(isAlone: true) == ["00.h.c 0", "00.h.c 1"] && window.hasCarefulInAir)
+        // Its shard is withdrawn with its pushes in the air, and another batch's turn comes.
+        window.assign([1: token])
+        window.accept(
+            Checkout.Batch(
+                id: BatchID(Array("01.h.d".utf8)), delivery: 1, granted: 0,
+                caution: Caution(suspect: 2, group: 2, isAlone: true), map: Array("..".utf8),
+                body: Batches.body([Batches.Part(count: 2)])))
+        #expect(window.careful?.id.description == "01.h.d" && window.hasCarefulInAir && !window.isStill)
+        window.assign([here: token, 1: token])
+        #expect(window.careful?.id.description == "00.h.c" && window.isStill)
+        try deliver("c", 0..<2)
+        _ = answer()
+        #expect(!window.hasCarefulInAir && window.careful?.id.description == "01.h.d" && window.isStill)
+        #expect(send() == [] && answer() == ["01.h.d": 2])
+        #expect(send() == ["01.h.d 0", "01.h.d 1"])
+    }
 }
