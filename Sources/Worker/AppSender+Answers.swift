@@ -14,6 +14,8 @@ extension AppSender {
     func settled(_ ticket: PushTicket, _ fate: Fate) {
         guard let batch = window.held[ticket.batch] else { return }
         let position = Int(ticket.position)
+        let wasCareful = batch.isCareful
+        defer { if wasCareful { context.solitude.cameBack(to: self) } }
         #if FAILPOINTS
             Failpoint.hit("answer", token: batch.batch.bytes[batch.batch.pushes[position].token])
         #endif

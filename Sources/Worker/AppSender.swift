@@ -14,7 +14,7 @@ import PushModel
 /// Sends the pushes of one app: checks batches out, feeds them to the gateway, reports what became of them.
 ///
 /// Work is done at the end of a loop's turn, once for all that the turn brought.
-@Loop final class AppSender: ConnectionPool.Owner, TurnListener {
+@Loop final class AppSender: ConnectionPool.Owner, TurnListener, Solitude.Member {
     let context: WorkerContext
     let name: String
     let store: AppStore
@@ -155,11 +155,10 @@ import PushModel
 
     // MARK: Careful batches
 
-    /// A batch that is to be sent with nothing else in the air, if there is one and it can be sent.
-    var carefulBatch: HeldBatch? { window.careful.flatMap { canSend ? $0 : nil } }
-
-    /// Nothing is in the air or has credit, but for the careful batch; or nothing can be sent at all.
-    var isStill: Bool { window.isStill || pool.openStreams == 0 && !canSend }
+    var hasCareful: Bool { window.careful != nil && canSend }
+    var hasCarefulInAir: Bool { window.hasCarefulInAir }
+    var isStill: Bool { window.isStill || hasClearAir && !canSend }
+    var hasClearAir: Bool { pool.openStreams == 0 }
 
     private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
     private var isAlone: Bool { window.careful != nil && context.solitude.admits(self) }
@@ -187,7 +186,7 @@ import PushModel
 
     /// Sends what may be sent on what has room for it.
     private func feed() {
-        guard hold == nil, context.mayStart else { return }
+        guard hold == nil, context.mayStart, context.solitude.lets(self) else { return }
         let now = ContinuousClock.now
         var isProbe = false
         switch breaker.permit(at: now) {
