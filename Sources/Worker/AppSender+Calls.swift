@@ -52,7 +52,7 @@ extension AppSender {
         if case .failure(let error) = result { note(error, "checkout failed") }
         tell { $0.checkedOut(request, result) }
         guard case .success(let reply) = result else { return }
-        if reply.pauseReason != nil { pause() }
+        learnGate(isPaused: reply.pauseReason != nil)
         #if FAILPOINTS
             for given in reply.batches {
                 guard let batch = window.numbers[given.id].flatMap({ window.held[$0]?.batch }) else {

@@ -42,6 +42,10 @@ import PushModel
         case doubt
         /// The app is paused: batches go back.
         case paused
+        /// Redis says that the app is paused, which the coordinator may not know: batches go back until Redis says otherwise.
+        case gateClosed
+        /// The app is not served any more: batches go back.
+        case left
         /// The worker is finishing: nothing new starts.
         case finishing
 
@@ -77,15 +81,36 @@ import PushModel
         schedule()
     }
 
-    func pause() {
-        guard !isFinishing else { return }
-        hold = .paused
+    func pause() { hold(as: .paused) }
+
+    /// The coordinator does not serve the app any more.
+    func leave() {
+        hold(as: .left)
+        provenGeneration = nil
+    }
+
+    /// The coordinator serves the app again.
+    func comeBack() {
+        guard hold == .left else { return }
+        hold = nil
+        resume()
+    }
+
+    /// Redis was asked for batches, and said so or otherwise about the app.
+    func learnGate(isPaused: Bool) {
+        if isPaused, hold == nil || hold == .doubt { hold(as: .gateClosed) }
+        if !isPaused, hold == .gateClosed { resume() }
+    }
+
+    private func hold(as next: Hold) {
+        guard !isFinishing, hold != .left else { return }
+        hold = next
         pool.retireAll()
         schedule()
     }
 
     func resume() {
-        guard !isFinishing else { return }
+        guard !isFinishing, hold != .left else { return }
         hold = nil
         breaker = ServerBreaker()
         streak = ConfigurationStreak()

@@ -63,7 +63,7 @@ import Supervision
             } else {
                 apps[app]?.renew(token, generation: generation)
             }
-        case .forget(let app): apps[app]?.pause()
+        case .forget(let app): forget(app)
         case .shards(let app, let shards):
             let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
             apps[app]?.assign(Dictionary(tokens) { $1 })
@@ -115,8 +115,18 @@ import Supervision
     private func configure(_ setup: AppSetup) {
         guard let context else { return }
         setups[setup.name] = setup
-        if apps[setup.name] == nil { apps[setup.name] = AppSender(context, app: setup.name) }
+        if let known = apps[setup.name] {
+            known.comeBack()
+        } else {
+            apps[setup.name] = AppSender(context, app: setup.name)
+        }
         plan(setup)
+    }
+
+    /// The app is not served any more, unless it is configured once more.
+    private func forget(_ app: String) {
+        (setups[app], tokens[app]) = (nil, nil)
+        apps[app]?.leave()
     }
 
     /// Lets the app's sender follow its setup; with token authentication only once a token is here.

@@ -146,5 +146,33 @@ extension BusyFarms {
             let after = try await farm.ready()
             #expect(after.workers.map(\.pid) == before.workers.map(\.pid))
         }
+
+        @Test func `SIGHUP takes an app out and adds it again, and it is delivered`() async throws {
+            let farm = try await Farm()
+            let before = try await farm.ready()
+            let second = App(farm.gateway.started, name: "second")
+            let (all, less) = ([App(farm.gateway.started), second], [App(farm.gateway.started)])
+            func configure(_ apps: [App]) async throws {
+                let text = Farm.configuration(
+                    "unix://" + farm.redis.socket, workers: 2, folder: farm.folder.path, apps: apps)
+                try farm.folder.write(text, to: "pushfarm.yaml")
+                let count = farm.coordinator.error.components(separatedBy: "configuration read anew").count
+                farm.coordinator.signal(SIGHUP)
+                try await eventually("the configuration is read") {
+                    farm.coordinator.error.components(separatedBy: "configuration read anew").count > count
+                }
+            }
+            for (round, apps) in [all, less, all, less, all].enumerated() {
+                try await configure(apps)
+                guard apps.count == 2 else { continue }
+                try farm.push([Job(id: "job\(round)", tokens: Tokens.make(50))], to: "second")
+                try await eventually("the app has its account") {
+                    try farm.redis.client().run("EXISTS", "{pushfarm:second}:job:job\(round)").integer == 1
+                }
+                #expect(try await farm.finished("job\(round)", app: "second").delivered == 50)
+            }
+            let after = try await farm.ready()
+            #expect(after.workers.map(\.pid) == before.workers.map(\.pid))
+        }
     }
 }

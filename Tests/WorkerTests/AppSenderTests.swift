@@ -90,6 +90,43 @@ import Testing
         }
     }
 
+    @Test func `a pause that only Redis told of ends when Redis says so`() async throws {
+        try await SendingFarm.run { farm in
+            let sender = farm.sender
+            _ = try await farm.run("HSET", "{pushfarm:demo}:gate", "paused", "by hand", "since", "1")
+            try farm.follow()
+            try await farm.submit([100, 100])
+            #expect(await until { sender.hold == .gateClosed })
+            #expect(farm.counters.accepted == 0)
+            // Lifted before the coordinator has looked: it never says that the app goes on.
+            _ = try await farm.run("HDEL", "{pushfarm:demo}:gate", "paused", "since")
+            sender.lookAround()
+            #expect(await until { farm.counters.accepted == 200 })
+            try await farm.finish()
+            #expect(farm.repeated == 0)
+        }
+    }
+
+    @Test func `an app that is left and served again sends again, unless it is paused`() async throws {
+        try await SendingFarm.run { farm in
+            let sender = farm.sender
+            try farm.follow()
+            sender.leave()
+            sender.assign([:])
+            // What the coordinator had under way when it let go of the app.
+            sender.pause()
+            sender.resume()
+            farm.assignAll()
+            try await farm.submit([100])
+            #expect(sender.hold == .left && farm.counters.accepted == 0)
+            sender.comeBack()
+            #expect(await until { farm.counters.accepted == 100 })
+            sender.pause()
+            sender.comeBack()
+            #expect(sender.hold == .paused)
+        }
+    }
+
     @Test func `stale credentials raise one doubt; with new ones everything goes out`() async throws {
         try await SendingFarm.run { farm in
             try await farm.submit([100, 100, 100])
