@@ -36,6 +36,26 @@ import Testing
         }
     }
 
+    @Test func `an app sends nothing beside another's careful push, though it was granted before`()
+        async throws
+    {
+        try await SendingFarm.run { farm in
+            let (sender, other) = (farm.sender, Sender())
+            farm.context.solitude.join(other)
+            // It has no way to send yet: it counts as still, and keeps its credit.
+            try await farm.submit([100])
+            #expect(await until { sender.window.exposure == 100 && !sender.window.isCheckingOut })
+            #expect(sender.isStill)
+            (other.hasCarefulInAir, other.hasClearAir) = (true, false)
+            try farm.follow()
+            for _ in 0..<5 { _ = try await farm.run("PING") }
+            #expect(sender.pool.dials == 0)
+            (other.hasCarefulInAir, other.hasClearAir) = (false, true)
+            farm.context.solitude.cameBack(to: other)
+            #expect(await until { farm.counters.accepted == 100 })
+        }
+    }
+
     @Test func `a careful batch waits for what others have in the air or credit for, and for the first`()
         async throws
     {
