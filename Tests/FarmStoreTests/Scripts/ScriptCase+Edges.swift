@@ -4,7 +4,7 @@ import PushModel
 
 /// Edges that nothing but a slip of the hand would touch: each was found by `make mutants`.
 extension ScriptCase {
-    static let edges = splits + takes + leases + settlements + returns + promotions
+    static let edges = splits + takes + deliveries + leases + settlements + returns + promotions
 
     private static let app = "{pushfarm:demo}:"
 
@@ -271,6 +271,53 @@ extension ScriptCase {
             try desk.redis.run("HSET", app + "owners", fields[index], fields[index + 1])
         }
     }
+
+    private static func checkout(_ desk: Desk, credit: Int, known: [BatchID]?) -> Checkout {
+        Checkout(
+            worker: "w1", credit: credit, maxBatches: 8, known: known,
+            shards: (0..<Desk.shards).map { ($0, desk.token) })
+    }
+
+    /// Shard 1 gets another owner.
+    private static func lose(_ desk: Desk) throws {
+        try desk.redis.run("HSET", app + "owners", "01", "2:n9:x")
+    }
+
+    private static let deliveries = [
+        ScriptCase("has all of a batch that is gone", again: .same) { desk in
+            desk.reportRequest(BatchID(Array("01.h.gone.1".utf8)), 0..<1, entry: Desk.delivered("a", 1))
+        },
+        ScriptCase("takes facts about another's shard", again: .other("[.x., 3, 1]")) { desk in
+            let batch = try desk.held([("a", 3)])
+            try lose(desk)
+            return desk.reportRequest(batch.id, 1..<2, entry: Desk.delivered("a", 1))
+        },
+        ScriptCase("takes no decision about another's shard", again: .same) { desk in
+            let batch = try desk.held([("a", 3)])
+            try lose(desk)
+            return desk.reportRequest(batch.id, 1..<2, facts: false, entry: Desk.delivered("a", 1))
+        },
+        ScriptCase("looks for nothing unless it is asked", again: .same) { desk in
+            _ = try desk.held([("a", 3)])
+            return checkout(desk, credit: 0, known: nil)
+        },
+        ScriptCase("gives all that a worker had", again: .same) { desk in
+            for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
+            _ = try desk.checkout("w1")
+            return checkout(desk, credit: 0, known: [])
+        },
+        ScriptCase("gives nothing of a shard that is another's", again: .any) { desk in
+            try desk.split(step: 1, [("a", 2)])
+            try desk.split(step: 2, [("b", 2)], shard: 2)
+            try lose(desk)
+            return checkout(desk, credit: 9, known: nil)
+        },
+        ScriptCase("gives nothing back of a shard that is another's", again: .same) { desk in
+            _ = try desk.held([("a", 3)])
+            try lose(desk)
+            return checkout(desk, credit: 0, known: [])
+        },
+    ]
 
     private static let leases = [
         ScriptCase("looks at what is free, and does not take it", again: .any) { desk in
