@@ -32,6 +32,7 @@ struct ModelLeases {
         let lease = call.lease.wholeMilliseconds
         var answers: [AcquireLeases.Answer] = []
         var mine = 0
+        var bequeathed: Set<String> = []
         for (index, field) in (call.fields + call.others).enumerated() {
             let owner = owners[field] ?? Owner(epoch: 0)
             let gone = call.predecessor
@@ -51,11 +52,14 @@ struct ModelLeases {
             } else if index >= call.fields.count, !isHeir {
                 answers.append(.free)
             } else {
+                if isHeir { bequeathed.insert(owner.nonce) }
                 owners[field] = Owner(epoch: owner.epoch + 1, nonce: call.nonce, host: call.host)
                 mine += 1
                 answers.append(.ours(owners[field]!.token))
             }
         }
+        bequeathed.subtract(owners.values.map(\.nonce))
+        for nonce in bequeathed { ends[nonce] = nil }
         if mine > 0 { ends[call.nonce] = now + lease }
         return AcquireLeases.Reply(leaseEnds: Int64(now + lease), answers: answers)
     }

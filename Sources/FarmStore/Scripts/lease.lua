@@ -48,7 +48,7 @@ if op == 'leave' then
     return { n }
 end
 
-local reply, mine, ends, names = { t + lease }, 0, {}, {}
+local reply, mine, ends, names, bequeathed = { t + lease }, 0, {}, {}, {}
 for i = 6, #ARGV do names[i - 5] = ARGV[i]:match('^%??(.*)$') end
 if #names == 0 then return reply end
 local values = call('HMGET', owners, unpack(names))
@@ -82,10 +82,22 @@ for i, value in ipairs(values) do
         else
             local token = (epoch + 1) .. ':' .. nonce .. ':' .. host
             call('HSET', owners, field, token)
+            if is_heir then bequeathed[owner] = true end
             mine = mine + 1
             reply[i + 1] = token
         end
     end
+end
+-- Of one whose last field was taken over nothing stays. While it has others, its lease protects them.
+if next(bequeathed) then
+    for _, field in ipairs(call('HKEYS', owners)) do
+        local value = field:match('^until:') and '' or call('HGET', owners, field)
+        if value:match('^%d+:') then
+            local _, owner = parse(value)
+            bequeathed[owner] = nil
+        end
+    end
+    for owner in pairs(bequeathed) do call('HDEL', owners, 'until:' .. owner) end
 end
 if mine > 0 then call('HSET', owners, 'until:' .. nonce, t + lease) end
 return reply
