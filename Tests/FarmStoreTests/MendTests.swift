@@ -40,18 +40,33 @@ import Testing
         return try desk.redis.run(command)
     }
 
+    /// The jobs of all pages.
+    private func unsettled() throws -> [String] {
+        var jobs: [String] = []
+        var cursor: String? = "0"
+        while let start = cursor {
+            let reply = try desk.perform(ScanAccounts(shards: Desk.shards, cursor: start))
+            jobs += reply.jobs
+            cursor = reply.next
+        }
+        return jobs
+    }
+
     /// What `pushfarm fsck --repair` does.
     @discardableResult
     private func repair() throws -> [String] {
         var done: [String] = []
         for _ in 0..<5 {
             let faults = try desk.audit()
+            // What the command looks at is enough to see the same.
+            let unsettled = try unsettled()
+            #expect(try Set(desk.perform(Audit(shards: Desk.shards, jobs: unsettled))) == Set(faults))
             if faults.isEmpty { break }
             for fault in faults where fault.hasPrefix("batch ") {
                 done += try desk.perform(
                     Mend(.batch(String(fault.split(separator: " ")[1])), shards: Desk.shards))
             }
-            done += try desk.perform(Mend(.accounts, shards: Desk.shards))
+            done += try desk.perform(Mend(.accounts(unsettled), shards: Desk.shards))
         }
         return done
     }
@@ -173,7 +188,7 @@ import Testing
     @Test func `a whole farm is not touched by a repair`() throws {
         let batches = try farm()
         for id in batches { #expect(try desk.perform(Mend(.batch(id), shards: Desk.shards)).isEmpty) }
-        #expect(try desk.perform(Mend(.accounts, shards: Desk.shards)).isEmpty)
+        #expect(try desk.perform(Mend(.accounts(nil), shards: Desk.shards)).isEmpty)
         #expect(try desk.audit() == [])
     }
 
@@ -191,6 +206,51 @@ import Testing
         #expect(try Set(desk.perform(ScanBatches()).batches) == Set(batches))
         #expect(jobs["waits"]?.open == 4 && jobs["flies"]?.open == 4 && jobs["later"]?.open == 4)
         #expect(jobs["flies"]?.inFlight == 4 && jobs["later"]?.waiting == 4)
-        #expect(try desk.perform(ListJobs(0..<10)).sorted() == ["flies", "later", "waits"])
+        #expect(try unsettled().sorted() == ["flies", "later", "waits"])
+    }
+
+    /// A farm keeps a million of them: nothing that holds Redis up may read them all.
+    @Test func `finished accounts are looked at in pages, and not again with the queues`() throws {
+        let batches = try farm()
+        for number in 0..<2_000 {
+            try run(["HSET", "job:old \(number)", "state", "finished", "accepted", "3", "delivered", "3"])
+            try run(["ZADD", "jobs", "\(number)", "old \(number)"])
+        }
+        try run(["HSET", "job:old 7", "delivered", "2"])
+        try run(["HSET", "job:old 8", "in_flight", "1"])
+        try run(["HSET", "job:old 9", "reason:lost", "1"])
+        let wrong = ["old 7", "old 8", "old 9"]
+        var cursor: String? = "0"
+        var (found, pages) = ([String](), 0)
+        while let start = cursor {
+            let before = try accountsRead()
+            let reply = try desk.perform(ScanAccounts(shards: Desk.shards, cursor: start))
+            #expect(try accountsRead() - before < 500)
+            found += reply.jobs
+            cursor = reply.next
+            pages += 1
+        }
+        #expect(pages > 4 && Set(found) == Set(wrong + ["flies", "later", "waits"]))
+        let before = try accountsRead()
+        let faults = try desk.perform(Audit(shards: Desk.shards, jobs: wrong))
+        #expect(try accountsRead() - before < 20)
+        let all = try desk.audit()
+        #expect(faults.count == 4 && Set(faults) == Set(all), "\(faults)")
+        // What is open is looked at without being named.
+        try run(["LREM", "ready:00", "0", batches[0]])
+        try run(["HSET", "job:later", "waiting", "3"])
+        #expect(try desk.perform(Audit(shards: Desk.shards, jobs: [])).contains("job later waiting 3 of 4"))
+        let asked = try accountsRead()
+        _ = try desk.perform(Audit(shards: Desk.shards, jobs: ["waits"]))
+        _ = try desk.perform(Mend(.accounts(["old 7", "waits"]), shards: Desk.shards))
+        #expect(try accountsRead() - asked < 20)
+        #expect(try desk.account("old 7").failed == 1 && desk.account("old 8").inFlight == 1)
+    }
+
+    /// How many accounts Redis was ever asked for.
+    private func accountsRead() throws -> Int {
+        let text = try desk.redis.run("INFO", "commandstats").text ?? ""
+        let line = text.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_hgetall:calls=") }
+        return line.flatMap { Int($0.dropFirst(22).prefix { $0 != "," }) } ?? 0
     }
 }

@@ -165,9 +165,15 @@ extension BusyFarms {
                 #expect(result.status == 0, "\(arguments): \(result)")
             }
             let dashboard = try client(farm, "dashboard")
-            #expect(try dashboard.run("XRANGE", "{pushfarm:demo}:events", "-", "+").entries.count == 2)
             let own = "{pushfarm:demo}:"
             for words in [
+                // Payloads and device tokens.
+                ["HGETALL", own + "batches"], ["HGET", own + "batches", "x"], ["HLEN", own + "batches"],
+                ["HGETALL", own + "invalid"], ["HGETALL", own + "unreadable"],
+                ["XRANGE", own + "refused", "-", "+"], ["XLEN", own + "refused"],
+                ["XRANGE", own + "results", "-", "+"], ["XREVRANGE", own + "results", "+", "-"],
+                ["XREAD", "STREAMS", own + "events", "0"], ["XRANGE", own + "events", "-", "+"],
+                ["LRANGE", own + "taken", "0", "-1"], ["HGETALL", own + "states"],
                 ["RPUSH", "pushfarm:demo", "{}"], ["FCALL", "pushfarm_submit", "1", "pushfarm:demo", "{}"],
                 ["LRANGE", "pushfarm:demo", "0", "-1"], ["HSET", own + "owners", "intake", "x"],
                 ["DEL", own + "batches"], ["XADD", own + "events", "*", "a", "b"],
@@ -186,8 +192,14 @@ extension BusyFarms {
             let hash = try #require(
                 try dashboard.run("SCRIPT", "LOAD", "#!lua\nreturn redis.call('DEL', KEYS[1])").text)
             #expect(throws: RESPServerError.self) {
-                try dashboard.run("EVALSHA_RO", hash, "1", own + "batches")
+                try dashboard.run("EVALSHA_RO", hash, "1", own + "jobs")
             }
+            let reading = try #require(
+                try dashboard.run(
+                    "SCRIPT", "LOAD",
+                    "#!lua flags=no-writes\nreturn redis.call('HGETALL', KEYS[1] .. 'batches')"
+                ).text)
+            #expect(throws: RESPServerError.self) { try dashboard.run("EVALSHA_RO", reading, "1", own) }
         }
 
         @Test func `as it stands the file lets nobody in`() async throws {

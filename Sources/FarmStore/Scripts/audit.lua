@@ -2,16 +2,42 @@
 -- Checks the books of an app: every batch in one place, every account equal to what is there.
 --
 -- KEYS  1 prefix
--- ARGV  1 shards of the farm; 2 part: all, or NN (the lists of this shard), or rest (what is in no shard's lists)
--- Reply all: faults in words; empty when all is well
+-- ARGV  1 shards of the farm; 2 part: all, or jobs, or accounts, or NN (the lists of this shard), or rest (what is in no
+--       shard's lists); jobs: 3… their ids; accounts: 3 cursor, 4 about how many
+-- Reply all, jobs: faults in words; empty when all is well
+--       accounts: [next cursor, ids of jobs that are not finished, or whose account is wrong by itself…]
 --       a part: [faults, [job, open, in flight, waiting…], [batch ids seen]]
 -- Fence none: it only reads. Again the same answer.
--- Atomic what one call looks at: "all" is one moment of the whole app, a part one moment of its lists. Sums over parts
--- are sums of several moments: when they do not add up, "all" decides.
--- Takes time in proportion to what it looks at, "all" to all that is queued and all accounts: for tests and for an
--- operator who asks, not for a timer.
+-- Atomic what one call looks at: "all" and "jobs" are one moment of the whole app, a part one moment of its lists. Sums
+-- over parts are sums of several moments: when they do not add up, "jobs" decides.
+-- A finished account that is right by itself is right, unless something of its job is still in a queue: so "jobs" looks
+-- at the accounts that it is told and at those of all jobs that are in queues. "accounts" tells which to name.
+-- Takes time in proportion to what it looks at, "jobs" to all that is queued, "all" to all accounts on top: for tests and
+-- for an operator who asks, not for a timer.
 local part = ARGV[2] or 'all'
-if part ~= 'all' then
+
+local function load_account(job)
+    local a, flat = {}, call('HGETALL', P .. 'job:' .. job)
+    for i = 1, #flat, 2 do a[flat[i]] = flat[i + 1] end
+    local function n(name) return tonumber(a[name] or '0') end
+    local reasons = 0
+    for k, v in pairs(a) do
+        if k:sub(1, 7) == 'reason:' then reasons = reasons + tonumber(v) end
+    end
+    return a, n, n('delivered') + n('failed') + n('expired') + n('cancelled'), reasons
+end
+
+if part == 'accounts' then
+    local page = call('ZSCAN', P .. 'jobs', ARGV[3], 'COUNT', ARGV[4])
+    local reply = { page[1] }
+    for i = 1, #page[2], 2 do
+        local a, n, ended, reasons = load_account(page[2][i])
+        local is_at_rest = a.state == 'finished' and ended == n('accepted') and n('in_flight') == 0 and n('waiting') == 0
+        if a.state and not (is_at_rest and reasons <= n('failed')) then reply[#reply + 1] = page[2][i] end
+    end
+    return reply
+end
+if part ~= 'all' and part ~= 'jobs' then
     if part == 'rest' then count_rest() else count_shard(part) end
     local sums, ids = {}, {}
     for job, n in pairs(open) do
@@ -22,27 +48,29 @@ if part ~= 'all' then
 end
 
 count_all(tonumber(ARGV[1]))
-local known = {}
-for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do
-    local account, a = P .. 'job:' .. job, {}
-    local flat = call('HGETALL', account)
-    for i = 1, #flat, 2 do a[flat[i]] = flat[i + 1] end
-    if a.state then
-        known[job] = true
-        local function n(name) return tonumber(a[name] or '0') end
-        local ended = n('delivered') + n('failed') + n('expired') + n('cancelled')
+local jobs = {}
+for job, n in pairs(open) do
+    if n > 0 then jobs[job] = true end
+end
+if part == 'all' then
+    for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do jobs[job] = true end
+else
+    for i = 3, #ARGV do jobs[ARGV[i]] = true end
+end
+for job in pairs(jobs) do
+    local a, n, ended, reasons = load_account(job)
+    if a.state and call('ZSCORE', P .. 'jobs', job) then
         local sum = ended + (open[job] or 0) + unsplit(job, n('accepted'))
         if sum ~= n('accepted') then say('job', job, 'accepted', n('accepted'), 'and has', sum) end
         if n('in_flight') ~= (flying[job] or 0) then say('job', job, 'in_flight', n('in_flight'), 'of', flying[job] or 0) end
         if n('waiting') ~= (waiting[job] or 0) then say('job', job, 'waiting', n('waiting'), 'of', waiting[job] or 0) end
         if (a.state == 'finished') ~= (ended == n('accepted')) then say('job', job, 'is', a.state, 'with', ended) end
-        local reasons = 0
-        for k, v in pairs(a) do if k:sub(1, 7) == 'reason:' then reasons = reasons + tonumber(v) end end
         if reasons > n('failed') then say('job', job, 'has more reasons than failures') end
+    elseif (open[job] or 0) > 0 then
+        say('job', job, 'has', open[job], 'open and no account')
     end
 end
 local load, total = tonumber(call('HGET', P .. 'load', 'open') or '0'), 0
 for _, n in pairs(open) do total = total + n end
 if load ~= total then say('load', load, 'of', total, 'open') end
-for job, n in pairs(open) do if n > 0 and not known[job] then say('job', job, 'has', n, 'open and no account') end end
 return faults

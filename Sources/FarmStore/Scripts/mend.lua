@@ -2,7 +2,7 @@
 -- Repairs what `audit` names. Only when an operator asks.
 --
 -- KEYS  1 prefix
--- ARGV  1 shards of the farm; 2 seconds an account is kept; 3 batch | accounts; batch: 4 its id
+-- ARGV  1 shards of the farm; 2 seconds an account is kept; 3 batch | accounts | jobs; batch: 4 its id; jobs: 4… their ids
 -- Reply what was done, in words; empty when there was nothing to do
 -- Fence none: every step looks again at what it repairs, in the same moment, so it may run beside a live farm. A worker
 --       that holds a batch which goes back to its list is stale from then on: its facts are taken.
@@ -13,6 +13,7 @@
 -- behind it goes.
 -- accounts: in_flight and waiting become what is there; what is nowhere is failed as lost, what is there and in no
 -- account gets one; results entries that nobody can read go to `unreadable`. One moment of the whole app.
+-- jobs: the same, but of the accounts only those named and those of jobs that are in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
 local function number(shard) return string.format('%02d', shard) end
@@ -165,7 +166,11 @@ for _, entry in ipairs(broken) do
 end
 local stamp = string.format('%d', now())
 local jobs = {}
-for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do jobs[job] = true end
+if ARGV[3] == 'accounts' then
+    for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do jobs[job] = true end
+else
+    for i = 4, #ARGV do jobs[ARGV[i]] = true end
+end
 for job, n in pairs(open) do
     if n > 0 then jobs[job] = true end
 end

@@ -2,26 +2,33 @@ import EventLoop
 import FarmStore
 
 /// Checks the books of one app, and repairs them.
+///
+/// Finished accounts are many and each is right or wrong by itself: they are looked at a page at a time. Only the others
+/// are held against the queues.
 @Loop struct AppCheck {
     let app: String
     let shards: Int
     let client: FarmClient
 
-    /// With fewer batches one look at the whole app is short enough.
+    /// As many batches and accounts may be looked at in one moment.
     private static let wholeLimit = 1000
-    private static let page = 1000
+    /// Parts are looked at so often until what does not add up is looked at in one moment.
+    private static let looks = 3
     /// Repairs may uncover what was hidden behind a fault.
     private static let rounds = 5
 
-    /// Faults in words; empty when the books are exact.
-    func faults() async throws(CommandFailure) -> [String] {
-        let depths = try await client.call(ReadDepths(shards: shards), app)
-        let batches = depths.shards.reduce(depths.delayed + depths.parked) {
-            $0 + $1.high + $1.bulk + $1.flight
-        }
-        if batches > Self.wholeLimit, try await addsUpInParts() { return [] }
-        return try await client.call(Audit(shards: shards), app)
+    /// What does not add up, or only seems so because the farm went on meanwhile.
+    private struct Doubts {
+        var jobs: Set<String> = []
+        var batches: Set<String> = []
+        /// A list has a fault by itself.
+        var isCertain = false
+
+        var isEmpty: Bool { jobs.isEmpty && batches.isEmpty && !isCertain }
     }
+
+    /// Faults in words; empty when the books are exact.
+    func faults() async throws(CommandFailure) -> [String] { try await faults(unsettled()) }
 
     /// Repairs what it finds.
     ///
@@ -29,10 +36,12 @@ import FarmStore
     func repair() async throws(CommandFailure) -> [String] {
         var done: [String] = []
         for _ in 0..<Self.rounds {
-            let faults = try await client.call(Audit(shards: shards), app)
+            let unsettled = try await unsettled()
+            let faults = try await faults(unsettled)
             if faults.isEmpty { break }
             for id in Set(faults.compactMap(Self.batch)).sorted() { done += try await mend(.batch(id)) }
-            done += try await mend(.accounts)
+            let jobs = Set(faults.compactMap { Self.job($0, among: unsettled) })
+            for page in Self.pages(jobs) { done += try await mend(.accounts(page)) }
         }
         return done
     }
@@ -48,34 +57,89 @@ import FarmStore
         return words.count > 1 && words[0] == "batch" ? String(words[1]) : nil
     }
 
-    /// Looks at one shard after the other, so that Redis is never held up for long.
-    ///
-    /// - Returns: false when something is wrong, or only seems so because the farm went on meanwhile.
-    private func addsUpInParts() async throws(CommandFailure) -> Bool {
-        var stray = try await allBatches()
-        var jobs: [String: AuditPart.Sums] = [:]
+    /// The job that a fault is about; its id may have spaces. A job that is in a queue need not be known.
+    private static func job(_ fault: String, among jobs: Set<String>) -> String? {
+        guard fault.hasPrefix("job ") else { return nil }
+        let rest = fault.dropFirst(4)
+        return rest.indices.lazy.filter { rest[$0] == " " }.map { String(rest[..<$0]) }.first(
+            where: jobs.contains)
+    }
+
+    /// At least one page, which may be empty.
+    private static func pages(_ jobs: Set<String>) -> [[String]] {
+        let all = jobs.sorted()
+        return stride(from: 0, to: max(all.count, 1), by: wholeLimit).map {
+            Array(all[$0..<min($0 + wholeLimit, all.count)])
+        }
+    }
+
+    /// Jobs whose accounts have to be held against the queues.
+    private func unsettled() async throws(CommandFailure) -> Set<String> {
+        var jobs: Set<String> = []
+        var cursor: String? = "0"
+        while let start = cursor {
+            let reply = try await client.call(ScanAccounts(shards: shards, cursor: start), app)
+            jobs.formUnion(reply.jobs)
+            cursor = reply.next
+        }
+        return jobs
+    }
+
+    private func faults(_ unsettled: Set<String>) async throws(CommandFailure) -> [String] {
+        let depths = try await client.call(ReadDepths(shards: shards), app)
+        let batches = depths.shards.reduce(depths.delayed + depths.parked) {
+            $0 + $1.high + $1.bulk + $1.flight
+        }
+        var jobs = unsettled
+        if batches + depths.results + jobs.count > Self.wholeLimit {
+            let doubts = try await doubts(unsettled)
+            if doubts.isEmpty { return [] }
+            jobs = doubts.jobs
+        }
+        var faults: [String] = []
+        for page in Self.pages(jobs) {
+            let found = try await client.call(Audit(shards: shards, jobs: page), app)
+            faults += found.filter { !faults.contains($0) }
+        }
+        return faults
+    }
+
+    // MARK: In parts
+
+    /// Looks at one shard after the other, so that Redis is never held up for long; and again, because the farm goes on.
+    private func doubts(_ unsettled: Set<String>) async throws(CommandFailure) -> Doubts {
+        var doubts = try await look(unsettled, isFirst: true)
+        for _ in 1..<Self.looks where !doubts.isEmpty && !doubts.isCertain {
+            let next = try await look(doubts.jobs, isFirst: false)
+            doubts.jobs.formIntersection(next.jobs)
+            doubts.batches.formIntersection(next.batches)
+            doubts.isCertain = next.isCertain
+        }
+        return doubts
+    }
+
+    /// - Parameter isFirst: the accounts of all jobs that are in queues are looked at, too.
+    private func look(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
+        var doubts = Doubts(batches: try await allBatches())
+        var sums: [String: AuditPart.Sums] = [:]
         for shard in (0..<shards).map(Optional.some) + [nil] {
             let part = try await client.call(AuditPart(shards: shards, shard: shard), app)
-            guard part.faults.isEmpty else { return false }
-            for (job, sums) in part.jobs { jobs[job, default: .init()] += sums }
-            stray.subtract(part.batches)
+            if !part.faults.isEmpty { doubts.isCertain = true }
+            for (job, some) in part.jobs { sums[job, default: .init()] += some }
+            doubts.batches.subtract(part.batches)
         }
-        guard stray.isEmpty else { return false }
-        var start = 0
-        while true {
-            let page = try await client.call(ListJobs(start..<start + Self.page), app)
-            for job in page {
-                guard let account = try await client.account(job, app) else { continue }
-                guard addsUp(account, jobs.removeValue(forKey: job) ?? .init()) else { return false }
-            }
-            if page.count < Self.page { return jobs.isEmpty }
-            start += Self.page
+        for job in isFirst ? jobs.union(sums.keys) : jobs {
+            let sum = sums[job] ?? .init()
+            let account = try await client.account(job, app)
+            if !(account.map { addsUp($0, sum) } ?? (sum.open == 0)) { doubts.jobs.insert(job) }
         }
+        return doubts
     }
 
     private func addsUp(_ account: Account, _ sums: AuditPart.Sums) -> Bool {
         account.settled + sums.open == account.accepted && account.inFlight == sums.inFlight
             && account.waiting == sums.waiting && (account.state == .finished) == (sums.open == 0)
+            && account.reasons.values.reduce(0, +) <= account.failed
     }
 
     private func allBatches() async throws(CommandFailure) -> Set<String> {

@@ -359,6 +359,13 @@ extension ScriptCase {
             _ = try desk.held([("a", 3)])
             return Audit(shards: Desk.shards)
         },
+        ScriptCase("finds the accounts that are not at rest", again: .same) { desk in
+            try desk.split(step: 1, [("a", 3)])
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:job:b", "state", "finished", "accepted", "2", "failed", "2")
+            try desk.redis.run("ZADD", "{pushfarm:demo}:jobs", "5", "b")
+            return ScanAccounts(shards: Desk.shards)
+        },
         ScriptCase(.swap, "puts a token", again: .same) { desk in
             try desk.redis.run("SET", "{pushfarm}:provider:k", "old")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]

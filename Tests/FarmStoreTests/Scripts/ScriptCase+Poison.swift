@@ -238,7 +238,7 @@ extension ScriptCase {
             try desk.redis.run("DEL", account + "j4")
             try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "99")
             try desk.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "?nonsense")
-            return Mend(.accounts, shards: Desk.shards)
+            return Mend(.accounts(nil), shards: Desk.shards)
         },
         ScriptCase("ends an account of which nothing is there", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 3)])
@@ -246,7 +246,7 @@ extension ScriptCase {
             for hash in ["states", "batches"] {
                 try desk.redis.run("HDEL", "{pushfarm:demo}:\(hash)", "\(batch.id)")
             }
-            return Mend(.accounts, shards: Desk.shards)
+            return Mend(.accounts(nil), shards: Desk.shards)
         },
     ]
 }
