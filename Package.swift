@@ -205,7 +205,9 @@ let package = Package(
         .testTarget(
             name: "CoordinatorTests",
             dependencies: [
-                "Coordinator", "FarmHarness", "FarmStore", "FarmPolicy", "PushModel", "RESP", "RandomTesting",
+                "Coordinator", "FarmConfiguration", "FarmHarness", "FarmStore", "FarmPolicy", "PushModel",
+                "RESP",
+                "EventLoop", "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(

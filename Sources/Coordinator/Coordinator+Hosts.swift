@@ -15,37 +15,44 @@ extension Coordinator {
     static let lineLife = Duration.seconds(6)
 
     /// Writes the first line, unless another coordinator with our name lives.
-    ///
-    /// A line that one left that has crashed ends within its life time; one that is written anew belongs to one that lives.
-    func takeSeat(predecessor: String) async throws {
-        var lastEnd: Int64?
+    func takeSeat() async throws {
+        var hasWaited = false
         while true {
-            let reply = try await patiently { [unowned self] in
-                try await registry.beat(hostBeat, predecessor: predecessor, lifetime: Self.lineLife)
-            }
-            guard let left = reply.heldFor else {
+            let reply = try await patiently { [unowned self] in try await writeLine() }
+            switch seat.see(reply) {
+            case .ours:
                 observe(reply.members)
                 return registry.tell(HostCommand.hosts.text)
+            case .lost: throw CoordinatorError.hostNameTaken(configuration.host)
+            case .held(let left):
+                if !hasWaited { tellOfStranger(left) }
+                hasWaited = true
+                try await Loop.sleep(for: min(left, .milliseconds(500)))
             }
-            let end = reply.time + Int64(left.milliseconds)
-            if let lastEnd, end > lastEnd { throw CoordinatorError.hostNameTaken(configuration.host) }
-            if lastEnd == nil {
-                log.notice(
-                    "another coordinator has this host's name: waiting whether it lives",
-                    metadata: ["host": "\(configuration.host)", "until": "\(left)"])
-            }
-            lastEnd = end
-            try await Loop.sleep(for: min(left, .milliseconds(500)))
         }
+    }
+
+    /// The line of the coordinator before is ours, at whatever time Redis brings it back.
+    private func writeLine() async throws(RedisError) -> HostBeat.Reply {
+        try await registry.beat(hostBeat, predecessor: predecessor, lifetime: Self.lineLife)
+    }
+
+    private func tellOfStranger(_ left: Duration) {
+        log.notice(
+            "another coordinator has this host's name: waiting whether it lives",
+            metadata: ["host": "\(configuration.host)", "until": "\(left)"])
     }
 
     func beat() async {
         for slot in slots { slot.watch() }
         intake?.watch()
         do throws(RedisError) {
-            let reply = try await registry.beat(hostBeat, lifetime: Self.lineLife)
-            guard reply.heldFor == nil else { return seatIsLost() }
-            observe(reply.members)
+            let reply = try await writeLine()
+            switch seat.see(reply) {
+            case .ours: observe(reply.members)
+            case .held(let left): return tellOfStranger(left)
+            case .lost: return seatIsLost()
+            }
         } catch {
             log.debug("no heartbeat", metadata: ["error": "\(error)"])
             return

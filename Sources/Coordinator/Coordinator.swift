@@ -61,6 +61,9 @@ import Supervision
     var leaseRounds = LeaseRounds(now: .now)
     /// Of this process: tells it from every other that has or had its host's name.
     let nonce = Nonce.make()
+    /// The nonce of the coordinator before on this host, if it is known to be gone, else "".
+    var predecessor = ""
+    var seat = SeatWatch()
     var membership = Membership(now: .now)
     /// Rings when leases are to be looked at before their time.
     let leaseBell = Bell()
@@ -99,6 +102,10 @@ import Supervision
         let lock = try await HostLock(
             path: configuration.stateDirectory + "/coordinator.lock", nonce: nonce, patience: .seconds(15)
         ) { log.notice("waiting for the workers of the coordinator before") }
+        predecessor = lock.predecessor
+        if lock.hasOrphans {
+            log.warning("workers of the coordinator before do not end: starting beside them")
+        }
         redis.logOutages(to: log)
         redis.start()
         await redis.whenReady()
@@ -108,8 +115,8 @@ import Supervision
             try await registry.addApps(configuration.apps.map(\.name))
         }
         makeSlots(lock)
-        try await takeSeat(predecessor: lock.predecessor)
-        let around = surroundings(predecessor: lock.predecessor)
+        try await takeSeat()
+        let around = makeSurroundings()
         surroundings = around
         for app in configuration.apps { await add(app, around) }
         await keepLeases()
@@ -147,7 +154,7 @@ import Supervision
 
     // MARK: Start
 
-    func surroundings(predecessor: String) -> HostedApp.Surroundings {
+    func makeSurroundings() -> HostedApp.Surroundings {
         var retention = Retention()
         retention.accounts = configuration.accountsKept
         retention.accountSeconds = Int(configuration.accountLife.components.seconds)

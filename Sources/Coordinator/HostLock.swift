@@ -7,15 +7,21 @@ import FarmStore
     import Darwin
 #endif
 
-/// Proves that no other coordinator of this state folder, and none of its workers, is alive.
+/// Proves that no other coordinator of this state folder is alive, and none of its workers.
 ///
-/// The lock is held by every process that inherited the descriptor, so a coordinator that was killed still holds
-/// it through its workers until they have finished. The file holds the holder's nonce: its successor shows it to
-/// take over the leases at once.
+/// There are two locks. One is the coordinator's alone and ends with it. The other one is held by every process that
+/// inherited the descriptor, so a coordinator that was killed still holds it through its workers until they have finished.
+/// The file holds the holder's nonce: its successor shows it to take over the leases at once.
+///
+/// Workers that do not finish, because somebody has stopped them, keep nobody out: the file is made anew, and without a
+/// predecessor the leases end by themselves, as those of a host that is gone.
 @Loop final class HostLock {
     let descriptor: Int32
-    /// The nonce of the coordinator that held the lock before; "" if there was none.
+    /// The nonce of the coordinator that held the lock before; "" if there was none, or if its workers may be alive.
     let predecessor: String
+    /// Workers of the coordinator before may be alive.
+    let hasOrphans: Bool
+    let own: Int32
 
     enum Failure: Error, CustomStringConvertible {
         case cannotOpen(path: String, reason: String)
@@ -30,27 +36,47 @@ import FarmStore
         }
     }
 
-    /// Waits for workers of a coordinator that is gone; they end within seconds.
+    /// Waits for a coordinator that ends, and for workers of one that is gone; they end within seconds.
     init(path: String, nonce: String, patience: Duration, onWait: @Loop () -> Void) async throws {
-        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard opened >= 0 else {
-            throw Failure.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+        own = try Self.opened(path + ".own")
+        guard try await Self.lock(own, within: patience) else {
+            close(own)
+            throw Failure.held(path: path, seconds: Int(patience.components.seconds))
         }
+        var opened = try Self.opened(path)
+        hasOrphans = try await !Self.lock(opened, within: patience, onWait)
+        if hasOrphans {
+            close(opened)
+            unlink(path)
+            opened = try Self.opened(path)
+            _ = try await Self.lock(opened, within: .zero)
+        }
+        descriptor = opened
+        predecessor = Self.read(opened)
+        Self.write(nonce, to: opened)
+    }
+
+    private static func opened(_ path: String) throws(Failure) -> Int32 {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .cannotOpen(path: path, reason: String(cString: strerror(errno)))
+        }
+        return descriptor
+    }
+
+    private static func lock(
+        _ descriptor: Int32, within patience: Duration, _ onWait: @Loop () -> Void = {}
+    ) async throws -> Bool {
         let deadline = ContinuousClock.now + patience
         var hasWaited = false
-        while flock(opened, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < deadline else {
-                close(opened)
-                throw Failure.held(path: path, seconds: Int(patience.components.seconds))
-            }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard ContinuousClock.now < deadline else { return false }
             if !hasWaited { onWait() }
             hasWaited = true
             // A lock has no event to wait for without blocking the loop.
             try await Loop.sleep(for: .milliseconds(50))
         }
-        descriptor = opened
-        predecessor = Self.read(opened)
-        Self.write(nonce, to: opened)
+        return true
     }
 
     private static func read(_ descriptor: Int32) -> String {

@@ -1,0 +1,28 @@
+import FarmStore
+
+/// Tells whether a host's name belongs to another coordinator that lives.
+///
+/// A line in the registry proves little: one that has crashed leaves it for some seconds, and a Redis that went back in time
+/// brings one back. One that is written anew belongs to one that lives.
+struct SeatWatch {
+    enum Sight: Equatable {
+        case ours
+        /// Another's line, which ends by itself after so long if nobody lives.
+        case held(for: Duration)
+        case lost
+    }
+
+    /// The end of another's line, in Redis's milliseconds.
+    private var end: Int64?
+
+    mutating func see(_ reply: HostBeat.Reply) -> Sight {
+        guard let left = reply.heldFor else {
+            end = nil
+            return .ours
+        }
+        let newEnd = reply.time + Int64(left.milliseconds)
+        if let end, newEnd > end { return .lost }
+        end = newEnd
+        return .held(for: left)
+    }
+}

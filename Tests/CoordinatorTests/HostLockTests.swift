@@ -1,0 +1,67 @@
+import EventLoop
+import FarmHarness
+import Foundation
+import LoopTesting
+import Testing
+
+@testable import Coordinator
+
+@Suite(.timeLimit(.minutes(1))) struct HostLockTests {
+    /// Locks a file as another process does that has opened it.
+    private static func hold(_ path: String) throws -> Int32 {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        return descriptor
+    }
+
+    private static let short = Duration.milliseconds(150)
+
+    @Test func `the next one is told who was there before`() async throws {
+        try await onLoop {
+            let folder = try TestFolder()
+            defer { withExtendedLifetime(folder) {} }
+            let path = folder.path + "/lock"
+            let first = try await HostLock(path: path, nonce: "n1", patience: Self.short) {}
+            #expect(first.predecessor == "" && !first.hasOrphans)
+            await #expect(throws: HostLock.Failure.self) {
+                try await HostLock(path: path, nonce: "n2", patience: Self.short) {}
+            }
+            first.release()
+            let next = try await HostLock(path: path, nonce: "n3", patience: Self.short) {}
+            #expect(next.predecessor == "n1" && !next.hasOrphans)
+        }
+    }
+
+    @Test func `workers that never end keep nobody out, and are not known to be gone`() async throws {
+        try await onLoop {
+            let folder = try TestFolder()
+            defer { withExtendedLifetime(folder) {} }
+            let path = folder.path + "/lock"
+            let first = try await HostLock(path: path, nonce: "n1", patience: Self.short) {}
+            // What a worker has inherited.
+            let orphan = dup(first.descriptor)
+            first.release()
+            var waits = 0
+            let next = try await HostLock(path: path, nonce: "n2", patience: Self.short) { waits += 1 }
+            #expect(next.predecessor == "" && next.hasOrphans && waits == 1)
+            close(orphan)
+            // Its own workers hold a lock again.
+            let worker = dup(next.descriptor)
+            next.release()
+            let third = try await HostLock(path: path, nonce: "n3", patience: Self.short) {}
+            #expect(third.predecessor == "" && third.hasOrphans)
+            close(worker)
+            third.release()
+            let last = try await HostLock(path: path, nonce: "n4", patience: Self.short) {}
+            #expect(last.predecessor == "n3" && !last.hasOrphans)
+        }
+    }
+}
+
+extension HostLock {
+    /// As when its process ends.
+    fileprivate func release() {
+        close(own)
+        close(descriptor)
+    }
+}
