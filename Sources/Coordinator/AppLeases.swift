@@ -5,6 +5,16 @@ import Logging
 
 /// Keeps an app's ``Holdings`` in Redis. One call at a time is under way: ``keep()`` is called by one task.
 @Loop final class AppLeases {
+    /// What came of a round.
+    enum Outcome {
+        /// Redis has confirmed: the leases hold from the moment before the call.
+        case kept
+        /// Redis cannot do it now. What was confirmed before holds on.
+        case pending
+        /// Redis will not do it for this app: nothing is ours, and other apps need not mind.
+        case refused
+    }
+
     /// Something was won, lost or withdrawn.
     var onChange: @Loop () -> Void = {}
     /// Takes back what the owners before have left in flight on these shards; false when Redis did not do it.
@@ -49,9 +59,7 @@ import Logging
     // MARK: Taking and keeping
 
     /// Gives back what is to be given back, keeps what is ours, takes what should be and is free.
-    ///
-    /// - Returns: whether Redis has confirmed; the leases then hold from the moment before the call.
-    func keep() async -> Bool {
+    func keep() async -> Outcome {
         if holdings.beginRound() { log.notice("acquiring leases anew") }
         tell()
         do throws(StoreError) {
@@ -61,12 +69,15 @@ import Logging
             }
             if isInTrouble { log.notice("leases are renewed again") }
             isInTrouble = false
-            return true
+            return .kept
         } catch {
             if !isInTrouble { log.warning("leases not renewed", metadata: ["error": "\(error)"]) }
             isInTrouble = true
             holdings.failed()
-            return false
+            guard error.isRefusal else { return .pending }
+            // At once: the workers' clock, which all apps share, goes on with the others'.
+            expire()
+            return .refused
         }
     }
 

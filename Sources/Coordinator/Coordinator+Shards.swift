@@ -24,19 +24,31 @@ extension Coordinator {
     func keepLeases() async {
         leaseRounds.begin(at: .now)
         let start = BootClock.milliseconds
-        var allKept = true
-        for app in apps.values {
-            let kept = await app.leases.keep()
-            allKept = allKept && kept
-        }
+        let isConfirmed = await keepAll()
         switch leaseRounds.ended(
-            isConfirmed: allKept, from: start, to: BootClock.milliseconds, at: .now)
+            isConfirmed: isConfirmed, from: start, to: BootClock.milliseconds, at: .now)
         {
         case .granted(let end): for slot in slots { slot.tell(.lease(end: end)) }
         case .pending: break
         case .expired: for app in apps.values { app.leases.expire() }
         }
     }
+
+    /// Several apps at once, so that one which has much to take back holds the others up little.
+    ///
+    /// - Returns: whether all is confirmed that workers may serve: an app that Redis refuses has nothing left.
+    private func keepAll() async -> Bool {
+        let all = Array(apps.values)
+        var isConfirmed = true
+        for first in stride(from: 0, to: all.count, by: Self.appsAtOnce) {
+            let some = all[first..<min(first + Self.appsAtOnce, all.count)]
+            let rounds = some.map { app in Task { @Loop in await app.leases.keep() } }
+            for round in rounds where await round.value == .pending { isConfirmed = false }
+        }
+        return isConfirmed
+    }
+
+    private static let appsAtOnce = 16
 
     func renewSoon() {
         leaseRounds.renewSoon(at: .now)
@@ -45,7 +57,7 @@ extension Coordinator {
 
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
         let shards =
-            bereaved.contains(slot.index)
+            bereaved.contains(slot.index) || !app.mayServe(slot.name)
             ? []
             : app.shards { shard in
                 map.worker(of: shard) == slot.index
@@ -122,15 +134,13 @@ extension Coordinator: WorkerSlot.Owner {
     func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async {
         bereaved.insert(slot.index)
         var accused: [ShardQuarantine.Shard] = []
+        var isKnown = true
         if cause != .orderly {
-            for app in apps.values { accused += await app.accused(by: name) }
-        }
-        let loss: WorkerLoss =
-            switch cause {
-            case .orderly: .innocent
-            case .crash: .crash(hadSent: !accused.isEmpty)
-            case .kill: .kill(hadSent: !accused.isEmpty, recent: kills.add(at: .now))
+            for app in apps.values {
+                if let shards = await app.accused(by: name) { accused += shards } else { isKnown = false }
             }
+        }
+        let loss = loss(cause, hadSent: !accused.isEmpty ? true : isKnown ? false : nil)
         var poisoned = 0
         for app in apps.values { poisoned += await app.reclaim(from: name, loss) }
         if poisoned > 0 { kills.explain() }
@@ -139,6 +149,17 @@ extension Coordinator: WorkerSlot.Owner {
             emptied(app, app.leases.leaving.filter { map.worker(of: $0) == slot.index })
         }
         if cause == .crash { setAside(accused) }
+    }
+
+    /// - Parameter hadSent: nil when that is unknown: then nobody is accused.
+    private func loss(_ cause: EndCause, hadSent: Bool?) -> WorkerLoss {
+        let recent = cause == .kill ? kills.add(at: .now) : 0
+        guard let hadSent else { return .innocent }
+        return switch cause {
+        case .orderly: .innocent
+        case .crash: .crash(hadSent: hadSent)
+        case .kill: .kill(hadSent: hadSent, recent: recent)
+        }
     }
 
     /// Shards that are in crash after crash wait, so that the slot's other shards go on.

@@ -22,6 +22,11 @@ import Logging
     private(set) var configuration: AppConfiguration
     /// Pushes failed as poison so far.
     private var poisoned = 0
+    /// The workers that each call under way knows which takes batches back from all others.
+    private var sweeps: [Int: Set<String>] = [:]
+    private var sweepsBegun = 0
+    /// A worker gets no shards before a sweep is over.
+    private var isHoldingBack = false
 
     /// What all apps of a coordinator have in common.
     struct Surroundings {
@@ -63,7 +68,7 @@ import Logging
         promoter = Promoter(desk)
         gatherer = Gatherer(desk)
         leases.onWon = { [unowned self] shards in
-            await reclaim(.allBut(liveWorkers()), shards: shards)
+            await reclaim({ .allBut(liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
             around.registry.tell(HostCommand.free(app: name).text)
@@ -97,11 +102,18 @@ import Logging
 
     /// Takes back what workers held that nobody knows any more: when Redis went back in time.
     func sweep() async {
-        _ = await reclaim(.allBut(liveWorkers()), shards: owned)
+        _ = await reclaim({ .allBut(liveWorkers()) }, shards: owned)
     }
 
-    /// Shards of which a worker that is gone had pushes in the air.
-    func accused(by worker: String) async -> [ShardQuarantine.Shard] {
+    /// Whether a worker may check batches out: not while a call is on its way that takes it for gone.
+    func mayServe(_ worker: String) -> Bool {
+        let isKnown = sweeps.values.allSatisfy { $0.contains(worker) }
+        if !isKnown { isHoldingBack = true }
+        return isKnown
+    }
+
+    /// Shards of which a worker that is gone had pushes in the air; nil when that stays unknown.
+    func accused(by worker: String) async -> [ShardQuarantine.Shard]? {
         var accused: [ShardQuarantine.Shard] = []
         // After a lease's time the shards are not ours any more.
         let deadline = ContinuousClock.now + LeaseClock.lease
@@ -114,7 +126,7 @@ import Logging
                 log.error(
                     "what a worker had in the air stays unknown",
                     metadata: ["app": "\(name)", "worker": "\(worker)", "error": "\(error)"])
-                break
+                return nil
             }
         }
         return accused
@@ -127,7 +139,7 @@ import Logging
         // Nobody else would do it: the shards stay ours.
         var backoff = Backoff()
         let before = poisoned
-        while !(await reclaim(.gone([worker]), loss, shards: owned)) {
+        while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {
             guard (try? await Loop.sleep(for: backoff.pause())) != nil else { break }
         }
         return poisoned - before
@@ -183,13 +195,17 @@ import Logging
         stride(from: 0, to: shards.count, by: 16).map { Array(shards[$0..<min($0 + 16, shards.count)]) }
     }
 
+    /// - Parameter workers: asked anew for each call, since workers come while it waits for Redis.
     /// - Returns: false when Redis cannot do it now.
     private func reclaim(
-        _ workers: Reclaim.Workers, _ loss: WorkerLoss = .innocent,
+        _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .innocent,
         shards: [(number: Int, token: FenceToken)]
     ) async -> Bool {
         for portion in Self.portions(shards) {
             do throws(StoreError) {
+                let workers = workers()
+                let sweep = begin(workers)
+                defer { ended(sweep) }
                 let reply = try await store.perform(Reclaim(workers, loss: loss, shards: portion))
                 // Of what was given back meanwhile that is no news.
                 if portion.contains(where: { shard in
@@ -206,6 +222,19 @@ import Logging
             }
         }
         return true
+    }
+
+    private func begin(_ workers: Reclaim.Workers) -> Int {
+        sweepsBegun += 1
+        if case .allBut(let names) = workers { sweeps[sweepsBegun] = Set(names) }
+        return sweepsBegun
+    }
+
+    private func ended(_ sweep: Int) {
+        sweeps[sweep] = nil
+        guard isHoldingBack else { return }
+        isHoldingBack = false
+        onShardsChanged()
     }
 
     private func tell(of reply: Reclaim.Reply) {

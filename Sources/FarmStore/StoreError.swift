@@ -19,6 +19,11 @@ package enum StoreError: Error, Equatable, Sendable {
         if case .redis(let error) = self { error.isTemporary } else { false }
     }
 
+    /// Whether Redis has the call, and will not do it: neither repeating nor another connection helps.
+    package var isRefusal: Bool {
+        if case .redis(.closed) = self { false } else { !isTemporary }
+    }
+
     /// Tells the scripts' own answers from Redis's.
     init(_ error: RESPServerError) {
         let rest = String(decoding: error.message.utf8.dropFirst(error.code.utf8.count + 1), as: UTF8.self)

@@ -106,6 +106,57 @@ extension HostFarms {
         }
     }
 
+    /// What one host goes through alone.
+    struct LonelyHostTests {
+        /// A restarted Redis may have lost its last second: then the line of the coordinator before is back.
+        @Test func `a line that Redis has brought back drives nobody out`() async throws {
+            let farm = try await Hosts()
+            let alpha = try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let client = try farm.redis.client()
+            let seconds = Int(try client.run("TIME").array?.first?.text ?? "") ?? 0
+            try client.run(
+                "HSET", "{pushfarm}:hosts", "alpha", "\(seconds * 1000 + 6000) stranger 2 demo {}")
+            try await eventually("the line is its own again", within: .seconds(30)) {
+                #expect(!alpha.hasEnded, "\(alpha.error)")
+                return try client.run("HGET", "{pushfarm}:hosts", "alpha").text?
+                    .contains("\"pid\":\(alpha.pid)") == true
+            }
+            let jobs = [Job(id: "after", tokens: Tokens.make(20))]
+            try farm.push(jobs)
+            #expect(try await farm.finished(jobs).delivered == 20)
+        }
+
+        @Test func `an app that Redis refuses stops alone`() async throws {
+            let farm = try await Hosts(Hosts.Options(apps: ["demo", "mail"]))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let client = try farm.redis.client()
+            let mail = "{pushfarm:mail}:owners"
+            try client.run("RENAME", mail, "{pushfarm:mail}:aside")
+            try client.run("SET", mail, "x")
+            func leaseEnd() throws -> Int {
+                let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
+                return fields.filter { $0.key.hasPrefix("until:") }.compactMap { Int($0.value) }.max() ?? 0
+            }
+            // Longer than any lease.
+            let start = try leaseEnd()
+            try await eventually("leases go on", within: .seconds(40)) { try leaseEnd() > start + 14_000 }
+            let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases have run out") }
+            #expect(ended.count == 1 && ended[0].contains("mail"), "\(ended)")
+            let jobs = [Job(id: "on", tokens: Tokens.make(20))]
+            try farm.push(jobs)
+            #expect(try await farm.finished(jobs).delivered == 20)
+            try client.run("RENAME", "{pushfarm:mail}:aside", mail)
+            try await eventually("mail is served again", within: .seconds(30)) {
+                farm.log("alpha").contains("leases are renewed again")
+            }
+            try client.run("RPUSH", "pushfarm:mail", Job(id: "mail", tokens: Tokens.make(20, seed: 2)).text)
+            let late = [Job(id: "mail", tokens: Tokens.make(20, seed: 2))]
+            #expect(try await farm.finished(late, app: "mail").delivered == 20)
+        }
+    }
+
     /// Hosts as machines of their own, with a network between them.
     @Suite(.enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
     struct NetworkTests {

@@ -1,0 +1,121 @@
+import EventLoop
+import FarmConfiguration
+import FarmHarness
+import FarmPolicy
+import FarmStore
+import Logging
+import LoopTesting
+import PushModel
+import RESP
+import Testing
+
+@testable import Coordinator
+
+/// One app of a coordinator, on a Redis of its own.
+@Suite(.timeLimit(.minutes(2))) struct HostedAppTests {
+    /// Two portions of shards.
+    private static let shards = 32
+
+    @Loop private final class Desk {
+        let redis: RedisConnection
+        var live: @Loop () -> [String] = { [] }
+        private let server: ScratchRedis
+
+        init() async throws {
+            server = try ScratchRedis()
+            let address = RedisAddress(endpoint: .unix(path: server.socket))
+            redis = RedisConnection(RedisSettings(address: address, clientName: "test"))
+            redis.start()
+            await redis.whenReady()
+        }
+
+        func app(_ name: String) -> HostedApp {
+            let configuration = AppConfiguration(
+                name: name, topic: "com.example", gateway: HostPort(host: "localhost", port: 1),
+                credentials: .certificate(file: "none", keyFile: nil, password: nil))
+            let around = HostedApp.Surroundings(
+                redis: redis, registry: FarmRegistry(connection: redis), host: "h",
+                shards: HostedAppTests.shards, nonce: "n", predecessor: "", retention: Retention(),
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tellWorkers: { _ in },
+                tellIntake: { _ in }, ring: { _, _ in }, liveWorkers: { [unowned self] in live() })
+            let shares = HostShares(app: name, hosts: [(name: "h", capacity: 1)])
+            return HostedApp(configuration, shares: shares, around)
+        }
+
+        @discardableResult func run(_ words: String...) async throws -> RESPValue {
+            var command = RESPCommand()
+            for word in words { command.append(word) }
+            return try await redis.call(command)
+        }
+    }
+
+    /// One push.
+    private static var body: [UInt8] {
+        var builder = BatchBuilder()
+        let head = SegmentHead(jobID: "job", options: PushOptions(), attempt: 0)
+        Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
+        [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
+        return builder.finish() ?? []
+    }
+
+    @Test func `a worker that starts while batches are taken back keeps its own`() async throws {
+        try await onLoop {
+            let desk = try await Desk()
+            let app = desk.app("demo")
+            #expect(await app.leases.keep() == .kept)
+            let own = "{pushfarm:demo}:"
+            for shard in ["03", "20"] {
+                try await desk.run("HSET", own + "states", shard + ".h.x", "w2|1|0||1|.")
+                var body = RESPCommand("HSET", own + "batches", shard + ".h.x")
+                body.append(Self.body)
+                _ = try await desk.redis.call(body)
+                try await desk.run("RPUSH", own + "flight:" + shard, shard + ".h.x")
+            }
+            var asked = 0
+            var mayServe: [Bool] = []
+            var told = 0
+            app.onShardsChanged = { told += 1 }
+            desk.live = {
+                asked += 1
+                guard asked == 1 else { return ["w1", "w2"] }
+                // While the call is on its way.
+                Task { @Loop in mayServe = [app.mayServe("w1"), app.mayServe("w2")] }
+                return ["w1"]
+            }
+            await app.sweep()
+            #expect(asked == 2 && mayServe == [true, false] && told == 1)
+            #expect(app.mayServe("w2"))
+            #expect(try await desk.run("LLEN", own + "flight:03").integer == 0)
+            #expect(try await desk.run("LLEN", own + "flight:20").integer == 1)
+            desk.redis.close()
+        }
+    }
+
+    @Test func `whether a worker had sent stays unknown when Redis does not tell`() async throws {
+        try await onLoop {
+            let desk = try await Desk()
+            let app = desk.app("demo")
+            #expect(await app.leases.keep() == .kept)
+            #expect(await app.accused(by: "w1") == [])
+            try await desk.run("SET", "{pushfarm:demo}:flight:20", "x")
+            #expect(await app.accused(by: "w1") == nil)
+            desk.redis.close()
+        }
+    }
+
+    @Test func `leases that Redis refuses end at once, and only that app's`() async throws {
+        try await onLoop {
+            let desk = try await Desk()
+            let apps = [desk.app("demo"), desk.app("mail")]
+            for app in apps { #expect(await app.leases.keep() == .kept) }
+            try await desk.run("RENAME", "{pushfarm:mail}:owners", "aside")
+            try await desk.run("SET", "{pushfarm:mail}:owners", "x")
+            #expect(await apps[0].leases.keep() == .kept && apps[0].leases.isOwner)
+            #expect(await apps[1].leases.keep() == .refused && !apps[1].leases.isOwner)
+            try await desk.run("RENAME", "aside", "{pushfarm:mail}:owners")
+            #expect(await apps[1].leases.keep() == .kept && apps[1].leases.isOwner)
+            desk.redis.close()
+            #expect(await apps[0].leases.keep() == .pending && apps[0].leases.isOwner)
+        }
+    }
+}
