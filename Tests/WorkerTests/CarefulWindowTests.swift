@@ -91,6 +91,10 @@ import Testing
         accept("a", 6, granted: 2)
         #expect(send().count == 2)
         try deliver("a", 0..<2)
+        window.yields = true
+        window.reportDirty()
+        #expect(answer() == ["00.h.a": 2] && window.isStill)
+        window.yields = false
         #expect(window.askForCredit())
         for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
         accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 1, isAlone: true))
