@@ -6,21 +6,22 @@ extension AppIntake {
     /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
     func patiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
         var backoff = Backoff()
-        var isWaiting = false
+        var failures = 0
         while true {
             do throws(StoreError) {
                 let reply = try await store.perform(request)
-                if isWaiting {
+                if failures > 1 {
                     context.log.notice("Redis does \(Step.self) again", metadata: ["app": "\(name)"])
                 }
                 return reply
             } catch {
                 guard error.isTemporary, !Task.isCancelled else { throw error }
-                if !isWaiting {
+                failures += 1
+                // The first may only be ahead of the connection.
+                if failures == 2 {
                     context.log.warning(
                         "\(Step.self) waits for Redis", metadata: ["app": "\(name)", "error": "\(error)"])
                 }
-                isWaiting = true
                 // To be ended while Redis does not answer accuses no job.
                 let wasWorking = isWorking
                 rest()
