@@ -36,12 +36,16 @@ package final class SmallDisk {
 
     /// Takes all the room that is left.
     package func fill() throws {
-        let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Failure(description: "cannot fill \(path)") }
         defer { close(file) }
         let block = [UInt8](repeating: 0, count: 4096)
         while write(file, block, block.count) > 0 {}
     }
 
-    package func free() { unlink(path + "/filler") }
+    /// Emptied first: a child that another test has started meanwhile may still hold the file.
+    package func free() {
+        truncate(path + "/filler", 0)
+        unlink(path + "/filler")
+    }
 }

@@ -132,9 +132,11 @@ extension HostFarms {
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let client = try farm.redis.client()
-            let mail = "{pushfarm:mail}:owners"
-            try client.run("RENAME", mail, "{pushfarm:mail}:aside")
-            try client.run("SET", mail, "x")
+            let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
+            // At once: a renewal that finds no owners at all would give up what it has, and no lease would run out.
+            try client.run(
+                "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1", "2",
+                mail, aside)
             func leaseEnd() throws -> Int {
                 let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
                 return fields.filter { $0.key.hasPrefix("until:") }.compactMap { Int($0.value) }.max() ?? 0
@@ -147,7 +149,7 @@ extension HostFarms {
             let jobs = [Job(id: "on", tokens: Tokens.make(20))]
             try farm.push(jobs)
             #expect(try await farm.finished(jobs).delivered == 20)
-            try client.run("RENAME", "{pushfarm:mail}:aside", mail)
+            try client.run("RENAME", aside, mail)
             try await eventually("mail is served again", within: .seconds(30)) {
                 farm.log("alpha").contains("leases are renewed again")
             }
