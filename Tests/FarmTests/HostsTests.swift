@@ -135,7 +135,8 @@ extension HostFarms {
             let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
             // At once: a renewal that finds no owners at all would give up what it has, and no lease would run out.
             try client.run(
-                "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1", "2",
+                "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1",
+                "2",
                 mail, aside)
             func leaseEnd() throws -> Int {
                 let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
