@@ -36,7 +36,10 @@ let package = Package(
 
         // Cores: no socket, no clock, no C.
         .target(name: "PushModel", swiftSettings: strict),
-        .target(name: "APNs", dependencies: ["PushModel"], swiftSettings: strict),
+        .target(
+            name: "APNs",
+            dependencies: ["PushModel", .product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: strict),
         .target(name: "FarmPolicy", dependencies: ["PushModel"], swiftSettings: strict),
         .target(name: "ControlChannel", swiftSettings: strict),
 

@@ -25,6 +25,8 @@ package enum Verdict: Hashable, Sendable {
     case throttled(reason: String)
     /// The gateway is in trouble: again, later. `reconnect`: this server is going away.
     case serverTrouble(reason: String, reconnect: Bool)
+    /// The gateway could not process this push and does not say why: again a few times, then never.
+    case processingFailed(reason: String)
     /// The connection is over; the push may go out on another.
     case connectionOver(reason: String)
 
@@ -55,7 +57,8 @@ package enum Verdict: Hashable, Sendable {
         case .delivered: nil
         case .tokenDead(let reason, _, _), .requestWrong(let reason), .configurationWrong(let reason),
             .credentialsWrong(let reason), .credentialsStale(let reason), .authenticationSlow(let reason),
-            .throttled(let reason), .serverTrouble(let reason, _), .connectionOver(let reason):
+            .throttled(let reason), .serverTrouble(let reason, _), .processingFailed(let reason),
+            .connectionOver(let reason):
             reason
         }
     }
@@ -63,7 +66,7 @@ package enum Verdict: Hashable, Sendable {
     /// Whether the gateway had accepted the credentials when it gave this answer.
     package var provesAuthentication: Bool {
         switch self {
-        case .delivered, .tokenDead, .requestWrong, .configurationWrong, .throttled: true
+        case .delivered, .tokenDead, .requestWrong, .configurationWrong, .throttled, .processingFailed: true
         case .credentialsWrong, .credentialsStale, .authenticationSlow, .serverTrouble, .connectionOver: false
         }
     }

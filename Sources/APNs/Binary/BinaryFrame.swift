@@ -1,0 +1,106 @@
+/// What a gateway reads at the front of the bytes that a sender has written.
+package enum BinaryFrame {
+    /// Not whole yet.
+    case incomplete
+    /// A whole frame of `length` bytes, which borrows the bytes; its sizes are not judged yet.
+    case notification(BinaryNotification, command: BinaryCommand, length: Int)
+    /// A frame that cannot be read. The identifier is 0 if it was not reached; `length` is nil if nobody can tell where
+    /// the frame ends.
+    case unreadable(identifier: UInt32, length: Int?)
+    /// No command begins with this byte.
+    case unknownCommand(UInt8)
+
+    /// A frame of command 2 with more than this in it is not read.
+    package static let longestItems = 1 << 17
+
+    /// Reads the frame at the front of `bytes`.
+    ///
+    /// A token or payload that a command 2 frame lacks is empty in the notification.
+    package init(readingFrontOf bytes: UnsafeRawBufferPointer) {
+        guard let first = bytes.first else {
+            self = .incomplete
+            return
+        }
+        var reader = Reader(bytes: bytes, offset: 1)
+        switch BinaryCommand(rawValue: first) {
+        case nil: self = .unknownCommand(first)
+        case .simple: self = reader.whole(.simple, identifier: 0, expiration: nil)
+        case .enhanced:
+            guard let identifier: UInt32 = reader.number(), let expiration: UInt32 = reader.number() else {
+                self = .incomplete
+                return
+            }
+            self = reader.whole(.enhanced, identifier: identifier, expiration: expiration)
+        case .framed: self = reader.framed()
+        }
+    }
+
+    private struct Reader {
+        let bytes: UnsafeRawBufferPointer
+        var offset: Int
+
+        mutating func number<T: FixedWidthInteger & BitwiseCopyable>() -> T? {
+            let size = MemoryLayout<T>.size
+            guard size <= bytes.count - offset else { return nil }
+            defer { offset += size }
+            return T(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+        }
+
+        /// A length of two bytes, then as many bytes.
+        mutating func counted() -> UnsafeRawBufferPointer? {
+            guard let count: UInt16 = number(), Int(count) <= bytes.count - offset else { return nil }
+            defer { offset += Int(count) }
+            return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + Int(count)])
+        }
+
+        mutating func whole(
+            _ command: BinaryCommand, identifier: UInt32, expiration: UInt32?
+        ) -> BinaryFrame {
+            guard let token = counted(), let payload = counted() else { return .incomplete }
+            return .notification(
+                BinaryNotification(token: token, payload: payload, identifier: identifier, expiration: expiration),
+                command: command, length: offset)
+        }
+
+        mutating func framed() -> BinaryFrame {
+            guard let length: UInt32 = number() else { return .incomplete }
+            guard length <= BinaryFrame.longestItems else { return .unreadable(identifier: 0, length: nil) }
+            let end = offset + Int(length)
+            guard end <= bytes.count else { return .incomplete }
+            var items = Reader(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), offset: offset)
+            let none = UnsafeRawBufferPointer(rebasing: bytes[end..<end])
+            var found = BinaryNotification(token: none, payload: none, identifier: 0)
+            // A bit an item: none may come twice.
+            var seen: UInt8 = 0
+            while items.offset < end {
+                guard let byte: UInt8 = items.number(), let item = BinaryItem(rawValue: byte),
+                    seen & 1 << byte == 0, let data = items.counted(), Self.take(item, data, into: &found)
+                else { return .unreadable(identifier: found.identifier, length: end) }
+                seen |= 1 << byte
+            }
+            return .notification(found, command: .framed, length: end)
+        }
+
+        private static func take(
+            _ item: BinaryItem, _ data: UnsafeRawBufferPointer, into found: inout BinaryNotification
+        ) -> Bool {
+            func number<T: FixedWidthInteger & BitwiseCopyable>() -> T? {
+                data.count == MemoryLayout<T>.size ? T(bigEndian: data.loadUnaligned(as: T.self)) : nil
+            }
+            switch item {
+            case .token: found.token = data
+            case .payload: found.payload = data
+            case .identifier:
+                guard let identifier: UInt32 = number() else { return false }
+                found.identifier = identifier
+            case .expiration:
+                guard let expiration: UInt32 = number() else { return false }
+                found.expiration = expiration
+            case .priority:
+                guard let priority: UInt8 = number() else { return false }
+                found.priority = priority
+            }
+            return true
+        }
+    }
+}

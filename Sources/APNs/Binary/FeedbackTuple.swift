@@ -1,0 +1,60 @@
+/// A device on which the app was found to be gone, as the feedback service tells it.
+///
+/// Big-endian: time `UInt32` (seconds since 1970), token length `UInt16`, token.
+/// - Source: Apple, "Binary Provider API", the feedback service.
+package struct FeedbackTuple: Hashable, Sendable {
+    package let time: UInt32
+    package let token: [UInt8]
+
+    package init(time: UInt32, token: [UInt8]) {
+        self.time = time
+        self.token = token
+    }
+
+    package func append(to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: time.bigEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt16(token.count).bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: token)
+    }
+
+    /// A token length that nobody sends: the rest of the stream cannot be read.
+    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        package let tokenLength: Int
+        package var description: String { "a feedback tuple with a token of \(tokenLength) bytes" }
+    }
+
+    /// Puts tuples together from what arrives. Holds at most one tuple's bytes.
+    package struct Reader: Sendable {
+        private var rest: [UInt8] = []
+
+        package init() {}
+
+        /// Bytes of a tuple that is not whole yet.
+        package var pending: Int { rest.count }
+
+        /// Takes bytes as they come, and calls `body` for each tuple that is whole.
+        package mutating func read(
+            _ bytes: UnsafeRawBufferPointer, _ body: (FeedbackTuple) -> Void
+        ) throws(Fault) {
+            var bytes = bytes[...]
+            while !bytes.isEmpty {
+                let wanted = rest.count < FeedbackTuple.head ? FeedbackTuple.head : try wholeLength()
+                let part = bytes.prefix(wanted - rest.count)
+                rest.append(contentsOf: part)
+                bytes = bytes[part.endIndex...]
+                guard rest.count >= FeedbackTuple.head, try rest.count == wholeLength() else { continue }
+                let time = rest[0..<4].reduce(0) { $0 << 8 | UInt32($1) }
+                body(FeedbackTuple(time: time, token: Array(rest[FeedbackTuple.head...])))
+                rest.removeAll(keepingCapacity: true)
+            }
+        }
+
+        private func wholeLength() throws(Fault) -> Int {
+            let length = Int(rest[4]) << 8 | Int(rest[5])
+            guard (1...BinaryCommand.longestToken).contains(length) else { throw Fault(tokenLength: length) }
+            return FeedbackTuple.head + length
+        }
+    }
+
+    private static let head = 6
+}
