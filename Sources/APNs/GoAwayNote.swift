@@ -38,7 +38,7 @@ package enum GoAwayNote: Hashable, Sendable {
         switch verdict {
         case .credentialsWrong, .credentialsStale, .authenticationSlow, .configurationWrong, .serverTrouble:
             return verdict
-        case .delivered, .tokenDead, .requestWrong, .throttled, .connectionOver:
+        case .delivered, .tokenDead, .requestWrong, .throttled, .processingFailed, .connectionOver:
             return .connectionOver(reason: words)
         }
     }

@@ -10,6 +10,25 @@ package struct AppSetup: Equatable, Sendable {
         case certificate(pem: [UInt8])
     }
 
+    /// How to speak the binary interface.
+    package struct Binary: Equatable, Sendable {
+        /// 0, 1 or 2.
+        package var command: UInt8
+        /// The least time of quiet after which what was sent counts as accepted.
+        package var quietMilliseconds: UInt32
+        /// Connections that are given up end with a push that is known to be refused.
+        package var endsWithSentinel: Bool
+        /// Pushes that a worker may have sent without knowing their outcome.
+        package var window: UInt32
+
+        package init(command: UInt8, quietMilliseconds: UInt32, endsWithSentinel: Bool, window: UInt32) {
+            self.command = command
+            self.quietMilliseconds = quietMilliseconds
+            self.endsWithSentinel = endsWithSentinel
+            self.window = window
+        }
+    }
+
     package var name: String
     /// The topic that a push type's suffix is added to; empty if the credentials name it.
     package var topic: String
@@ -19,6 +38,8 @@ package struct AppSetup: Equatable, Sendable {
     /// CA certificates in PEM to trust instead of the system's; empty: the system's.
     package var authority: [UInt8]
     package var requestTimeoutMilliseconds: UInt32
+    /// nil: the gateway speaks HTTP/2.
+    package var binary: Binary?
     /// Host and port of an HTTP proxy; no host: none.
     package var proxyHost: String
     package var proxyPort: UInt16
@@ -30,7 +51,8 @@ package struct AppSetup: Equatable, Sendable {
     package init(
         name: String, topic: String, host: String, port: UInt16, credentials: Credentials,
         authority: [UInt8] = [],
-        requestTimeoutMilliseconds: UInt32 = 20_000, proxyHost: String = "", proxyPort: UInt16 = 0,
+        requestTimeoutMilliseconds: UInt32 = 20_000, binary: Binary? = nil, proxyHost: String = "",
+        proxyPort: UInt16 = 0,
         connections: UInt8 = 1, generation: UInt32 = 0
     ) {
         self.name = name
@@ -40,6 +62,7 @@ package struct AppSetup: Equatable, Sendable {
         self.credentials = credentials
         self.authority = authority
         self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
+        self.binary = binary
         self.proxyHost = proxyHost
         self.proxyPort = proxyPort
         self.connections = connections
@@ -61,6 +84,13 @@ extension AppSetup {
         }
         writer.blob(authority)
         writer.number(requestTimeoutMilliseconds)
+        writer.number(UInt8(binary == nil ? 0 : 1))
+        if let binary {
+            writer.number(binary.command)
+            writer.number(binary.quietMilliseconds)
+            writer.number(UInt8(binary.endsWithSentinel ? 1 : 0))
+            writer.number(binary.window)
+        }
         writer.text(proxyHost)
         writer.number(proxyPort)
         writer.number(connections)
@@ -80,6 +110,19 @@ extension AppSetup {
         }
         authority = try reader.blob()
         requestTimeoutMilliseconds = try reader.number()
+        let speaksBinary: UInt8 = try reader.number()
+        switch speaksBinary {
+        case 0: binary = nil
+        case 1:
+            let (command, quiet): (UInt8, UInt32) = (try reader.number(), try reader.number())
+            let sentinel: UInt8 = try reader.number()
+            guard command <= 2 else { throw .unknownKind(command) }
+            guard sentinel <= 1 else { throw .unknownKind(sentinel) }
+            binary = Binary(
+                command: command, quietMilliseconds: quiet, endsWithSentinel: sentinel == 1,
+                window: try reader.number())
+        default: throw .unknownKind(speaksBinary)
+        }
         proxyHost = try reader.text()
         proxyPort = try reader.number()
         connections = try reader.number()

@@ -233,7 +233,16 @@ import Logging
             name: name, topic: configuration.topic, host: configuration.gateway.host,
             port: configuration.gateway.port, credentials: .providerToken,
             requestTimeoutMilliseconds: UInt32(clamping: configuration.requestTimeout.milliseconds),
+            binary: configuration.binary.map { AppSetup.Binary($0) },
             proxyHost: configuration.proxy?.place.host ?? "", proxyPort: configuration.proxy?.place.port ?? 0,
             connections: UInt8(clamping: configuration.connections), generation: UInt32(state.generation))
+    }
+}
+
+extension AppSetup.Binary {
+    fileprivate init(_ gateway: BinaryGateway) {
+        self.init(
+            command: gateway.command, quietMilliseconds: UInt32(clamping: gateway.quietTime.milliseconds),
+            endsWithSentinel: gateway.endsWithSentinel, window: UInt32(clamping: gateway.window))
     }
 }

@@ -77,19 +77,20 @@ struct SettlePlan {
         return settlement
     }
 
-    private func settle(
+    private mutating func settle(
         _ retry: ResultsEntry.Retry, _ count: Int, of entry: ResultsEntry, now: Int64, seed: UInt64,
         _ settlement: inout Settlement, _ retries: inout RetryBatches
     ) {
         let options = retry.segment.options
         let cause = entry.text(retry.reason)
         let tokens = entry.pushes[retry.segment.pushes].lazy.map(\.token)
-        func fail(_ reason: FarmReason) {
-            settlement.fail(count, reason.rawValue, as: reason.rawValue)
+        func fail(_ reason: String, as name: String, cause: String) {
+            settlement.fail(count, reason, as: name)
             settlement.tell(
-                .pushFailed, tokens, of: entry, options.receipts, reason: reason.rawValue, cause: cause,
+                .pushFailed, tokens, of: entry, options.receipts, reason: reason, cause: cause,
                 status: retry.status)
         }
+        func fail(_ reason: FarmReason) { fail(reason.rawValue, as: reason.rawValue, cause: cause) }
         if retry.why == .unknownOutcome, options.delivery == .atMostOnce { return fail(.unknown) }
 
         var random = SplitMix(seed)
@@ -103,6 +104,7 @@ struct SettlePlan {
             settlement.wait(count, isDoubtful: retry.why == .unknownOutcome)
             retries.append(retry.segment, of: entry, after: delay)
         case .exhausted: fail(.exhausted)
+        case .refused: fail(cause, as: reasons.name(cause), cause: "")
         case .expired:
             settlement.expire(count)
             settlement.tell(.pushExpired, tokens, of: entry, options.receipts, cause: cause)

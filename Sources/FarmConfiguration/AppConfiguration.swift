@@ -16,6 +16,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var topic: String
     package var environment: Environment = .production
     package var gateway: HostPort
+    /// nil: it speaks HTTP/2.
+    package var binary: BinaryGateway?
     /// HTTP CONNECT proxy on the way to the gateway.
     package var proxy: ProxyAddress?
     /// Trust these instead of the system's roots.

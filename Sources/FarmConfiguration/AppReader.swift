@@ -17,8 +17,11 @@ struct AppReader {
         var result = AppConfiguration(
             name: name, topic: topic, gateway: (kind ?? .production).gateway, credentials: credentials)
         result.environment = kind ?? .production
-        if let gateway = try gateway() { result.gateway = gateway }
-        try refuseBinaryKeys()
+        if let (gateway, isBinary) = try gateway() {
+            result.gateway = gateway
+            if isBinary { try readBinary(&result) }
+        }
+        if result.binary == nil { try refuseBinaryKeys() }
         result.proxy = try reader.value(app.appending("proxy")) { text, _ throws(InvalidValue) in
             try ProxyAddress(text)
         }
@@ -31,6 +34,7 @@ struct AppReader {
             result.maxJobBytes = bytes
         }
         try readLimits(&result)
+        if result.binary != nil { result.connections = Self.binaryConnections }
         if let connections = try reader.number(app.appending("connections"), in: 1...64) {
             result.connections = connections
         }
@@ -65,29 +69,26 @@ struct AppReader {
         }
     }
 
-    private func gateway() throws(ConfigurationError) -> HostPort? {
+    private func gateway() throws(ConfigurationError) -> (HostPort, isBinary: Bool)? {
         try reader.value(app.appending("gateway")) { text, _ throws(InvalidValue) in
-            guard let parts = LocatorText(text) else { throw InvalidValue("expected https://host:port") }
+            let wanted = "https://host:port, or tls://host:port for the binary protocol"
+            guard let parts = LocatorText(text) else { throw InvalidValue("expected \(wanted)") }
             switch parts.scheme {
-            case "https": break
-            case "tls": throw InvalidValue("the binary protocol (tls://) is not available yet; use https://")
+            case "https": return (try Self.place(parts, defaultPort: 443), false)
+            case "tls": return (try Self.place(parts, defaultPort: 2195), true)
             case "http":
                 throw InvalidValue("plain http is refused: a gateway is reached over TLS; use https://")
-            default: throw InvalidValue("expected https://host:port, found \(parts.scheme)://")
+            default: throw InvalidValue("expected \(wanted), found \(parts.scheme)://")
             }
-            guard parts.user == nil, parts.password == nil, parts.query == nil,
-                parts.path.isEmpty || parts.path == "/",
-                let place = HostPort(parts.authority, defaultPort: 443)
-            else { throw InvalidValue("expected https://host:port, without user, path or options") }
-            return place
         }
     }
 
-    private func refuseBinaryKeys() throws(ConfigurationError) {
-        for key in ["feedback", "feedback_interval"] where try reader.text(app.appending(key)) != nil {
-            throw reader.invalid(
-                app.appending(key), "belongs to the binary protocol, which is not available yet; remove it")
-        }
+    static func place(_ parts: LocatorText, defaultPort: UInt16) throws(InvalidValue) -> HostPort {
+        guard parts.user == nil, parts.password == nil, parts.query == nil,
+            parts.path.isEmpty || parts.path == "/",
+            let place = HostPort(parts.authority, defaultPort: defaultPort)
+        else { throw InvalidValue("expected \(parts.scheme)://host:port, without user, path or options") }
+        return place
     }
 
     private func credentials() throws(ConfigurationError) -> AppConfiguration.Credentials {

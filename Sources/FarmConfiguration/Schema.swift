@@ -25,6 +25,10 @@ enum Schema {
         ("max_backlog", .value), ("max_inbox", .value), ("max_inbox_bytes", .value), ("connections", .value),
         ("key", .group([("file", .value), ("id", .value), ("team", .value)])),
         (
+            "binary",
+            .group([("command", .value), ("quiet_time", .value), ("sentinel", .value), ("window", .value)])
+        ),
+        (
             "certificate",
             .group([
                 ("file", .value), ("key_file", .value), ("password_env", .value), ("password_file", .value),

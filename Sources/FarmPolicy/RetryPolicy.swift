@@ -8,6 +8,8 @@ package struct RetryPolicy: Hashable, Sendable {
         case retry(after: Duration)
         /// As many attempts as the job allows were made.
         case exhausted
+        /// As many attempts as this cause is worth were made: the gateway's reason stands.
+        case refused
         /// The deadline has passed, or would have before the next attempt could be made.
         case expired
     }
@@ -29,6 +31,8 @@ package struct RetryPolicy: Hashable, Sendable {
     package var throttled = Delays(first: .seconds(30), longest: .seconds(1800))
     /// After too many renewals of the provider token, which may change every 20 minutes.
     package var authenticationSlow = Delays(first: .seconds(60), longest: .seconds(1200))
+    /// A push that the gateway could not process is tried again so often.
+    package var processingRetries = 3
     /// A gateway that asks for more patience than this is not believed.
     package var longestRetryAfter: Duration = .seconds(86_400)
 
@@ -47,6 +51,7 @@ package struct RetryPolicy: Hashable, Sendable {
     ) -> Decision {
         if let deadline, now >= deadline { return .expired }
         guard attempts < maxAttempts else { return .exhausted }
+        if cause == .processing, attempts > processingRetries { return .refused }
         let delays = delays(for: cause)
         let full = Jitter.doubled(delays.first, times: attempts - 1, cap: delays.longest)
         let least = max(full / 2, min(retryAfter ?? .zero, longestRetryAfter))
@@ -59,7 +64,7 @@ package struct RetryPolicy: Hashable, Sendable {
     private func delays(for cause: RetryCause) -> Delays {
         switch cause {
         case .throttled: throttled
-        case .server, .unknownOutcome: usual
+        case .server, .unknownOutcome, .processing: usual
         case .authSlow: authenticationSlow
         }
     }

@@ -111,6 +111,7 @@ package import Transport
             case .hasRoom: listener?.hasRoom(self)
             case .isSpent(let reason, let verdict):
                 listener?.isSpent(self, reason: reason, verdict: verdict)
+            case .wasWrong(let count, let reason): listener?.wasWrong(self, count: count, reason: reason)
             case .isOver(let reason):
                 stream.close()
                 finish(reason)

@@ -22,16 +22,20 @@ import Transport
     private var plan: GatewayPlan?
     private weak var owner: (any Owner)?
     private var backOff = BackOff(first: .milliseconds(500), longest: .seconds(10))
-    private var isDialling = false
+    private var dialling = 0
+    private var rate = DialRate(connections: 1, life: .zero)
+    private var experience: BinaryExperience?
     private var epoch = 0
     private var pause: Timer?
     private var isPausing = false
+    /// The pause is one after a failure.
+    private var hasFailed = false
     private var random = SystemRandomNumberGenerator()
 
     package init(owner: any Owner) {
         self.owner = owner
         pause = Timer { [unowned self] in
-            isPausing = false
+            (isPausing, hasFailed) = (false, false)
             self.owner?.dialPauseEnded()
         }
     }
@@ -50,14 +54,16 @@ import Transport
     /// From now on connections are made by this plan; those of an older one are retired.
     package func follow(_ plan: GatewayPlan?) {
         self.plan = plan
+        rate = DialRate(connections: plan?.connections ?? 1, life: GatewayPlan.shortestLife)
+        if case .binary(let settings)? = plan?.wire { experience = BinaryExperience(settings) }
         epoch += 1
         retireAll()
         // After the retirements: connections that never had an answer are no failures of the new plan.
         refusalsInARow = 0
         backOff.succeeded()
         pause?.stop()
-        isPausing = false
-        isDialling = false
+        (isPausing, hasFailed) = (false, false)
+        dialling = 0
     }
 
     /// Every connection uses this provider token from now on, and the ones to come.
@@ -79,11 +85,13 @@ import Transport
         for connection in connections { connection.close() }
     }
 
-    /// There is something to send: makes a connection if one is missing and none is on its way.
+    /// There is something to send: makes a connection if one is missing and not too many are on their way.
     package func needConnection() {
-        guard let plan, !isDialling, !isPausing else { return }
-        guard connections.count(where: { !$0.isSpent }) < plan.connections else { return }
-        isDialling = true
+        guard let plan, !isPausing, dialling < plan.dialsAtOnce else { return }
+        guard connections.count(where: { !$0.isSpent }) + dialling < plan.connections else { return }
+        let wait = rate.take(at: .now)
+        guard wait == .zero else { return pause(for: wait) }
+        dialling += 1
         let epoch = epoch
         Task { @Loop in await dial(plan, epoch: epoch) }
     }
@@ -110,21 +118,36 @@ import Transport
         do {
             let stream = try await dial.connect()
             guard epoch == self.epoch, let owner else { return stream.close() }
-            isDialling = false
-            if let chosen = stream.applicationProtocol, chosen != "h2" {
-                stream.close()
-                return failed("the gateway chose the protocol \(chosen), not h2", refusedByPeer: false)
-            }
-            let connection = APNsConnection(
-                over: stream, authority: plan.authority, providerToken: plan.providerToken,
-                generation: plan.generation, requestTimeout: plan.requestTimeout, listener: owner)
-            connections.append(connection)
+            dialling -= 1
+            adopt(stream, by: plan, for: owner)
         } catch {
             guard epoch == self.epoch else { return }
-            isDialling = false
+            dialling -= 1
             var refused = false
             if case .tls(.alert) = error { refused = true }
             failed("\(error)", refusedByPeer: refused)
+        }
+    }
+
+    private func adopt(_ stream: ByteStream, by plan: GatewayPlan, for owner: any Owner) {
+        if let chosen = stream.applicationProtocol, chosen != plan.wire.applicationProtocol {
+            stream.close()
+            let wanted = plan.wire.applicationProtocol ?? "none"
+            return failed("the gateway chose the protocol \(chosen), not \(wanted)", refusedByPeer: false)
+        }
+        switch plan.wire {
+        case .http2:
+            connections.append(
+                APNsConnection(
+                    over: stream, authority: plan.authority, providerToken: plan.providerToken,
+                    generation: plan.generation, requestTimeout: plan.requestTimeout, listener: owner))
+        case .binary(let settings):
+            let experience = experience ?? BinaryExperience(settings)
+            let connection = BinaryConnection(
+                over: stream, settings: settings, experience: experience, generation: plan.generation,
+                timeout: plan.requestTimeout, listener: owner)
+            connections.append(connection)
+            owner.hasRoom(connection)
         }
     }
 
@@ -136,7 +159,14 @@ import Transport
     }
 
     private func wait() {
+        // Connections that end together are one failure.
+        guard !hasFailed else { return }
+        hasFailed = true
+        pause(for: backOff.failed(using: &random))
+    }
+
+    private func pause(for time: Duration) {
         isPausing = true
-        pause?.start(after: backOff.failed(using: &random))
+        pause?.start(after: time)
     }
 }

@@ -43,6 +43,8 @@ package import PushModel
     /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note
     /// means for our credentials.
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
+    /// So many pushes were told as delivered, and the gateway says now that it did not accept them: they are lost.
+    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String)
     /// It is closed, and everything is settled.
     func ended(_ connection: any GatewayConnection, reason: String)
 }

@@ -3,6 +3,15 @@ package import Transport
 
 /// Where an app's gateway is and how to speak to it.
 package struct GatewayPlan {
+    /// What the gateway speaks.
+    package enum Wire: Hashable, Sendable {
+        case http2
+        case binary(BinarySettings)
+
+        /// By ALPN.
+        package var applicationProtocol: String? { self == .http2 ? "h2" : nil }
+    }
+
     package var host: String
     package var port: UInt16
     package var proxy: Endpoint?
@@ -11,6 +20,7 @@ package struct GatewayPlan {
     package var providerToken: [UInt8]?
     package var generation: UInt32
     package var requestTimeout: Duration
+    package var wire: Wire
     /// Connections to keep while there is something to send.
     package var connections: Int
     /// Which of the gateway's addresses to try first; every worker has its own.
@@ -18,7 +28,7 @@ package struct GatewayPlan {
 
     package init(
         host: String, port: UInt16, proxy: Endpoint? = nil, tls: TLSContext, providerToken: [UInt8]?,
-        generation: UInt32, requestTimeout: Duration, connections: Int, firstAddress: Int
+        generation: UInt32, requestTimeout: Duration, wire: Wire = .http2, connections: Int, firstAddress: Int
     ) {
         self.host = host
         self.port = port
@@ -27,9 +37,26 @@ package struct GatewayPlan {
         self.providerToken = providerToken
         self.generation = generation
         self.requestTimeout = requestTimeout
+        self.wire = wire
         self.connections = connections
         self.firstAddress = firstAddress
     }
+
+    /// The most pushes that a worker may have granted and unreported; their number is also bounded by what the connections
+    /// have room for.
+    package var window: Int {
+        switch wire {
+        case .http2: 2000
+        case .binary(let settings): settings.window
+        }
+    }
+
+    /// In the long run a connection is made anew no more often than this: gateways take clients that reconnect rapidly for an
+    /// attack.
+    package static let shortestLife = Duration.milliseconds(400)
+
+    /// Connections that may be on their way at a time.
+    var dialsAtOnce: Int { wire == .http2 ? 1 : 8 }
 
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host

@@ -10,19 +10,6 @@ import PushModel
 class PushExchange {
     typealias Instant = ContinuousClock.Instant
 
-    enum Event {
-        case settled(PushTicket, Fate)
-        /// There is room for pushes, or the limit has changed.
-        case hasRoom
-        /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note means for
-        /// our credentials.
-        case isSpent(reason: String, verdict: Verdict)
-        /// Nothing more is to come: write what is left, close, and say ``end(_:)``.
-        case isOver(reason: String)
-        /// Everything is settled. The last event.
-        case ended(reason: String)
-    }
-
     private let session: ClientSession
     private var generation: UInt32
     private var request: PushRequest
@@ -30,8 +17,7 @@ class PushExchange {
     private var open = OpenPushes()
     private var deadlines: RequestDeadlines
     private var quiet: QuietWatch
-    private var events: [Event] = []
-    private var taken = 0
+    private var events = ExchangeEvents()
     private var isRetiring = false
     private var isOver = false
     private(set) var hasEnded = false
@@ -85,15 +71,7 @@ class PushExchange {
     var awaited: Int { deadlines.count }
     var wantsWrite: Bool { session.wantsWrite }
 
-    func nextEvent() -> Event? {
-        guard taken < events.count else {
-            events.removeAll(keepingCapacity: true)
-            taken = 0
-            return nil
-        }
-        taken += 1
-        return events[taken - 1]
-    }
+    func nextEvent() -> ExchangeEvent? { events.next() }
 
     // MARK: Pushes
 
@@ -206,7 +184,7 @@ class PushExchange {
         tell(.ended(reason: reason))
     }
 
-    func tell(_ event: Event) { events.append(event) }
+    func tell(_ event: ExchangeEvent) { events.append(event) }
 
     private func finish(_ reason: String) {
         guard !isOver else { return }

@@ -1,7 +1,8 @@
 package import PushModel
 
-/// The request headers that the pushes of one segment share; compared by identity.
+/// The options that the pushes of one segment share, as request headers as well; compared by identity.
 package final class PushHead {
+    let options: PushOptions
     let topic: [UInt8]
     let pushType: String
     let priority: String
@@ -10,6 +11,7 @@ package final class PushHead {
 
     /// - Parameter topic: of the app, to which the push type adds its suffix; the options' own topic wins.
     package init(_ options: PushOptions, appTopic: String) {
+        self.options = options
         topic = Array((options.topic ?? options.pushType.topic(ofApp: appTopic)).utf8)
         pushType = options.pushType.name
         priority = String(options.priority)

@@ -8,4 +8,6 @@ package enum RetryCause: UInt8, CaseIterable, Hashable, Sendable {
     case unknownOutcome = 3
     /// The gateway wants fewer provider tokens.
     case authSlow = 4
+    /// The gateway could not process this push, and did not say why.
+    case processing = 5
 }

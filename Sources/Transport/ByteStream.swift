@@ -67,6 +67,12 @@ package import TLS
     /// Bytes appended and not yet taken by the socket.
     package var queuedBytes: Int { output.count }
 
+    /// Bytes that the socket took and that the peer's machine has not acknowledged; with TLS more than were written.
+    package var unacknowledgedBytes: Int { isOpen ? Socket.unacknowledged(descriptor) : 0 }
+
+    /// Reads what has come, now: for what must not be judged by the clock alone.
+    package func readNow() { read() }
+
     /// Appends output; it leaves at the end of the turn.
     package func write(_ bytes: UnsafeRawBufferPointer) {
         guard isOpen else { return }

@@ -27,11 +27,11 @@ package struct OutputBuffer: ~Copyable {
     }
 
     /// What is to be written next, valid until the buffer changes.
-    var front: UnsafeRawBufferPointer {
+    package var front: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[head..<tail])
     }
 
-    mutating func consume(_ count: Int) {
+    package mutating func consume(_ count: Int) {
         head += count
         if head == tail { (head, tail) = (0, 0) }
     }

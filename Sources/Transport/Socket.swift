@@ -49,6 +49,19 @@ enum Socket {
         return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno
     }
 
+    /// Bytes in the socket's send queue: not sent, or not acknowledged by the peer.
+    static func unacknowledged(_ descriptor: Int32) -> Int {
+        var count: Int32 = 0
+        #if canImport(Glibc)
+            // SIOCOUTQ by its other name.
+            guard ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return 0 }
+        #else
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            guard getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &length) == 0 else { return 0 }
+        #endif
+        return Int(count)
+    }
+
     /// Makes the close a reset, so that the peer sees a connection that broke.
     static func resetOnClose(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)

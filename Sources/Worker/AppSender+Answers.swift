@@ -72,6 +72,7 @@ extension AppSender {
             breaker.troubled(at: .now, using: &random)
             settle(batch, position, retry(.server, reason))
             if reconnect || !breaker.isClosed { pool.retireAll() }
+        case .processingFailed(let reason): settle(batch, position, retry(.processing, reason))
         case .connectionOver:
             pool.retireAll()
             window.giveBack(batch, position)

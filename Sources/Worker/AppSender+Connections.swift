@@ -18,6 +18,12 @@ extension AppSender {
         context.tell(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
     }
 
+    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {
+        context.log.error(
+            "pushes were lost: the gateway said so later than it had ever done",
+            metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
+    }
+
     func ended(_ connection: any GatewayConnection, reason: String) {
         pool.remove(connection, reason: reason)
         context.log.info("connection ended", metadata: ["app": "\(name)", "reason": "\(reason)"])

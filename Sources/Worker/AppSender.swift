@@ -52,8 +52,9 @@ import PushModel
         fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
     }
 
-    /// What a worker may have granted and unreported: the streams of its connections, within bounds.
-    private static let limits = 512...2000
+    /// What a worker may have granted and unreported: what its connections have room for, within these bounds.
+    private static let leastWindow = 512
+    private var mostWindow = 2000
 
     init(_ context: WorkerContext, app: String) {
         self.context = context
@@ -68,7 +69,7 @@ import PushModel
 
     func follow(_ plan: GatewayPlan?, topic: String) {
         self.topic = topic
-        if let plan { generation = plan.generation }
+        if let plan { (generation, mostWindow) = (plan.generation, plan.window) }
         pool.follow(plan)
         if case .doubt = hold { hold = nil }
         schedule()
@@ -160,7 +161,7 @@ import PushModel
 
     // MARK: Batches
 
-    private var limit: Int { min(max(pool.limit, Self.limits.lowerBound), Self.limits.upperBound) }
+    private var limit: Int { min(max(pool.limit, Self.leastWindow), mostWindow) }
     var wantsBatches: Bool { hold == nil && context.mayStart && breakerAllows }
     /// A probe needs a push as well.
     private var breakerAllows: Bool {

@@ -58,7 +58,8 @@ package enum BinaryFrame {
         ) -> BinaryFrame {
             guard let token = counted(), let payload = counted() else { return .incomplete }
             return .notification(
-                BinaryNotification(token: token, payload: payload, identifier: identifier, expiration: expiration),
+                BinaryNotification(
+                    token: token, payload: payload, identifier: identifier, expiration: expiration),
                 command: command, length: offset)
         }
 

@@ -18,7 +18,8 @@ package struct BinaryReply: Hashable, Sendable {
     package var bytes: [UInt8] {
         let id = identifier
         return [
-            Self.command, status.rawValue, UInt8(truncatingIfNeeded: id >> 24), UInt8(truncatingIfNeeded: id >> 16),
+            Self.command, status.rawValue, UInt8(truncatingIfNeeded: id >> 24),
+            UInt8(truncatingIfNeeded: id >> 16),
             UInt8(truncatingIfNeeded: id >> 8), UInt8(truncatingIfNeeded: id),
         ]
     }

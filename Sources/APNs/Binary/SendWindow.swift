@@ -94,25 +94,39 @@ package struct SendWindow: ~Copyable {
     package var next: UInt32 { nextIdentifier }
 
     /// The first `total` bytes of the connection have left this process.
-    package mutating func left(_ total: UInt64, at now: Instant) {
-        guard total > left else { return }
+    ///
+    /// - Returns: whether they are more than before.
+    @discardableResult
+    package mutating func left(_ total: UInt64, at now: Instant) -> Bool {
+        guard total > left else { return false }
         left = total
-        if let last = marks.indices.last, marks[last].arrivedAt == nil, now - marks[last].leftAt < Self.grain {
+        if let last = marks.indices.last, marks[last].arrivedAt == nil, now - marks[last].leftAt < Self.grain
+        {
             marks[last].end = total
         } else {
             marks.append(Mark(end: total, leftAt: now, arrivedAt: nil))
         }
+        return true
     }
 
     /// Of what has left, `unacknowledged` bytes are not with the peer's machine yet. More than there are, because TLS adds some,
     /// does no harm.
-    package mutating func arrived(allBut unacknowledged: Int, at now: Instant) {
+    ///
+    /// - Returns: whether more has arrived than before.
+    @discardableResult
+    package mutating func arrived(allBut unacknowledged: Int, at now: Instant) -> Bool {
         let limit = left > UInt64(unacknowledged) ? left - UInt64(unacknowledged) : 0
+        var isMore = false
         for index in marks.indices where marks[index].arrivedAt == nil {
-            guard marks[index].end <= limit else { return }
+            guard marks[index].end <= limit else { break }
             marks[index].arrivedAt = now
+            isMore = true
         }
+        return isMore
     }
+
+    /// Everything that was written has left, and is with the peer's machine.
+    package var isWithPeer: Bool { left == written && marks.last?.arrivedAt != nil || entries.isEmpty }
 
     // MARK: What becomes of them
 
@@ -156,6 +170,9 @@ package struct SendWindow: ~Copyable {
         let whole = count(upTo: left)
         return Split(safe: safe, unknown: max(0, whole - safe), unsent: entries.count - max(whole, safe))
     }
+
+    /// The push that was added last, if it is still there.
+    package var last: UInt64? { entries.last?.ticket }
 
     /// Takes the oldest push out.
     package mutating func popFirst() -> UInt64? {

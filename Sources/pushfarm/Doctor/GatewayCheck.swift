@@ -15,8 +15,8 @@ import Transport
         do {
             tls = try TLSContext(
                 client: ClientSettings(
-                    trust: app.caFile.map { .authorityFile($0) } ?? .system, applicationProtocols: ["h2"],
-                    identity: identity))
+                    trust: app.caFile.map { .authorityFile($0) } ?? .system,
+                    applicationProtocols: app.binary == nil ? ["h2"] : [], identity: identity))
         } catch {
             return Finding(name, .failed, "\(error)", advice: "Check ca_file.")
         }
@@ -27,6 +27,10 @@ import Transport
         do {
             let stream = try await dial.connect()
             defer { stream.close() }
+            if app.binary != nil {
+                // It says nothing of itself: what it speaks shows with the first push.
+                return Finding(name, .ok, "\(place): TLS in \(Figures.time(.now - start))")
+            }
             guard stream.applicationProtocol == "h2" else {
                 return Finding(
                     name, .failed, "\(place) does not speak HTTP/2",

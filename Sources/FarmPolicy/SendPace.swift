@@ -1,0 +1,45 @@
+/// How many pushes one binary connection may have written and not yet know to be safe: about as many as get by before one is
+/// refused, for the gateway discards what comes after that one.
+///
+/// One for all connections to an app's gateway: how many tokens are bad concerns them all.
+package struct SendPace: Hashable, Sendable {
+    package static let least = 16
+    package static let most = 65_536
+    /// So many accepted pushes between two refusals are expected of a gateway that nothing is known of.
+    private static let expectedRun = 1024
+    /// More than the mean run, or connections would wait for the quiet that proves them safe instead of for the next refusal.
+    private static let runs = 4
+
+    /// The mean number of accepted pushes between two refusals.
+    private var run = Self.expectedRun
+    private var safeInARow = 0
+
+    package init() {}
+
+    /// Pushes that a connection may have in its window.
+    package private(set) var window = Self.runs * Self.expectedRun
+
+    /// A push was refused after `accepted` others on its connection.
+    package mutating func refused(after accepted: Int) {
+        run = (3 * run + accepted) / 4
+        window = min(max(Self.runs * run, Self.least), Self.most)
+        safeInARow = 0
+    }
+
+    /// So many were accepted and no one was refused: a whole window of them, and it may be twice as large.
+    package mutating func accepted(_ count: Int) {
+        safeInARow += count
+        guard safeInARow >= window, window < Self.most else { return }
+        safeInARow = 0
+        window = min(2 * window, Self.most)
+        run = window / Self.runs
+    }
+
+    /// A connection ended and nobody knows which of the pushes in its window did that: fewer at a time, so that it can be
+    /// found.
+    package mutating func lostTrack() {
+        window = max(1, window / 2)
+        run = max(1, window / Self.runs)
+        safeInARow = 0
+    }
+}

@@ -1,0 +1,119 @@
+package import EventLoop
+package import PushModel
+import Transport
+
+/// The binary interface over one connection: carries a ``BinaryExchange``'s bytes, and tells it the time.
+@Loop package final class BinaryConnection: GatewayConnection, TurnListener {
+    private let stream: ByteStream
+    private let exchange: BinaryExchange
+    private weak var listener: (any GatewayListener)?
+    private var tick: Timer?
+    package private(set) var wasRefused = false
+
+    /// - Parameters:
+    ///   - stream: connected, its TLS handshake done.
+    ///   - generation: of the credentials, told with every refusal.
+    ///   - timeout: in which the gateway's machine must take what it is sent.
+    init(
+        over stream: ByteStream, settings: BinarySettings, experience: BinaryExperience, generation: UInt32,
+        timeout: Duration, listener: any GatewayListener
+    ) {
+        self.stream = stream
+        self.listener = listener
+        exchange = BinaryExchange(
+            settings, experience: experience, generation: generation, timeout: timeout, at: .now)
+        stream.onBytes = { [unowned self] bytes in
+            exchange.receive(bytes, at: .now)
+            tellEvents()
+        }
+        stream.onEnd = { [unowned self] end in
+            if case .failed(.tls(.alert)) = end { wasRefused = true }
+            finish("\(end)")
+        }
+        stream.source = { [unowned self] output in fill(&output) }
+        tick = Timer { [unowned self] in look() }
+        tick?.start(after: BinaryExchange.tickInterval, every: BinaryExchange.tickInterval)
+    }
+
+    package var room: Int { exchange.room }
+    package var openStreams: Int { exchange.openPushes }
+    package var limit: Int { exchange.limit }
+    package var isSpent: Bool { exchange.isSpent }
+    package var isProven: Bool { exchange.isProven }
+
+    package func send(
+        _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
+        ticket: PushTicket, at now: ContinuousClock.Instant
+    ) -> Bool {
+        guard exchange.send(head.options, token: token, payload: payload, ticket: ticket, at: now) else {
+            return false
+        }
+        if exchange.wantsWrite { stream.setNeedsFlush() }
+        // What is settled at once is told when the caller is done.
+        if exchange.hasEvents { Loop.atEndOfTurn(self) }
+        return true
+    }
+
+    package func loopTurnEnded() { tellEvents() }
+
+    /// A certificate speaks for us.
+    package func renew(_ token: [UInt8], generation: UInt32) {}
+
+    package func retire() {
+        exchange.retire(at: .now)
+        if exchange.wantsWrite { stream.setNeedsFlush() }
+        tellEvents()
+    }
+
+    package func close() {
+        // A reply that has come says more than the close will.
+        stream.readNow()
+        shut()
+        finish("closed")
+    }
+
+    /// What counts as never sent must not leave any more.
+    private func shut() {
+        if exchange.wantsWrite || stream.queuedBytes > 0 { stream.reset() } else { stream.close() }
+    }
+
+    private func look() {
+        // The process may have stood still: a reply that has come meanwhile goes before the time that has passed.
+        stream.readNow()
+        guard !exchange.hasEnded else { return }
+        exchange.left(allBut: stream.queuedBytes, at: .now)
+        exchange.look(unacknowledged: stream.unacknowledgedBytes, at: .now)
+        if exchange.wantsWrite { stream.setNeedsFlush() }
+        tellEvents()
+    }
+
+    /// Asked when all that was handed over has left.
+    private func fill(_ output: inout OutputBuffer) {
+        exchange.left(allBut: 0, at: .now)
+        output.append(upTo: 64 << 10) { exchange.fill($0) }
+    }
+
+    /// A listener may close the connection meanwhile: the events that follow are told then and there.
+    private func tellEvents() {
+        while let event = exchange.nextEvent() {
+            switch event {
+            case .settled(let ticket, let fate): listener?.settled(ticket, fate)
+            case .hasRoom: listener?.hasRoom(self)
+            case .isSpent(let reason, let verdict):
+                listener?.isSpent(self, reason: reason, verdict: verdict)
+            case .wasWrong(let count, let reason): listener?.wasWrong(self, count: count, reason: reason)
+            case .isOver(let reason):
+                shut()
+                finish(reason)
+            case .ended(let reason): listener?.ended(self, reason: reason)
+            }
+        }
+    }
+
+    private func finish(_ reason: String) {
+        tick?.stop()
+        exchange.left(allBut: stream.queuedBytes, at: .now)
+        exchange.end(reason, at: .now)
+        tellEvents()
+    }
+}

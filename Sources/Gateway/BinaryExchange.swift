@@ -1,0 +1,293 @@
+import APNs
+import PushModel
+import Transport
+
+/// Pushes over one binary connection, without the connection: pushes, bytes and moments in, bytes and events out.
+///
+/// The gateway says nothing about what it accepts. What it refuses it names once, and then it discards all that follows. So each
+/// push stays in the ``SendWindow`` until something proves what became of it. After each call drain ``nextEvent()``. Every push
+/// that ``send(_:token:payload:ticket:at:)`` took is settled exactly once, at the latest by ``end(_:at:)``.
+class BinaryExchange {
+    typealias Instant = ContinuousClock.Instant
+
+    private let settings: BinarySettings
+    private let experience: BinaryExperience
+    private let generation: UInt32
+    /// In which the peer's machine must have taken what it was sent.
+    private let timeout: Duration
+    private var window: SendWindow
+    private var output = OutputBuffer()
+    private var reply = BinaryReply.Reader()
+    private var events = ExchangeEvents()
+    /// Pushes that the gateway has accepted here.
+    private var accepted = 0
+    /// Bytes handed over to be written.
+    private var handed: UInt64 = 0
+    /// Since when nothing has moved, while there is something to move.
+    private var movedAt: Instant
+    private var isRetiring = false
+    private var isOver = false
+    private(set) var hasEnded = false
+    /// The gateway has accepted or refused something: it takes our credentials.
+    private(set) var isProven = false
+
+    /// Between two looks at what has become safe.
+    static let tickInterval = Duration.milliseconds(50)
+    /// In bytes, the most that a connection has in its window: what may lie unread at the gateway must be read within the
+    /// quiet time.
+    private static let longestBytes = 4 << 20
+    /// A connection that was not used for so long is not trusted any more.
+    private static let longestIdle = Duration.seconds(1800)
+    /// The sentinel's place in the window.
+    private static let sentinel = UInt64.max
+
+    required init(
+        _ settings: BinarySettings, experience: BinaryExperience, generation: UInt32, timeout: Duration,
+        at now: Instant, firstIdentifier: UInt32 = 1
+    ) {
+        self.settings = settings
+        self.experience = experience
+        self.generation = generation
+        self.timeout = timeout
+        movedAt = now
+        window = SendWindow(
+            longest: experience.pace.window, longestBytes: Self.longestBytes, firstIdentifier: firstIdentifier
+        )
+    }
+
+    /// Pushes that may be sent now.
+    var room: Int { isRetiring || isOver ? 0 : window.room }
+    /// Pushes sent and not settled.
+    var openPushes: Int { window.count }
+    /// The most pushes that may be open at a time.
+    var limit: Int { isSpent ? window.count : window.longest }
+    /// It takes no more pushes, though it may still settle some.
+    var isSpent: Bool { isRetiring || isOver }
+    /// There are bytes to hand over.
+    var wantsWrite: Bool { !output.isEmpty }
+    var hasEvents: Bool { !events.isEmpty }
+
+    func nextEvent() -> ExchangeEvent? { events.next() }
+
+    // MARK: Pushes
+
+    /// Sends one push; only with ``room``. Token and payload are valid during the call.
+    /// - Returns: whether it was taken.
+    func send(
+        _ options: PushOptions, token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer,
+        ticket: PushTicket, at now: Instant
+    ) -> Bool {
+        guard room > 0 else { return false }
+        // What the gateway would refuse by its size would take all that follows down with it.
+        let oversize: BinaryStatus? =
+            if payload.count > settings.command.longestPayload {
+                .invalidPayloadSize
+            } else if token.count
+                > BinaryCommand.longestToken
+            { .invalidTokenSize } else { nil }
+        if let oversize {
+            settle(ticket, refusedWith: oversize)
+            return true
+        }
+        write(
+            BinaryNotification(
+                token: token, payload: payload, identifier: window.next,
+                expiration: options.expiration.map { UInt32(clamping: $0) },
+                priority: options.priority >= 10 ? 10 : 5),
+            as: UInt64(ticket), at: now)
+        return true
+    }
+
+    /// Takes no more pushes, and is over when all are settled.
+    func retire(at now: Instant) {
+        guard !isRetiring, !hasEnded else { return }
+        isRetiring = true
+        if settings.endsWithSentinel, settings.command.isIdentified, !window.isEmpty, !isOver {
+            // One byte is no device's token.
+            let token: [UInt8] = [0]
+            let payload = Array(#"{"aps":{}}"#.utf8)
+            token.withUnsafeBytes { token in
+                payload.withUnsafeBytes { payload in
+                    write(
+                        BinaryNotification(
+                            token: token, payload: payload, identifier: window.next, expiration: 0,
+                            priority: 5),
+                        as: Self.sentinel, at: now)
+                }
+            }
+        }
+        finishIfDone()
+    }
+
+    private func write(_ notification: BinaryNotification, as ticket: UInt64, at now: Instant) {
+        if window.isEmpty { movedAt = now }
+        let length = notification.length(as: settings.command)
+        output.append(upTo: length) { notification.write(as: settings.command, to: $0) }
+        window.add(ticket, length: length)
+    }
+
+    // MARK: Bytes
+
+    /// Moves what is to be sent into `space`, as much as fits.
+    func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
+        guard !isOver else { return 0 }
+        let front = output.front.prefix(space.count)
+        space.copyMemory(from: UnsafeRawBufferPointer(rebasing: front))
+        handed += UInt64(front.count)
+        output.consume(front.count)
+        return front.count
+    }
+
+    /// Of the bytes that were handed over, all but `waiting` have left this process.
+    func left(allBut waiting: Int, at now: Instant) {
+        guard window.left(handed - UInt64(waiting), at: now) else { return }
+        movedAt = now
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        guard !isOver else { return }
+        switch reply.read(bytes) {
+        case .incomplete: break
+        case .malformed: finish("a reply that cannot be read")
+        case .reply(let reply): judge(reply, at: now)
+        }
+    }
+
+    // MARK: Time
+
+    /// Looks at what has become safe by quiet; every ``tickInterval``, and only after everything that has come was read.
+    ///
+    /// - Parameter unacknowledged: bytes that have left and that the peer's machine does not have yet.
+    func look(unacknowledged: Int, at now: Instant) {
+        guard !isOver else { return }
+        if window.arrived(allBut: unacknowledged, at: now) { movedAt = now }
+        accept(window.safe(after: experience.quiet.current, at: now))
+        resize()
+        finishIfDone()
+        if isOver { return }
+        if window.isEmpty {
+            if now - movedAt > Self.longestIdle { finish("idle for too long") }
+        } else if !window.isWithPeer, now - movedAt > timeout {
+            finish("the gateway took nothing for \(timeout)")
+        }
+    }
+
+    // MARK: What becomes of pushes
+
+    private func judge(_ reply: BinaryReply, at now: Instant) {
+        let reason = reply.status.reason
+        guard reply.status != .noError else { return finish("a reply without an error") }
+        let judgement =
+            reply.status == .shutdown
+            ? window.lastAccepted(reply.identifier) : window.refused(reply.identifier, at: now)
+        switch judgement {
+        case .lastAccepted(let safe): accept(safe)
+        case .refused(let safe, let delay):
+            accept(safe)
+            delay.map { experience.quiet.replied(after: $0) }
+            isProven = reply.status.verdict.map { !$0.blamesCredentials } ?? isProven
+            if let culprit = window.popFirst(), culprit != Self.sentinel {
+                experience.pace.refused(after: accepted)
+                settle(PushTicket(culprit), refusedWith: reply.status)
+            }
+        case .late(let count):
+            // Whoever is slower than all replies before it makes the next ones wait longer.
+            experience.quiet.replied(after: experience.quiet.current * 2)
+            events.append(.wasWrong(count: count, reason: reason))
+        case .foreign:
+            guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
+            accept(window.count - 1)
+        }
+        // Nothing that follows was looked at.
+        while let ticket = pop() { events.append(.settled(ticket, .unprocessed)) }
+        finish(reason)
+    }
+
+    /// Gateways were seen that name no push when its token is missing.
+    private func isAboutSentinel(_ reply: BinaryReply) -> Bool {
+        guard reply.identifier == 0, window.last == Self.sentinel else { return false }
+        return reply.status == .missingDeviceToken || reply.status == .invalidTokenSize
+    }
+
+    /// The oldest `count` were accepted.
+    private func accept(_ count: Int) {
+        guard count > 0 else { return }
+        isProven = true
+        accepted += count
+        experience.pace.accepted(count)
+        for _ in 0..<count {
+            guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
+            events.append(.settled(PushTicket(ticket), .delivered))
+        }
+    }
+
+    private func settle(_ ticket: PushTicket, refusedWith status: BinaryStatus) {
+        guard let verdict = status.verdict else { return }
+        events.append(
+            .settled(
+                ticket,
+                .refused(
+                    Refusal(
+                        verdict: verdict, status: UInt16(status.rawValue), retryAfter: nil,
+                        generation: generation))))
+    }
+
+    /// The oldest that is no sentinel.
+    private func pop() -> PushTicket? {
+        while let ticket = window.popFirst() {
+            if ticket != Self.sentinel { return PushTicket(ticket) }
+        }
+        return nil
+    }
+
+    private func resize() {
+        let before = room
+        window.longest = experience.pace.window
+        if room > before || room > 0 && window.isEmpty { events.append(.hasRoom) }
+    }
+
+    // MARK: The end
+
+    /// The connection is closed: what is open is settled, as what is known of it.
+    func end(_ reason: String, at now: Instant) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        isOver = true
+        let split = window.split(after: experience.quiet.current, at: now)
+        accept(split.safe)
+        if split.unknown > 0, !settings.command.isIdentified { experience.pace.lostTrack() }
+        for _ in 0..<split.unknown {
+            guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
+            events.append(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
+        }
+        while let ticket = pop() { events.append(.settled(ticket, .unprocessed)) }
+        events.append(.ended(reason: reason))
+    }
+
+    private func finish(_ reason: String) {
+        guard !isOver else { return }
+        isOver = true
+        events.append(.isOver(reason: reason))
+    }
+
+    private func finishIfDone() {
+        if isRetiring, window.isEmpty { finish("retired") }
+    }
+}
+
+extension UInt64 {
+    fileprivate init(_ ticket: PushTicket) { self = UInt64(ticket.batch) << 32 | UInt64(ticket.position) }
+}
+
+extension PushTicket {
+    fileprivate init(_ packed: UInt64) {
+        self.init(
+            batch: UInt32(truncatingIfNeeded: packed >> 32), position: UInt32(truncatingIfNeeded: packed))
+    }
+}
+
+extension Verdict {
+    fileprivate var blamesCredentials: Bool {
+        if case .credentialsWrong = self { true } else { false }
+    }
+}

@@ -1,0 +1,22 @@
+package import APNs
+
+/// How to speak the binary interface to a gateway.
+package struct BinarySettings: Hashable, Sendable {
+    package var command: BinaryCommand
+    /// The least time of quiet after which what a gateway was sent counts as accepted.
+    package var quietTime: Duration
+    /// A connection that is given up ends with a push that the gateway is known to refuse: its reply proves the others.
+    package var endsWithSentinel: Bool
+    /// Pushes that one worker may have sent without knowing their outcome.
+    package var window: Int
+
+    package init(
+        command: BinaryCommand = .framed, quietTime: Duration = .seconds(1), endsWithSentinel: Bool = false,
+        window: Int = 262_144
+    ) {
+        self.command = command
+        self.quietTime = quietTime
+        self.endsWithSentinel = endsWithSentinel
+        self.window = window
+    }
+}

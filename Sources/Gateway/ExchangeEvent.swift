@@ -1,0 +1,37 @@
+import APNs
+
+/// What an exchange of pushes over one connection tells the connection.
+enum ExchangeEvent {
+    case settled(PushTicket, Fate)
+    /// There is room for pushes, or the limit has changed.
+    case hasRoom
+    /// It takes no more pushes; it still settles the open ones. `verdict` is what the gateway's note means for our
+    /// credentials.
+    case isSpent(reason: String, verdict: Verdict)
+    /// So many pushes were told as delivered, and the gateway now says that it did not accept them.
+    case wasWrong(count: Int, reason: String)
+    /// Nothing more is to come: write what is left, close, and say that it has ended.
+    case isOver(reason: String)
+    /// Everything is settled. The last event.
+    case ended(reason: String)
+}
+
+/// Events in the order in which they came up, until they are taken.
+struct ExchangeEvents: ~Copyable {
+    private var waiting: [ExchangeEvent] = []
+    private var taken = 0
+
+    var isEmpty: Bool { taken == waiting.count }
+
+    mutating func append(_ event: ExchangeEvent) { waiting.append(event) }
+
+    mutating func next() -> ExchangeEvent? {
+        guard taken < waiting.count else {
+            waiting.removeAll(keepingCapacity: true)
+            taken = 0
+            return nil
+        }
+        taken += 1
+        return waiting[taken - 1]
+    }
+}
