@@ -25,6 +25,16 @@ struct CommandWords {
         return true
     }
 
+    /// Takes the next word, which is one of two.
+    /// - Returns: whether it is the first.
+    mutating func choice(_ first: String, or second: String) throws(SimulatorError) -> Bool {
+        let word = try next("\(first) or \(second)")
+        guard word == first || word == second else {
+            throw .unusable("\"\(word)\" is not \(first) or \(second)")
+        }
+        return word == first
+    }
+
     /// Takes the value of `name=value`, wherever it stands.
     mutating func value(of name: String) throws(SimulatorError) -> String? {
         guard let index = words.firstIndex(where: { $0.hasPrefix(name + "=") }) else { return nil }

@@ -1,7 +1,8 @@
 extension Counters {
     /// One JSON object on one line.
     func json(
-        openConnections: Int, openStreams: Int, failedHandshakes: Int, tokensVerified: Int, perSecond: Int
+        openConnections: Int, openStreams: Int, failedHandshakes: Int, tokensVerified: Int, perSecond: Int,
+        binary: String?, feedback: String?
     ) -> String {
         var statuses = byStatus.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value) }
         if accepted > 0 { statuses.insert(("200", accepted), at: 0) }
@@ -22,6 +23,8 @@ extension Counters {
             members.append("\"distinct_tokens\":\(distinct.tokenCount)")
             members.append("\"repeated_ids\":\(distinct.repeatedIDs)")
         }
+        if let binary { members.append("\"binary\":\(binary)") }
+        if let feedback { members.append("\"feedback\":\(feedback)") }
         return "{" + members.joined(separator: ",") + "}"
     }
 

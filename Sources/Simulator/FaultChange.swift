@@ -10,12 +10,15 @@ package enum FaultChange: Hashable, Sendable {
     case cut(every: Int?)
     case phase(Faults.Phase?)
     case closeNew(until: Int64)
+    /// On one address, or on all.
+    case binary(BinaryFaultChange, at: String?)
+    case feedback(FeedbackFaultChange)
     case calm
 
     init(_ name: String, _ words: inout CommandWords, now: Int64) throws(SimulatorError) {
         let isOff = words.take("off")
         switch name {
-        case "latency": self = .latency(isOff ? .none : try Self.latency(&words))
+        case "latency": self = .latency(isOff ? .none : try Latency(&words))
         case "refuse": self = .refuse(isOff ? 0 : try words.share())
         case "reset": self = isOff ? .reset(Faults.Loss(), code: 2) : try Self.reset(&words)
         case "silence": self = .silence(isOff ? Faults.Loss() : try Self.loss(&words))
@@ -42,25 +45,10 @@ package enum FaultChange: Hashable, Sendable {
         case .cut(let every): faults.cutEvery = every
         case .phase(let phase): faults.phase = phase
         case .closeNew(let until): faults.closesNewUntil = until
+        case .binary(let change, let address): faults.binary.apply(change, at: address)
+        case .feedback(let change): change.apply(to: &faults.feedback)
         case .calm: faults = Faults()
         }
-    }
-
-    private static func latency(_ words: inout CommandWords) throws(SimulatorError) -> Latency {
-        if let p50 = try words.value(of: "p50"), let p99 = try words.value(of: "p99") {
-            let (half, most) = (try CommandWords.milliseconds(p50), try CommandWords.milliseconds(p99))
-            guard half > 0, most >= half else {
-                throw .unusable("p50 must be above 0, and p99 not below p50")
-            }
-            return .skewed(p50: half, p99: most)
-        }
-        let word = try words.next("a time, such as 20ms, 5ms-50ms, or p50=20ms p99=300ms")
-        let bounds = word.split(separator: "-")
-        let low = try CommandWords.milliseconds(bounds.first ?? "")
-        guard bounds.count == 2 else { return .fixed(milliseconds: low) }
-        let high = try CommandWords.milliseconds(bounds[1])
-        guard high >= low else { throw .unusable("the second time is below the first") }
-        return .uniform(low, high)
     }
 
     private static func loss(_ words: inout CommandWords) throws(SimulatorError) -> Faults.Loss {

@@ -10,6 +10,10 @@ package enum FaultCommand: Hashable, Sendable {
     /// A new limit of streams, on every connection and for later ones.
     case streams(UInt32)
     case token(String, TokenRule?)
+    /// The end of every connection of the binary interface, now.
+    case closeBinary(isReset: Bool, at: String?)
+    case shutBinaryDown(at: String?)
+    case feedback(FeedbackCommand)
     case counters
     case resetCounters
     case faults
@@ -28,6 +32,21 @@ package enum FaultCommand: Hashable, Sendable {
         close-new TIME | on | off                            close connections right after the handshake
         streams N                                            MAX_CONCURRENT_STREAMS, at once
         token HEX STATE [SINCE] | HEX forget                 what becomes of pushes to one token
+        binary delay TIME | 300ms-700ms | p50=… p99=… | off  the reply waits after a refused frame
+        binary linger TIME | …                               the close waits after the reply
+        binary refuse SHARE [status=N] | off                 frames are refused that deserve better
+        binary lose SHARE [reset] | off                      no reply, only the close
+        binary close N [share=SHARE] [delay=TIME] [reset] | now [reset] | off
+                                                             no reply after N frames of a connection, or on all now
+        binary shutdown N [share=SHARE] | now | off          status 10 after N frames of a connection, or on all now
+        binary slow BYTES | off                              so much is read of a connection in a second
+        binary handshake SHARE | off                         closed in the middle of the handshake
+        binary unknown-command status | close                what an unknown command gets
+        binary empty-token zero | named                      what the reply to an empty token names
+        binary calm                                          all of it as at the start; each takes at=ADDRESS
+        feedback add HEX [SINCE] [topic=ID] | fill N [topic=ID] | clear
+        feedback cut N [reset] | off                         the stream ends half a tuple behind N
+        feedback stay on | off                               it stays open behind the last tuple
         calm                                                 everything above off, but not token and streams
         counters | counters reset | faults | stop | help
         SHARE is 0.05 or 5%; TIME is 500ms, 10s, 2m or 1h.
@@ -42,6 +61,8 @@ package enum FaultCommand: Hashable, Sendable {
         case "cut" where words.take("now"): self = .cutNow
         case "streams": self = .streams(UInt32(try words.count(in: 0...Int(Int32.max))))
         case "token": self = try Self.token(&words, now: now)
+        case "binary": self = try Self.binary(&words)
+        case "feedback": self = try Self.feedback(&words, now: now)
         case "counters": self = words.take("reset") ? .resetCounters : .counters
         case "faults": self = .faults
         case "help": self = .help
@@ -59,6 +80,25 @@ package enum FaultCommand: Hashable, Sendable {
         let reason = try words.value(of: "reason")
         if isNow { return .goAwayNow(announced: announced, reason: reason) }
         return .change(.goAway(Faults.GoAway(every: every, announced: announced, reason: reason)))
+    }
+
+    private static func binary(_ words: inout CommandWords) throws(SimulatorError) -> FaultCommand {
+        let address = try words.value(of: "at")
+        let name = try words.next("a command of the binary interface; say help for a list")
+        switch name {
+        case "close" where words.take("now"):
+            return .closeBinary(isReset: words.take("reset"), at: address)
+        case "shutdown" where words.take("now"): return .shutBinaryDown(at: address)
+        default: return .change(.binary(try BinaryFaultChange(name, &words), at: address))
+        }
+    }
+
+    private static func feedback(
+        _ words: inout CommandWords, now: Int64
+    ) throws(SimulatorError) -> FaultCommand {
+        let name = try words.next("a command of the feedback service; say help for a list")
+        if let change = try FeedbackFaultChange(name, &words) { return .change(.feedback(change)) }
+        return .feedback(try FeedbackCommand(name, &words, now: now))
     }
 
     private static func token(_ words: inout CommandWords, now: Int64) throws(SimulatorError) -> FaultCommand

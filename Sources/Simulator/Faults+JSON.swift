@@ -26,6 +26,9 @@ extension Faults {
         if closesNewUntil > 0 {
             add("close_new", closesNewUntil == .max ? "true" : "{\"until\":\(closesNewUntil)}")
         }
+        if !binary.isCalm { add("binary", binary.json) }
+        if let cut = feedback.cut { add("feedback_cut", "{\"after\":\(cut.after),\"reset\":\(cut.isReset)}") }
+        if feedback.stays { add("feedback_stay", true) }
         return "{" + members.joined(separator: ",") + "}"
     }
 }

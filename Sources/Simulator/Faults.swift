@@ -38,6 +38,9 @@ package struct Faults: Hashable, Sendable {
     /// Connections are closed right after the handshake until then, milliseconds since 1970.
     package var closesNewUntil: Int64 = 0
 
+    package var binary = AddressedFaults()
+    package var feedback = FeedbackFaults()
+
     package init() {}
 
     /// What happens to one request instead of an answer.

@@ -42,7 +42,7 @@ struct Ledger: ~Copyable {
     }
 
     private let descriptor: Int32
-    private var text = TextBuffer(capacity: 256 << 10)
+    var text = TextBuffer(capacity: 256 << 10)
     private var sha256 = SHA256()
     private var hashed: [UInt8] = []
     private var digest = UnsafeMutableRawBufferPointer.allocate(byteCount: SHA256.length, alignment: 16)
@@ -63,8 +63,7 @@ struct Ledger: ~Copyable {
     }
 
     mutating func note(_ entry: Entry) {
-        lines += 1
-        text.reserve(entry.size)
+        begin(entry.size)
         text.put("{\"time\":")
         text.put(entry.time)
         text.put(",\"connection\":")
@@ -97,8 +96,19 @@ struct Ledger: ~Copyable {
             text.put(quoted: warning)
         }
         if entry.isLost { text.put(",\"lost\":true") }
+        end(body: entry.body)
+    }
+
+    /// Makes room for a line.
+    mutating func begin(_ size: Int) {
+        lines += 1
+        text.reserve(size)
+    }
+
+    /// The end of a line.
+    mutating func end(body: UnsafeRawBufferPointer) {
         text.put(",\"body_sha256\":\"")
-        hash(entry.body)
+        hash(body)
         text.put(hexadecimal: UnsafeRawBufferPointer(digest))
         text.put("\"}\n")
         if text.count > 1 << 20 { flush() }

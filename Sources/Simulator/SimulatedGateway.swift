@@ -23,7 +23,10 @@ import Transport
     private let log: Logger
     private var ledger: LedgerHolder?
     private var payloads = PayloadCheck()
-    private var listener: Listener?
+    private var listeners: HostListeners?
+    private(set) var binary: BinarySide?
+    private(set) var feedback: FeedbackDesk?
+    var feedbackBook = FeedbackBook()
     private var control: ControlSocket?
     private var connections: [Int64: GatewayConnection] = [:]
     private var nextNumber: Int64 = 1
@@ -72,13 +75,16 @@ import Transport
     }
 
     private func listen() async throws(SimulatorError) {
-        do {
-            let tls = options.usesTLS ? try TLSContext(server: tlsSettings) : nil
-            listener = try await Listener(.tcp(host: options.host, port: options.port), tls: tls) {
-                [unowned self] in accept($0)
-            }
-        } catch {
-            throw .system("\(error)")
+        listeners = try await HostListeners(options.hosts, port: options.port, tls: try tls(tlsSettings)) {
+            [unowned self] stream, _ in accept(stream)
+        }
+        if let port = options.binaryPort {
+            binary = BinarySide(of: self)
+            try await binary?.listen(port: port, tls: try tls(binarySettings))
+        }
+        if let port = options.feedbackPort {
+            feedback = FeedbackDesk(of: self)
+            try await feedback?.listen(port: port, tls: try tls(binarySettings))
         }
         if let path = options.controlSocket {
             control = try await ControlSocket(path) { [unowned self] in reply(to: $0) }
@@ -92,15 +98,34 @@ import Transport
                 ? .optional(authorities: credentials.authorityPEM, .chained) : .ignored)
     }
 
+    /// Nobody but the owner of a certificate is let in, unless anybody is.
+    private var binarySettings: ServerSettings {
+        let authorities = credentials.authorityPEM
+        let asked: ServerSettings.ClientCertificates =
+            options.authentication == .none
+            ? .optional(authorities: authorities, .anything) : .required(authorities: authorities, .chained)
+        return ServerSettings(
+            identity: credentials.server, clientCertificates: options.asksForCertificates ? asked : .ignored)
+    }
+
+    private func tls(_ settings: ServerSettings) throws(SimulatorError) -> TLSContext? {
+        guard options.usesTLS else { return nil }
+        do { return try TLSContext(server: settings) } catch { throw .system("\(error)") }
+    }
+
     /// The port on which it listens.
-    package var port: UInt16 { listener?.address.port ?? 0 }
+    package var port: UInt16 { listeners?.port ?? 0 }
+    package var binaryPort: UInt16? { binary?.port }
+    package var feedbackPort: UInt16? { feedback?.port }
 
     package var openConnections: Int { connections.count }
     package var openStreams: Int { connections.values.reduce(0) { $0 + $1.openStreams } }
 
     /// Closes everything; the ledger is complete.
     package func stop() {
-        listener?.close()
+        listeners?.close()
+        binary?.close()
+        feedback?.close()
         control?.close()
         clock?.stop()
         delayTimer?.stop()
@@ -113,8 +138,8 @@ import Transport
     package func countersJSON() -> String {
         counters.json(
             openConnections: openConnections, openStreams: openStreams,
-            failedHandshakes: listener?.failedHandshakes ?? 0, tokensVerified: keys.verified,
-            perSecond: perSecond)
+            failedHandshakes: listeners?.failedHandshakes ?? 0, tokensVerified: keys.verified,
+            perSecond: perSecond, binary: binary?.countersJSON, feedback: feedback?.countersJSON)
     }
 
     // MARK: Connections
@@ -126,15 +151,19 @@ import Transport
             stream.close()
             return
         }
-        let connection = GatewayConnection(nextNumber, stream, of: self)
-        connections[nextNumber] = connection
-        nextNumber += 1
+        let connection = GatewayConnection(takeNumber(), stream, of: self)
+        connections[connection.number] = connection
         log.debug(
             "connection", metadata: ["number": "\(connection.number)", "peer": "\(stream.peer)"])
         if case .refused(.badCertificateEnvironment) = certificateOutcome(of: stream) {
             connection.goAway(announced: false, reason: Reason.badCertificateEnvironment.rawValue)
         }
         if streamLimit != options.streams { connection.setLimit(streamLimit) }
+    }
+
+    func takeNumber() -> Int64 {
+        defer { nextNumber += 1 }
+        return nextNumber
     }
 
     func ended(_ connection: GatewayConnection) {
@@ -151,7 +180,18 @@ import Transport
         } ?? nil
     }
 
+    /// Who wants to use the binary interface or the feedback service; nil: not with this certificate, or not now.
+    func admit(_ stream: ByteStream) -> BinaryClient? {
+        guard WallClock.milliseconds >= faults.closesNewUntil else { return nil }
+        guard options.authentication == .required else { return BinaryClient() }
+        return stream.withSession { session in
+            guard let certificate = session.peerCertificate else { return BinaryClient() }
+            return BinaryClient(certificate, fault: session.peerFault, environment: options.environment)
+        } ?? BinaryClient()
+    }
+
     private func secondPassed() {
+        binary?.secondPassed()
         perSecond = max(0, counters.requests - requestsBefore)
         requestsBefore = counters.requests
         guard let timeout = options.idleTimeout else { return }
@@ -169,6 +209,15 @@ import Transport
 
     func flushLedger() { ledger?.ledger.flush() }
 
+    func withLedger(_ body: (inout Ledger) -> Void) {
+        if let ledger { body(&ledger.ledger) }
+    }
+
+    /// What is wrong with an accepted payload.
+    func warning(about payload: UnsafeRawBufferPointer) -> String? {
+        options.checksPayloads ? payloads.warning(about: payload) : nil
+    }
+
     func note(
         _ request: Request, id: UnsafeRawBufferPointer, connection: Int64, status: UInt16, reason: String?,
         isLost: Bool
@@ -176,11 +225,8 @@ import Transport
         let path = request.value(.path)
         let token = path.flatMap { $0.count > 10 ? UnsafeRawBufferPointer(rebasing: $0[10...]) : nil }
         if status == 200, options.countsDistinct, let token { counters.accepted(token: token, id: id) }
-        var warning: String?
-        if status == 200, options.checksPayloads {
-            warning = payloads.warning(about: request.body)
-            if warning != nil { counters.warnings += 1 }
-        }
+        let warning = status == 200 ? self.warning(about: request.body) : nil
+        if warning != nil { counters.warnings += 1 }
         guard let ledger else { return }
         ledger.ledger.note(
             Ledger.Entry(
@@ -220,7 +266,10 @@ import Transport
     /// - Returns: a JSON object on one line.
     package func carryOut(_ command: FaultCommand) throws(SimulatorError) -> String {
         switch command {
-        case .change(let change): change.apply(to: &faults)
+        case .change(let change):
+            if case .binary(_, let address) = change { try check(address) }
+            change.apply(to: &faults)
+            binary?.faultsChanged()
         case .goAwayNow(let announced, let reason):
             for connection in connections.values { connection.goAway(announced: announced, reason: reason) }
         case .cutNow:
@@ -230,13 +279,38 @@ import Transport
             for connection in connections.values { connection.setLimit(limit) }
         case .token(let token, let rule):
             guard judge.book.set(token, rule) else { throw .unusable("the token is not hexadecimal") }
+        case .closeBinary(let isReset, let address):
+            try check(address)
+            binary?.closeNow(isReset: isReset, at: address)
+        case .shutBinaryDown(let address):
+            try check(address)
+            binary?.shutDownNow(at: address)
+        case .feedback(let command): carryOut(command)
         case .counters: return countersJSON()
-        case .resetCounters: counters.reset()
+        case .resetCounters:
+            counters.reset()
+            binary?.counters.reset()
+            feedback?.resetCounters()
         case .faults: return faults.json
         case .help: return "{\"ok\":true,\"help\":\(TextBuffer.quoted(FaultCommand.manual))}"
         case .stop: onStop()
         }
         return "{\"ok\":true}"
+    }
+
+    private func check(_ address: String?) throws(SimulatorError) {
+        guard let address, !options.hosts.contains(address) else { return }
+        throw .unusable("nobody listens on \(address); there are \(options.hosts.joined(separator: ", "))")
+    }
+
+    private func carryOut(_ command: FeedbackCommand) {
+        switch command {
+        case .add(let token, let time, let topic): feedbackBook.add(token, time: time, topic: topic)
+        case .fill(let count, let topic):
+            feedbackBook.fill(
+                count, topic: topic, now: UInt32(clamping: WallClock.milliseconds / 1000), random: &random)
+        case .clear: feedbackBook.clear()
+        }
     }
 
     private func reply(to line: String) -> String {

@@ -34,9 +34,16 @@ package struct SimulatorOptions: Sendable {
         }
     }
 
-    package var host = "127.0.0.1"
+    /// Each has all the ports.
+    package var hosts = ["127.0.0.1"]
     /// 0: one that the system chooses.
     package var port: UInt16 = 8443
+    /// Of the binary interface; nil: there is none.
+    package var binaryPort: UInt16?
+    /// Of the feedback service; nil: there is none.
+    package var feedbackPort: UInt16?
+    /// Bytes of the tokens that the binary interface takes.
+    package var tokenLengths = [32]
     /// False: HTTP/2 without TLS, by prior knowledge.
     package var usesTLS = true
     package var environment = Environment.production

@@ -17,7 +17,8 @@ struct TokenBook {
     /// By the first eight digits, read as a number.
     private var byPrefix: [UInt32: TokenRule] = [:]
     private let timed: UInt32
-    private var single: [[UInt8]: TokenRule] = [:]
+    /// By hash, so that bytes need not become an array to be looked up.
+    private var single: [UInt64: [(token: [UInt8], rule: TokenRule)]] = [:]
 
     /// - Parameter since: when the tokens behind prefixes died, seconds since 1970.
     init(deadSince since: Int64) {
@@ -27,25 +28,47 @@ struct TokenBook {
         timed = Self.prefix(of: Self.timedPrefix.bytes)!
     }
 
-    var count: Int { single.count }
-
     /// - Parameter token: hexadecimal of either case; false if it is not.
     @discardableResult
     mutating func set(_ token: some StringProtocol, _ rule: TokenRule?) -> Bool {
-        guard let bytes = Self.bytes(of: Array(token.utf8)) else { return false }
-        single[bytes] = rule
+        guard let bytes = Self.bytes(of: token.utf8) else { return false }
+        let hash = bytes.withUnsafeBytes { XXH64.hash($0, seed: 0) }
+        var entries = single[hash, default: []]
+        entries.removeAll { $0.token == bytes }
+        if let rule { entries.append((bytes, rule)) }
+        single[hash] = entries.isEmpty ? nil : entries
         return true
     }
 
     /// - Parameter token: well-formed hexadecimal.
     func rule(for token: UnsafeRawBufferPointer) -> TokenRule? {
-        if !single.isEmpty, let bytes = Self.bytes(of: token), let rule = single[bytes] { return rule }
+        if !single.isEmpty, let bytes = Self.bytes(of: token),
+            let rule = bytes.withUnsafeBytes({ singleRule(for: $0) })
+        {
+            return rule
+        }
         guard let prefix = Self.prefix(of: token) else { return nil }
         if prefix == timed, token.count >= 16 {
             let time = UnsafeRawBufferPointer(rebasing: token[8..<16])
             return Self.prefix(of: time).map { .state(.unregistered(since: Int64($0) * 1000)) }
         }
         return byPrefix[prefix]
+    }
+
+    /// - Parameter token: its bytes.
+    func rule(forBytes token: UnsafeRawBufferPointer) -> TokenRule? {
+        if !single.isEmpty, let rule = singleRule(for: token) { return rule }
+        guard token.count >= 4 else { return nil }
+        let prefix = UInt32(bigEndian: token.loadUnaligned(as: UInt32.self))
+        if prefix == timed, token.count >= 8 {
+            let time = UInt32(bigEndian: token.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+            return .state(.unregistered(since: Int64(time) * 1000))
+        }
+        return byPrefix[prefix]
+    }
+
+    private func singleRule(for token: UnsafeRawBufferPointer) -> TokenRule? {
+        single[XXH64.hash(token, seed: 0)]?.first { $0.token.elementsEqual(token) }?.rule
     }
 
     /// The first eight digits as a number; nil if there are fewer, or others.
@@ -69,7 +92,7 @@ struct TokenBook {
         }
     }
 
-    private static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {
+    static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {
         let digits = Array(digits)
         guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
         return digits.withUnsafeBytes { digits in

@@ -110,6 +110,11 @@ package import TLS
         }
     }
 
+    /// Limits what the system takes in of the peer's before it is read here.
+    package func limitReceiveBuffer(_ bytes: Int) {
+        if isOpen { Socket.limitReceiveBuffer(descriptor, bytes) }
+    }
+
     /// Sends what is waiting as far as the socket takes it now, says goodbye and closes. No callback comes after it.
     package func close() {
         guard isOpen, !isClosing else { return }

@@ -14,6 +14,10 @@ package import TLS
     package let address: SocketAddress
     /// Handshakes that failed or timed out.
     package private(set) var failedHandshakes = 0
+    /// Handshakes that this side broke off.
+    package private(set) var brokenHandshakes = 0
+    /// Asked once a connection; true breaks it off in the middle of the handshake, for tests of clients.
+    package var breaksHandshake: @Loop () -> Bool = { false }
     /// Handshakes under way.
     package private(set) var handshakes = 0
 
@@ -82,6 +86,7 @@ package import TLS
         handshakes += 1
         defer { handshakes -= 1 }
         do {
+            if breaksHandshake() { return try await breakOff(accepted, waiter) }
             let session = try TLSSession(server: tls, socket: accepted)
             handOver(try await Handshake.finish(session, accepted, peer: peer, waiter: waiter))
         } catch {
@@ -89,6 +94,15 @@ package import TLS
             _ = Self.closeDescriptor(accepted)
             failedHandshakes += 1
         }
+    }
+
+    /// Reads the client's first words, and closes without one.
+    private func breakOff(_ accepted: Int32, _ waiter: SocketWaiter) async throws(TransportError) {
+        try await waiter.wait(for: .readable, stage: "TLS handshake")
+        _ = Channel.plain.read(accepted, into: ReadBuffer.shared)
+        waiter.release()
+        _ = Self.closeDescriptor(accepted)
+        brokenHandshakes += 1
     }
 
     /// After the close nobody expects a stream any more; whoever did may be gone.

@@ -5,18 +5,24 @@ package final class Gateway {
     /// What it says when it listens.
     package struct Started: Decodable {
         package var gateway: String
+        /// Nil unless asked for with `--binary-port` and `--feedback-port`.
+        package var binary: String?
+        package var feedback: String?
         package var caFile: String
         package var keyFile: String
         package var keyID: String
         package var team: String
+        /// PKCS #12.
+        package var certificateFile: String
         package var bundle: String
         package var control: String
 
         private enum CodingKeys: String, CodingKey {
-            case gateway, team, bundle, control
+            case gateway, binary, feedback, team, bundle, control
             case caFile = "ca_file"
             case keyFile = "key_file"
             case keyID = "key_id"
+            case certificateFile = "certificate_file"
         }
     }
 

@@ -1,3 +1,4 @@
+import APNs
 import ArgumentParser
 import EventLoop
 import FarmConfiguration
@@ -16,6 +17,7 @@ struct SimulatorCommand: ParsableCommand {
             Example:
               pushfarm simulator --port 8443 --ledger pushes.jsonl
               pushfarm simulator --fault "goaway 500" --fault "latency 20ms"
+              pushfarm simulator --binary-port 2195 --feedback-port 2196
               pushfarm simulator control counters
             """,
         subcommands: [SimulatorControlCommand.self])
@@ -23,11 +25,32 @@ struct SimulatorCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: ArgumentHelp("Address to listen on.", valueName: "address"))
-    var listen = "127.0.0.1"
+    @Option(
+        help: ArgumentHelp(
+            "Address to listen on; again for more, all with the same ports. Default: 127.0.0.1.",
+            valueName: "address"))
+    var listen: [String] = []
 
     @Option(help: ArgumentHelp("Port; 0 lets the system choose.", valueName: "port"))
     var port: UInt16 = 8443
+
+    @Option(
+        help: ArgumentHelp(
+            "Port of the binary interface; 0 lets the system choose. Default: there is none.",
+            valueName: "port"))
+    var binaryPort: UInt16?
+
+    @Option(
+        help: ArgumentHelp(
+            "Port of the feedback service; 0 lets the system choose. Default: there is none.",
+            valueName: "port"))
+    var feedbackPort: UInt16?
+
+    @Option(
+        name: .customLong("token-length"),
+        help: ArgumentHelp(
+            "Bytes of a token that the binary interface takes; again for more. Default: 32.", valueName: "n"))
+    var tokenLengths: [Int] = []
 
     @Option(
         help: ArgumentHelp(
@@ -118,8 +141,14 @@ struct SimulatorCommand: ParsableCommand {
 
     private func options(_ configuration: FarmConfiguration) throws -> SimulatorOptions {
         var options = SimulatorOptions()
-        options.host = listen
+        if !listen.isEmpty { options.hosts = listen }
         options.port = port
+        options.binaryPort = binaryPort
+        options.feedbackPort = feedbackPort
+        guard tokenLengths.allSatisfy((1...BinaryCommand.longestToken).contains) else {
+            throw ValidationError("--token-length is from 1 to \(BinaryCommand.longestToken).")
+        }
+        if !tokenLengths.isEmpty { options.tokenLengths = tokenLengths }
         options.usesTLS = !plain
         options.folder = folder ?? configuration.stateDirectory + "/simulator"
         options.serverNames += serverNames

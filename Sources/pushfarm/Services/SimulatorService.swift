@@ -26,17 +26,24 @@ import Simulator
 
     private func announce(_ gateway: SimulatedGateway) {
         let credentials = gateway.credentials
-        let place =
-            options.host.contains(":")
-            ? "[\(options.host)]:\(gateway.port)" : "\(options.host):\(gateway.port)"
+        let host = options.hosts[0].contains(":") ? "[\(options.hosts[0])]" : options.hosts[0]
+        let place = { (scheme: String, port: UInt16) in
+            (options.usesTLS ? scheme : scheme == "https" ? "http" : "tcp") + "://\(host):\(port)"
+        }
         let started = SimulatorStarted(
-            gateway: (options.usesTLS ? "https://" : "http://") + place, caFile: credentials.authorityFile,
+            gateway: place("https", gateway.port), binary: gateway.binaryPort.map { place("tls", $0) },
+            feedback: gateway.feedbackPort.map { place("tls", $0) }, caFile: credentials.authorityFile,
             keyFile: credentials.signingKeyFile, keyID: SimulatorCredentials.keyID,
-            team: SimulatorCredentials.teamID,
+            team: SimulatorCredentials.teamID, certificateFile: credentials.clientPKCS12,
             bundle: credentials.bundle, control: options.controlSocket ?? "")
+        let services = [
+            started.binary.map { "binary interface on \($0)\n" },
+            started.feedback.map { "feedback service on \($0)\n" },
+        ].compactMap(\.self)
         console.show(
             started.json,
             "listening on \(started.gateway); point a farm at it with\n\n"
-                + credentials.instructions(port: gateway.port) + "\n\n")
+                + credentials.instructions(port: gateway.port) + "\n\n"
+                + (services.isEmpty ? "" : services.joined() + "\n"))
     }
 }

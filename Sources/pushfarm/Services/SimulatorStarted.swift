@@ -3,24 +3,31 @@ import Foundation
 /// What a simulator says of itself when it listens: the one line of `pushfarm simulator --json`.
 struct SimulatorStarted: Codable, Sendable {
     var gateway: String
+    /// Nil: not asked for.
+    var binary: String?
+    var feedback: String?
     var caFile: String
     var keyFile: String
     var keyID: String
     var team: String
+    /// PKCS #12.
+    var certificateFile: String
     var bundle: String
     var control: String
 
     private enum CodingKeys: String, CodingKey {
-        case gateway, team, bundle, control
+        case gateway, binary, feedback, team, bundle, control
         case caFile = "ca_file"
         case keyFile = "key_file"
         case keyID = "key_id"
+        case certificateFile = "certificate_file"
     }
 
     var json: JSONValue {
         .object([
-            "gateway": .string(gateway), "ca_file": .string(caFile), "key_file": .string(keyFile),
-            "key_id": .string(keyID), "team": .string(team), "bundle": .string(bundle),
+            "gateway": .string(gateway), "binary": .text(binary), "feedback": .text(feedback),
+            "ca_file": .string(caFile), "key_file": .string(keyFile), "key_id": .string(keyID),
+            "team": .string(team), "certificate_file": .string(certificateFile), "bundle": .string(bundle),
             "control": .string(control),
         ])
     }
@@ -35,14 +42,17 @@ struct SimulatorStarted: Codable, Sendable {
     }
 
     init(
-        gateway: String, caFile: String, keyFile: String, keyID: String, team: String, bundle: String,
-        control: String
+        gateway: String, binary: String?, feedback: String?, caFile: String, keyFile: String, keyID: String,
+        team: String, certificateFile: String, bundle: String, control: String
     ) {
         self.gateway = gateway
+        self.binary = binary
+        self.feedback = feedback
         self.caFile = caFile
         self.keyFile = keyFile
         self.keyID = keyID
         self.team = team
+        self.certificateFile = certificateFile
         self.bundle = bundle
         self.control = control
     }

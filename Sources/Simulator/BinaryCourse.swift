@@ -1,0 +1,143 @@
+import APNs
+
+/// What happens on one connection of the binary interface: frames are accepted until one is not, and everything behind it
+/// is discarded. Owns no socket and no clock.
+struct BinaryCourse {
+    /// A frame of the connection.
+    struct Place: Hashable {
+        /// Counted from 1.
+        var number = 0
+        /// 0: it had none.
+        var identifier: UInt32 = 0
+        /// A reply can name it.
+        var isIdentified = true
+    }
+
+    enum Outcome: Hashable {
+        case accepted
+        /// `isLost`: the reply is lost on purpose.
+        case refused(BinaryStatus, isLost: Bool)
+        case discarded(after: Place)
+    }
+
+    enum Cause: Hashable {
+        case refusal, shutdown, none
+    }
+
+    /// How the connection ends.
+    struct End: Hashable {
+        let cause: Cause
+        /// The last frame that counts: refused, or accepted before a close or a shutdown.
+        let place: Place
+        /// Nil: no word.
+        var reply: BinaryReply?
+        var isReplyLost = false
+        var isReset = false
+        /// From now to the reply.
+        var replyDelay: Double = 0
+        /// From the reply, or from now if there is none, to the close.
+        var closeDelay: Double = 0
+    }
+
+    private(set) var end: End?
+    private(set) var last = Place()
+    /// What decides whether a fault for a share of the connections comes to this one.
+    private let luck: (closing: Double, shutdown: Double)
+
+    init(random: inout RandomSource) {
+        luck = (random.fraction(), random.fraction())
+    }
+
+    /// A notification that came whole.
+    mutating func take(
+        identifier: UInt32, of command: BinaryCommand, _ verdict: BinaryJudge.Verdict,
+        faults: BinaryFaults, random: inout RandomSource
+    ) -> Outcome {
+        let place = next(identifier, isIdentified: command.isIdentified)
+        if let end { return .discarded(after: end.place) }
+        if case .refused(let status) = verdict {
+            let isUnnamed = status == .missingDeviceToken && !faults.namesEmptyTokens
+            return refuse(place, status, naming: isUnnamed ? 0 : identifier, faults, &random)
+        }
+        if let refusal = faults.refusal, random.happens(refusal.share) {
+            return refuse(place, refusal.status, naming: identifier, faults, &random)
+        }
+        if let shutdown = faults.shutdown, applies(shutdown, luck.shutdown) {
+            shutDown(faults: faults, random: &random)
+        } else if let closing = faults.closing, applies(closing, luck.closing) {
+            close(closing, random: &random)
+        }
+        return .accepted
+    }
+
+    /// A frame that cannot be read.
+    mutating func takeUnreadable(
+        identifier: UInt32, faults: BinaryFaults, random: inout RandomSource
+    ) -> Outcome {
+        let place = next(identifier, isIdentified: true)
+        if let end { return .discarded(after: end.place) }
+        return refuse(place, .protocolError, naming: identifier, faults, &random)
+    }
+
+    /// A byte that begins no command: nothing behind it can be read.
+    mutating func takeUnknownCommand(
+        faults: BinaryFaults, random: inout RandomSource
+    ) -> Outcome {
+        let place = next(0, isIdentified: !faults.closesAtUnknownCommand)
+        if let end { return .discarded(after: end.place) }
+        return refuse(place, .protocolError, naming: 0, faults, &random)
+    }
+
+    /// Says that the gateway goes, naming the last notification that was accepted.
+    mutating func shutDown(faults: BinaryFaults, random: inout RandomSource) {
+        guard end == nil else { return }
+        conclude(.shutdown, last, .shutdown, naming: last.identifier, faults, &random)
+    }
+
+    /// Ends without a word.
+    mutating func close(_ closing: BinaryFaults.Ending, random: inout RandomSource) {
+        guard end == nil else { return }
+        var end = End(cause: .none, place: last)
+        end.isReset = closing.isReset
+        end.closeDelay = closing.delay.draw(&random)
+        self.end = end
+    }
+
+    private mutating func next(_ identifier: UInt32, isIdentified: Bool) -> Place {
+        last = Place(number: last.number + 1, identifier: identifier, isIdentified: isIdentified)
+        return last
+    }
+
+    private func applies(_ ending: BinaryFaults.Ending, _ luck: Double) -> Bool {
+        ending.every > 0 && last.number % ending.every == 0 && luck < ending.share
+    }
+
+    /// Whether the connection ends before its first frame.
+    func endsAtOnce(_ closing: BinaryFaults.Ending?) -> Bool {
+        closing.map { $0.every == 0 && luck.closing < $0.share } ?? false
+    }
+
+    private mutating func refuse(
+        _ place: Place, _ status: BinaryStatus, naming identifier: UInt32, _ faults: BinaryFaults,
+        _ random: inout RandomSource
+    ) -> Outcome {
+        conclude(.refusal, place, status, naming: identifier, faults, &random)
+        return .refused(status, isLost: end?.isReplyLost ?? false)
+    }
+
+    private mutating func conclude(
+        _ cause: Cause, _ place: Place, _ status: BinaryStatus, naming identifier: UInt32,
+        _ faults: BinaryFaults, _ random: inout RandomSource
+    ) {
+        var end = End(cause: cause, place: place)
+        if place.isIdentified { end.reply = BinaryReply(status: status, identifier: identifier) }
+        end.replyDelay = faults.delay.draw(&random)
+        end.closeDelay = faults.linger.draw(&random)
+        if let loss = faults.lostReplies, end.reply != nil, random.happens(loss.share) {
+            end.reply = nil
+            end.isReplyLost = true
+            end.isReset = loss.isReset
+        }
+        self.end = end
+    }
+}

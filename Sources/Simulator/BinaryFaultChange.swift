@@ -1,0 +1,71 @@
+import APNs
+
+/// One fault of the binary interface switched on, changed or switched off.
+package enum BinaryFaultChange: Hashable, Sendable {
+    case delay(Latency)
+    case linger(Latency)
+    case refusal(BinaryFaults.Refusal?)
+    case lostReplies(BinaryFaults.Loss?)
+    case closing(BinaryFaults.Ending?)
+    case shutdown(BinaryFaults.Ending?)
+    case bytesPerSecond(Int?)
+    case brokenHandshakes(Double)
+    case unknownCommand(closes: Bool)
+    case emptyToken(isNamed: Bool)
+    case calm
+
+    init(_ name: String, _ words: inout CommandWords) throws(SimulatorError) {
+        let isOff = words.take("off")
+        switch name {
+        case "delay": self = .delay(isOff ? .none : try Latency(&words))
+        case "linger": self = .linger(isOff ? .none : try Latency(&words))
+        case "refuse": self = .refusal(isOff ? nil : try Self.refusal(&words))
+        case "lose":
+            self = .lostReplies(
+                isOff
+                    ? nil : BinaryFaults.Loss(share: try words.share(), isReset: words.take("reset")))
+        case "close": self = .closing(isOff ? nil : try Self.ending(&words, from: 0))
+        case "shutdown": self = .shutdown(isOff ? nil : try Self.ending(&words, from: 1))
+        case "slow": self = .bytesPerSecond(isOff ? nil : try words.count(in: 0...Int(Int32.max)))
+        case "handshake": self = .brokenHandshakes(isOff ? 0 : try words.share())
+        case "unknown-command": self = .unknownCommand(closes: try words.choice("close", or: "status"))
+        case "empty-token": self = .emptyToken(isNamed: try words.choice("named", or: "zero"))
+        case "calm": self = .calm
+        default: throw .unusable("no command \"binary \(name)\"; say help for a list")
+        }
+    }
+
+    func apply(to faults: inout BinaryFaults) {
+        switch self {
+        case .delay(let delay): faults.delay = delay
+        case .linger(let linger): faults.linger = linger
+        case .refusal(let refusal): faults.refusal = refusal
+        case .lostReplies(let loss): faults.lostReplies = loss
+        case .closing(let ending): faults.closing = ending
+        case .shutdown(let ending): faults.shutdown = ending
+        case .bytesPerSecond(let speed): faults.bytesPerSecond = speed
+        case .brokenHandshakes(let share): faults.brokenHandshakes = share
+        case .unknownCommand(let closes): faults.closesAtUnknownCommand = closes
+        case .emptyToken(let isNamed): faults.namesEmptyTokens = isNamed
+        case .calm: faults = BinaryFaults()
+        }
+    }
+
+    private static func refusal(_ words: inout CommandWords) throws(SimulatorError) -> BinaryFaults.Refusal {
+        let text = try words.value(of: "status") ?? "1"
+        guard let status = UInt8(text) else { throw .unusable("\"\(text)\" is no status from 0 to 255") }
+        return BinaryFaults.Refusal(share: try words.share(), status: BinaryStatus(rawValue: status))
+    }
+
+    private static func ending(
+        _ words: inout CommandWords, from least: Int
+    ) throws(SimulatorError) -> BinaryFaults.Ending {
+        let share = try words.value(of: "share").map { (text) throws(SimulatorError) in
+            try CommandWords.share(text)
+        }
+        let delay = try words.value(of: "delay").map { (text) throws(SimulatorError) in try Latency(text) }
+        let every = try words.count(in: least...Int(Int32.max))
+        return BinaryFaults.Ending(
+            every: every, share: share ?? 1, delay: delay ?? .none, isReset: words.take("reset"))
+    }
+}

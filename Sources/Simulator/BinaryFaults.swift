@@ -1,0 +1,68 @@
+import APNs
+
+/// What the binary interface does wrong, or not at once. Changed by ``BinaryFaultChange``.
+package struct BinaryFaults: Hashable, Sendable {
+    /// A refusal that no notification has deserved.
+    package struct Refusal: Hashable, Sendable {
+        /// Share of the notifications.
+        var share: Double
+        var status: BinaryStatus
+    }
+
+    /// The reply is never sent, only the close comes.
+    package struct Loss: Hashable, Sendable {
+        /// Share of the replies.
+        var share: Double
+        var isReset: Bool
+    }
+
+    /// The end of a connection after so many frames, all of them accepted.
+    package struct Ending: Hashable, Sendable {
+        /// 0: before the first one.
+        var every: Int
+        /// Share of the connections that it comes to.
+        var share: Double
+        /// From the last accepted frame to the close; what comes in between is discarded.
+        var delay = Latency.none
+        var isReset = false
+    }
+
+    /// From a refused frame to the reply.
+    package var delay = Latency.uniform(300, 700)
+    /// From the reply to the close: with the delay, a second at most.
+    package var linger = Latency.uniform(0, 300)
+    package var refusal: Refusal?
+    package var lostReplies: Loss?
+    /// A close without a cause and without a word.
+    package var closing: Ending?
+    /// A reply that blames nobody, and names the last notification that was accepted.
+    package var shutdown: Ending?
+    /// Bytes that are read of a connection in a second; nil: all that come.
+    package var bytesPerSecond: Int?
+    /// Share of the connections that are closed in the middle of the handshake.
+    package var brokenHandshakes: Double = 0
+    /// An unknown command is answered with the close alone, not with a status.
+    package var closesAtUnknownCommand = false
+    /// A reply about an empty token names the notification, not 0.
+    package var namesEmptyTokens = false
+
+    package init() {}
+}
+
+/// What the binary interface does wrong on all addresses, and on single ones.
+package struct AddressedFaults: Hashable, Sendable {
+    package private(set) var general = BinaryFaults()
+    private(set) var single: [String: BinaryFaults] = [:]
+
+    package subscript(address: String) -> BinaryFaults { single[address] ?? general }
+
+    /// - Parameter address: nil: on all, whatever was said of single ones.
+    mutating func apply(_ change: BinaryFaultChange, at address: String?) {
+        guard let address else {
+            change.apply(to: &general)
+            for address in single.keys { change.apply(to: &single[address]!) }
+            return
+        }
+        change.apply(to: &single[address, default: general])
+    }
+}

@@ -1,0 +1,227 @@
+import APNs
+import EventLoop
+import Transport
+
+/// One sender's connection to the binary interface.
+@Loop final class BinaryPeer: TurnListener {
+    let number: Int64
+    /// The address that it came to.
+    let host: String
+    /// Strong, for speed: the side lets go of its connections when they end.
+    private let side: BinarySide
+    private let gateway: SimulatedGateway
+    private let stream: ByteStream
+    private let client: BinaryClient
+    private let topic: [UInt8]
+    private var course: BinaryCourse
+    /// The beginning of a frame that is not whole yet.
+    private var rest = OutputBuffer()
+    /// Nobody can tell where the next frame begins.
+    private var isLost = false
+    private var phase = Phase.open
+    private var clock: Timer?
+    private var pace: Timer?
+
+    private enum Phase {
+        case open, answering, closing, leaving, gone
+    }
+
+    /// What the system takes in of a connection that is read slowly, bytes.
+    private static let slowBuffer = 16 << 10
+
+    init(
+        _ number: Int64, _ stream: ByteStream, _ client: BinaryClient, at host: String, of side: BinarySide
+    ) {
+        self.number = number
+        self.host = host
+        self.stream = stream
+        self.client = client
+        self.side = side
+        gateway = side.gateway
+        topic = Array((client.topic ?? "").utf8)
+        course = BinaryCourse(random: &side.gateway.random)
+        stream.onBytes = { [unowned self] in received($0) }
+        stream.onEnd = { [unowned self] _ in ended() }
+    }
+
+    func begin() {
+        paceChanged()
+        let faults = gateway.faults.binary[host]
+        guard let closing = faults.closing, course.endsAtOnce(closing) else { return }
+        course.close(closing, random: &gateway.random)
+        concludeIfDue()
+    }
+
+    // MARK: Bytes
+
+    private func received(_ bytes: UnsafeRawBufferPointer) {
+        gateway.readClock()
+        if rest.isEmpty {
+            let count = read(bytes)
+            rest.append(UnsafeRawBufferPointer(rebasing: bytes[count...]))
+        } else {
+            rest.append(bytes)
+            rest.consume(read(rest.front))
+        }
+        concludeIfDue()
+        slowDown(after: bytes.count)
+        Loop.atEndOfTurn(self)
+    }
+
+    /// Reads all whole frames.
+    /// - Returns: the bytes that are done with.
+    private func read(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let faults = gateway.faults.binary[host]
+        let book = gateway.judge.book
+        var offset = 0
+        while offset < bytes.count, !isLost {
+            let front = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            switch BinaryFrame(readingFrontOf: front) {
+            case .incomplete: return offset
+            case .notification(let push, let command, let length):
+                take(push, command, faults, book)
+                offset += length
+            case .unreadable(let identifier, let length):
+                let outcome = course.takeUnreadable(
+                    identifier: identifier, faults: faults, random: &gateway.random)
+                note(outcome, command: front[0], identifier: identifier)
+                isLost = length == nil
+                offset += length ?? 0
+            case .unknownCommand(let command):
+                note(
+                    course.takeUnknownCommand(faults: faults, random: &gateway.random), command: command,
+                    identifier: nil)
+                isLost = true
+            }
+        }
+        return isLost ? bytes.count : offset
+    }
+
+    private func take(
+        _ push: BinaryNotification, _ command: BinaryCommand, _ faults: BinaryFaults,
+        _ book: borrowing TokenBook
+    ) {
+        let verdict = side.judge.judge(push, as: command, hasTopic: client.hasTopic, book: book)
+        let outcome = course.take(
+            identifier: push.identifier, of: command, verdict, faults: faults, random: &gateway.random)
+        if outcome == .accepted {
+            if case .undeliverable(let since) = verdict {
+                gateway.feedbackBook.add(
+                    push.token, time: UInt32(clamping: since / 1000), topic: client.topic)
+            }
+            side.counters.accepted(push.token)
+        }
+        note(
+            outcome, command: command.rawValue, identifier: command.isIdentified ? push.identifier : nil, push
+        )
+    }
+
+    private func note(
+        _ outcome: BinaryCourse.Outcome, command: UInt8, identifier: UInt32?,
+        _ push: BinaryNotification? = nil
+    ) {
+        side.counters.count(outcome)
+        let warning = outcome == .accepted ? push.flatMap { gateway.warning(about: $0.payload) } : nil
+        if warning != nil { side.counters.warnings += 1 }
+        gateway.withLedger { ledger in
+            topic.withUnsafeBytes { topic in
+                ledger.note(
+                    Ledger.Frame(
+                        time: gateway.now, connection: number, number: course.last.number, command: command,
+                        identifier: identifier, push: push, topic: topic, outcome: outcome, warning: warning))
+            }
+        }
+    }
+
+    // MARK: A slow reader
+
+    private func slowDown(after count: Int) {
+        guard let speed = gateway.faults.binary[host].bytesPerSecond else { return }
+        stream.isReading = false
+        guard speed > 0 else { return }
+        if pace == nil { pace = Timer { [unowned self] in stream.isReading = true } }
+        pace?.start(after: .milliseconds(max(1, count * 1000 / speed)))
+    }
+
+    func paceChanged() {
+        guard phase != .leaving, phase != .gone else { return }
+        let speed = gateway.faults.binary[host].bytesPerSecond
+        if speed != nil { stream.limitReceiveBuffer(Self.slowBuffer) }
+        pace?.stop()
+        stream.isReading = speed != 0
+    }
+
+    // MARK: The end
+
+    func closeNow(isReset: Bool) {
+        course.close(
+            BinaryFaults.Ending(every: 0, share: 1, isReset: isReset), random: &gateway.random)
+        concludeIfDue()
+    }
+
+    func shutDownNow() {
+        course.shutDown(faults: gateway.faults.binary[host], random: &gateway.random)
+        concludeIfDue()
+    }
+
+    private func concludeIfDue() {
+        guard phase == .open, let end = course.end else { return }
+        if end.cause == .shutdown { side.counters.shutdowns += 1 }
+        if end.cause == .none { side.counters.causelessCloses += 1 }
+        if end.isReplyLost { side.counters.lostReplies += 1 }
+        phase = .answering
+        clock = Timer { [unowned self] in timePassed() }
+        wait(end.cause == .none ? 0 : end.replyDelay)
+    }
+
+    private func wait(_ milliseconds: Double) {
+        guard milliseconds > 0 else { return timePassed() }
+        clock?.start(after: .milliseconds(Int64(milliseconds.rounded(.up))))
+    }
+
+    private func timePassed() {
+        guard let end = course.end else { return }
+        switch phase {
+        case .answering:
+            phase = .closing
+            if let reply = end.reply {
+                gateway.flushLedger()
+                side.counters.replies += 1
+                reply.bytes.withUnsafeBytes { stream.write($0) }
+            }
+            wait(end.closeDelay)
+        case .closing:
+            // Closes when the turn is over, because this may be in the middle of a read.
+            phase = .leaving
+            Loop.atEndOfTurn(self)
+        case .open, .leaving, .gone: break
+        }
+    }
+
+    func loopTurnEnded() {
+        gateway.flushLedger()
+        guard phase == .leaving else { return }
+        // What has come by now is still noted; and what is left unread would turn the close into a reset.
+        stream.readNow()
+        guard phase == .leaving else { return }
+        gateway.flushLedger()
+        if course.end?.isReset == true { stream.reset() } else { stream.close() }
+        ended()
+    }
+
+    private func ended() {
+        guard phase != .gone else { return }
+        phase = .gone
+        if !rest.isEmpty, !isLost { side.counters.halfFrames += 1 }
+        clock?.stop()
+        pace?.stop()
+        gateway.flushLedger()
+        side.ended(self)
+    }
+
+    /// With the gateway.
+    func abandon() {
+        phase = .gone
+        stream.close()
+    }
+}

@@ -1,0 +1,79 @@
+import APNs
+import EventLoop
+import TLS
+import Transport
+
+/// The gateway's binary interface: commands 0, 1 and 2.
+@Loop final class BinarySide {
+    unowned let gateway: SimulatedGateway
+    let judge: BinaryJudge
+    var counters: BinaryCounters
+    private var listeners: HostListeners?
+    private var peers: [Int64: BinaryPeer] = [:]
+    private var perSecond = 0
+    private var framesBefore = 0
+
+    init(of gateway: SimulatedGateway) {
+        self.gateway = gateway
+        judge = BinaryJudge(tokenLengths: gateway.options.tokenLengths)
+        counters = BinaryCounters(countsDistinct: gateway.options.countsDistinct)
+    }
+
+    func listen(port: UInt16, tls: TLSContext?) async throws(SimulatorError) {
+        listeners = try await HostListeners(
+            gateway.options.hosts, port: port, tls: tls,
+            breaksHandshake: { [unowned self] host in
+                gateway.random.happens(gateway.faults.binary[host].brokenHandshakes)
+            },
+            onStream: { [unowned self] in accept($0, $1) })
+    }
+
+    var port: UInt16 { listeners?.port ?? 0 }
+
+    func close() {
+        listeners?.close()
+        for peer in peers.values { peer.abandon() }
+        peers.removeAll()
+    }
+
+    private func accept(_ stream: ByteStream, _ host: String) {
+        counters.connections += 1
+        guard let client = gateway.admit(stream) else {
+            counters.closedAtOnce += 1
+            return stream.close()
+        }
+        let peer = BinaryPeer(gateway.takeNumber(), stream, client, at: host, of: self)
+        peers[peer.number] = peer
+        peer.begin()
+    }
+
+    func ended(_ peer: BinaryPeer) { peers[peer.number] = nil }
+
+    // MARK: Commands
+
+    func closeNow(isReset: Bool, at host: String?) {
+        for peer in peers.values where host == nil || peer.host == host { peer.closeNow(isReset: isReset) }
+    }
+
+    func shutDownNow(at host: String?) {
+        for peer in peers.values where host == nil || peer.host == host { peer.shutDownNow() }
+    }
+
+    /// A slow reader may be a fast one now.
+    func faultsChanged() {
+        for peer in peers.values { peer.paceChanged() }
+    }
+
+    // MARK: Counters
+
+    func secondPassed() {
+        perSecond = max(0, counters.frames - framesBefore)
+        framesBefore = counters.frames
+    }
+
+    var countersJSON: String {
+        counters.json(
+            openConnections: peers.count, failedHandshakes: listeners?.failedHandshakes ?? 0,
+            brokenHandshakes: listeners?.brokenHandshakes ?? 0, perSecond: perSecond)
+    }
+}

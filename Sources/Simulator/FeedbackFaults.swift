@@ -1,0 +1,39 @@
+/// What the feedback service does wrong.
+package struct FeedbackFaults: Hashable, Sendable {
+    /// The stream ends in the middle of the tuple behind so many.
+    package struct Cut: Hashable, Sendable {
+        var after: Int
+        var isReset: Bool
+    }
+
+    package var cut: Cut?
+    /// The connection stays open behind the last tuple, in silence.
+    package var stays = false
+
+    package init() {}
+}
+
+/// One fault of the feedback service switched on or off.
+package enum FeedbackFaultChange: Hashable, Sendable {
+    case cut(FeedbackFaults.Cut?)
+    case stay(Bool)
+
+    /// Nil if `name` is none of them.
+    init?(_ name: String, _ words: inout CommandWords) throws(SimulatorError) {
+        switch name {
+        case "cut" where words.take("off"): self = .cut(nil)
+        case "cut":
+            let after = try words.count(in: 0...Int(Int32.max))
+            self = .cut(FeedbackFaults.Cut(after: after, isReset: words.take("reset")))
+        case "stay": self = .stay(try words.choice("on", or: "off"))
+        default: return nil
+        }
+    }
+
+    func apply(to faults: inout FeedbackFaults) {
+        switch self {
+        case .cut(let cut): faults.cut = cut
+        case .stay(let stays): faults.stays = stays
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import APNs
+
+/// Devices on which the app was found to be gone when a push came to them, until somebody reads them. Oldest first, each
+/// once.
+struct FeedbackList {
+    /// More are not kept.
+    static let most = 1 << 20
+
+    private var tokens: [[UInt8]] = []
+    private var head = 0
+    private var times: [[UInt8]: UInt32] = [:]
+
+    var count: Int { times.count }
+
+    /// - Parameter time: seconds since 1970, when the app was found to be gone.
+    /// - Returns: whether it is a further one.
+    @discardableResult
+    mutating func add(_ token: some Collection<UInt8>, time: UInt32) -> Bool {
+        let token = Array(token)
+        if times.index(forKey: token) != nil {
+            times[token] = time
+            return false
+        }
+        guard count < Self.most else { return false }
+        times[token] = time
+        tokens.append(token)
+        return true
+    }
+
+    mutating func popFirst() -> FeedbackTuple? {
+        guard head < tokens.count else { return nil }
+        let token = tokens[head]
+        head += 1
+        if head > 4096, head * 2 > tokens.count {
+            tokens.removeFirst(head)
+            head = 0
+        }
+        return times.removeValue(forKey: token).map { FeedbackTuple(time: $0, token: token) }
+    }
+}
+
+/// The lists of all topics; under no topic what is for whoever comes first.
+struct FeedbackBook {
+    private var lists: [String: FeedbackList] = [:]
+    /// Tuples ever put on a list, and ever taken from one.
+    private(set) var listed = 0
+    private(set) var read = 0
+
+    var count: Int { lists.values.reduce(0) { $0 + $1.count } }
+
+    mutating func add(_ token: some Collection<UInt8>, time: UInt32, topic: String?) {
+        if lists[topic ?? "", default: FeedbackList()].add(token, time: time) { listed += 1 }
+    }
+
+    /// Made-up tokens of 32 bytes, gone since some time within a day before.
+    ///
+    /// - Parameter now: seconds since 1970.
+    mutating func fill(_ count: Int, topic: String?, now: UInt32, random: inout RandomSource) {
+        for _ in 0..<count {
+            let words = (random.next(), random.next(), random.next(), random.next())
+            let time = now - UInt32(random.next() % 86_400)
+            withUnsafeBytes(of: words) { add($0, time: time, topic: topic) }
+        }
+    }
+
+    /// - Parameter topic: nil: of any.
+    mutating func popFirst(topic: String?) -> FeedbackTuple? {
+        let topics = topic.map { [$0, ""] } ?? lists.keys.sorted()
+        for topic in topics {
+            guard let tuple = lists[topic]?.popFirst() else { continue }
+            read += 1
+            return tuple
+        }
+        return nil
+    }
+
+    mutating func clear() { lists.removeAll() }
+}

@@ -1,0 +1,57 @@
+import APNs
+import EventLoop
+import Transport
+
+/// One connection to the feedback service. A tuple leaves the list when the socket has room for it, so two readers take
+/// from each other, and what is lost on the way is lost.
+@Loop final class FeedbackReader: TurnListener {
+    private let desk: FeedbackDesk
+    private let stream: ByteStream
+    private let topic: String?
+    private var sent = 0
+    private var isCut = false
+    private var isLeaving = false
+    private var bytes: [UInt8] = []
+
+    /// Bytes that are put together at a time.
+    private static let piece = 32 << 10
+
+    init(_ stream: ByteStream, topic: String?, of desk: FeedbackDesk) {
+        self.stream = stream
+        self.topic = topic
+        self.desk = desk
+        stream.onEnd = { [unowned self] _ in desk.ended(self) }
+        stream.source = { [unowned self] in fill(&$0) }
+        stream.setNeedsFlush()
+    }
+
+    /// Asked again when the socket has taken all.
+    private func fill(_ output: inout OutputBuffer) {
+        guard !isLeaving else { return }
+        bytes.removeAll(keepingCapacity: true)
+        while bytes.count < Self.piece, !isCut,
+            let tuple = desk.gateway.feedbackBook.popFirst(topic: topic)
+        {
+            let start = bytes.count
+            tuple.append(to: &bytes)
+            if let cut = desk.gateway.faults.feedback.cut, sent == cut.after {
+                bytes.removeLast((bytes.count - start) / 2)
+                isCut = true
+            } else {
+                sent += 1
+            }
+        }
+        bytes.withUnsafeBytes { output.append($0) }
+        guard bytes.isEmpty, isCut || !desk.gateway.faults.feedback.stays else { return }
+        isLeaving = true
+        Loop.atEndOfTurn(self)
+    }
+
+    func loopTurnEnded() {
+        if isCut { desk.cuts += 1 }
+        if isCut, desk.gateway.faults.feedback.cut?.isReset == true { stream.reset() } else { stream.close() }
+        desk.ended(self)
+    }
+
+    func abandon() { stream.close() }
+}

@@ -1,0 +1,46 @@
+import EventLoop
+import TLS
+import Transport
+
+/// One port on every address of the gateway.
+@Loop final class HostListeners {
+    private var listeners: [Listener] = []
+
+    /// - Parameters:
+    ///   - port: 0: one that the system chooses.
+    ///   - breaksHandshake: asked for each connection, with the address that it came to.
+    ///   - onStream: gets each stream, with the address that it came to.
+    init(
+        _ hosts: [String], port: UInt16, tls: TLSContext?,
+        breaksHandshake: @escaping @Loop (String) -> Bool = { _ in false },
+        onStream: @escaping @Loop (ByteStream, String) -> Void
+    ) async throws(SimulatorError) {
+        // A port that is free on the first address may be taken on another.
+        for attempt in 1... {
+            do {
+                var port = port
+                for host in hosts {
+                    let listener = try await Listener(.tcp(host: host, port: port), tls: tls) {
+                        onStream($0, host)
+                    }
+                    listener.breaksHandshake = { breaksHandshake(host) }
+                    listeners.append(listener)
+                    port = listener.address.port
+                }
+                return
+            } catch {
+                close()
+                if port != 0 || listeners.isEmpty || attempt == 20 { throw .system("\(error)") }
+                listeners.removeAll()
+            }
+        }
+    }
+
+    var port: UInt16 { listeners.first?.address.port ?? 0 }
+    var failedHandshakes: Int { listeners.reduce(0) { $0 + $1.failedHandshakes } }
+    var brokenHandshakes: Int { listeners.reduce(0) { $0 + $1.brokenHandshakes } }
+
+    func close() {
+        for listener in listeners { listener.close() }
+    }
+}
