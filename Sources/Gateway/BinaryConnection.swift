@@ -23,6 +23,8 @@ import Transport
         exchange = BinaryExchange(
             settings, experience: experience, generation: generation, timeout: timeout, at: .now)
         stream.onBytes = { [unowned self] bytes in
+            // A reply may name a push of which the exchange does not know yet that it has left.
+            exchange.left(allBut: self.stream.queuedBytes, at: .now)
             exchange.receive(bytes, at: .now)
             tellEvents()
         }

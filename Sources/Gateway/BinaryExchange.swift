@@ -69,6 +69,8 @@ class BinaryExchange {
 
     func nextEvent() -> ExchangeEvent? { events.next() }
 
+    func tell(_ event: ExchangeEvent) { events.append(event) }
+
     // MARK: Pushes
 
     /// Sends one push; only with ``room``. Token and payload are valid during the call.
@@ -193,13 +195,13 @@ class BinaryExchange {
         case .late(let count):
             // Whoever is slower than all replies before it makes the next ones wait longer.
             experience.quiet.replied(after: experience.quiet.current * 2)
-            events.append(.wasWrong(count: count, reason: reason))
+            tell(.wasWrong(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
             accept(window.count - 1)
         }
         // Nothing that follows was looked at.
-        while let ticket = pop() { events.append(.settled(ticket, .unprocessed)) }
+        while let ticket = pop() { tell(.settled(ticket, .unprocessed)) }
         finish(reason)
     }
 
@@ -217,13 +219,13 @@ class BinaryExchange {
         experience.pace.accepted(count)
         for _ in 0..<count {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            events.append(.settled(PushTicket(ticket), .delivered))
+            tell(.settled(PushTicket(ticket), .delivered))
         }
     }
 
     private func settle(_ ticket: PushTicket, refusedWith status: BinaryStatus) {
         guard let verdict = status.verdict else { return }
-        events.append(
+        tell(
             .settled(
                 ticket,
                 .refused(
@@ -243,7 +245,7 @@ class BinaryExchange {
     private func resize() {
         let before = room
         window.longest = experience.pace.window
-        if room > before || room > 0 && window.isEmpty { events.append(.hasRoom) }
+        if room > before || room > 0 && window.isEmpty { tell(.hasRoom) }
     }
 
     // MARK: The end
@@ -258,16 +260,16 @@ class BinaryExchange {
         if split.unknown > 0, !settings.command.isIdentified { experience.pace.lostTrack() }
         for _ in 0..<split.unknown {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            events.append(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
+            tell(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
         }
-        while let ticket = pop() { events.append(.settled(ticket, .unprocessed)) }
-        events.append(.ended(reason: reason))
+        while let ticket = pop() { tell(.settled(ticket, .unprocessed)) }
+        tell(.ended(reason: reason))
     }
 
     private func finish(_ reason: String) {
         guard !isOver else { return }
         isOver = true
-        events.append(.isOver(reason: reason))
+        tell(.isOver(reason: reason))
     }
 
     private func finishIfDone() {

@@ -25,7 +25,7 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
 }
 
 private final class TrustsResets: PushExchange {
-    override func tell(_ event: Event) {
+    override func tell(_ event: ExchangeEvent) {
         if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("stream reset") {
             return super.tell(.settled(ticket, .unprocessed))
         }
@@ -34,7 +34,7 @@ private final class TrustsResets: PushExchange {
 }
 
 private final class TrustsCuts: PushExchange {
-    override func tell(_ event: Event) {
+    override func tell(_ event: ExchangeEvent) {
         if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("connection lost") {
             return super.tell(.settled(ticket, .unprocessed))
         }
@@ -43,7 +43,7 @@ private final class TrustsCuts: PushExchange {
 }
 
 private final class TrustsDeadlines: PushExchange {
-    override func tell(_ event: Event) {
+    override func tell(_ event: ExchangeEvent) {
         if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("no answer") {
             return super.tell(.settled(ticket, .unprocessed))
         }
@@ -61,14 +61,14 @@ private final class DoubtsRefusals: PushExchange {
 }
 
 private final class TellsTwice: PushExchange {
-    override func tell(_ event: Event) {
+    override func tell(_ event: ExchangeEvent) {
         super.tell(event)
         if case .settled(_, .unknown(let cause)) = event, cause.hasPrefix("no answer") { super.tell(event) }
     }
 }
 
 private final class SilentAtTheEnd: PushExchange {
-    override func tell(_ event: Event) {
+    override func tell(_ event: ExchangeEvent) {
         if case .settled(_, .unknown(let cause)) = event, cause.hasPrefix("connection lost") { return }
         super.tell(event)
     }
@@ -93,7 +93,7 @@ private final class DeafToFarewells: PushExchange {
 }
 
 private final class SilentOnRoom: PushExchange {
-    override func tell(_ event: Event) {
+    override func tell(_ event: ExchangeEvent) {
         if case .hasRoom = event { return }
         super.tell(event)
     }

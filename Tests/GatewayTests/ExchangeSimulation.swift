@@ -196,6 +196,7 @@ final class ExchangeSimulation {
                 try settled(ticket.position, fate)
             case .hasRoom: isRoomTold = true
             case .isSpent: break
+            case .wasWrong(let count, _): throw Fault(description: "\(count) are lost")
             case .isOver(let reason):
                 guard !isOver else { throw Fault(description: "it is over twice") }
                 isOver = true

@@ -18,6 +18,8 @@ import PushModel
     /// Sends that a connection with room did not take.
     private(set) var refusedSends = 0
     private(set) var settledCount = 0
+    /// Pushes of which a gateway said too late that it did not accept them.
+    private(set) var lost = 0
     /// The most pushes that were open at a time.
     private(set) var mostOpen = 0
     private var backlog: [Int] = []
@@ -129,6 +131,8 @@ import PushModel
         verdicts.append(verdict)
         schedule()
     }
+
+    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) { lost += count }
 
     func ended(_ connection: any GatewayConnection, reason: String) {
         pool.remove(connection, reason: reason)

@@ -1,0 +1,33 @@
+import APNs
+import Testing
+
+@Suite struct QuietTimeTests {
+    @Test func `fast replies do not make it shorter than configured`() {
+        var quiet = QuietTime(least: .seconds(1))
+        for _ in 0..<300 { quiet.replied(after: .milliseconds(300)) }
+        #expect(quiet.current == .seconds(1))
+    }
+
+    @Test func `it is half as long again as replies take`() {
+        var quiet = QuietTime(least: .seconds(1))
+        quiet.replied(after: .milliseconds(1200))
+        #expect(quiet.current == .milliseconds(1800))
+    }
+
+    @Test func `one in a hundred does not count, two do`() {
+        var quiet = QuietTime(least: .seconds(1))
+        for _ in 0..<199 { quiet.replied(after: .milliseconds(800)) }
+        quiet.replied(after: .seconds(3))
+        #expect(quiet.current == .milliseconds(1200))
+        for _ in 0..<4 { quiet.replied(after: .seconds(3)) }
+        #expect(quiet.current == .milliseconds(4500))
+    }
+
+    @Test func `it has a bound, and forgets what is long ago`() {
+        var quiet = QuietTime(least: .seconds(1), longest: .seconds(5))
+        for _ in 0..<256 { quiet.replied(after: .seconds(60)) }
+        #expect(quiet.current == .seconds(5))
+        for _ in 0..<256 { quiet.replied(after: .milliseconds(500)) }
+        #expect(quiet.current == .seconds(1))
+    }
+}

@@ -1,0 +1,132 @@
+import Testing
+
+@testable import APNs
+
+@Suite struct SendWindowTests {
+    private let start = ContinuousClock.now
+    private static let quiet = Duration.seconds(1)
+
+    private func at(_ milliseconds: Int) -> SendWindow.Instant { start + .milliseconds(milliseconds) }
+
+    /// A window with `count` pushes of 100 bytes, of which so many bytes have left and arrived at once.
+    private func window(_ count: Int, left: UInt64? = nil, first: UInt32 = 1) -> SendWindow {
+        var window = SendWindow(longest: 1000, longestBytes: 1 << 20, firstIdentifier: first)
+        for ticket in 0..<count { window.add(UInt64(ticket), length: 100) }
+        window.left(left ?? UInt64(count) * 100, at: start)
+        window.arrived(allBut: 0, at: start)
+        return window
+    }
+
+    @Test func `a refusal proves all before it, and says nothing was done after it`() {
+        let window = window(10)
+        #expect(window.refused(4, at: at(400)) == .refused(safe: 3, delay: .milliseconds(400)))
+    }
+
+    @Test func `a farewell names the last that was accepted`() {
+        let window = window(10)
+        #expect(window.lastAccepted(4) == .lastAccepted(safe: 4))
+        #expect(window.lastAccepted(10) == .lastAccepted(safe: 10))
+        #expect(window.lastAccepted(11) == .foreign)
+        #expect(window.lastAccepted(0) == .foreign, "nothing was sent before the first")
+    }
+
+    @Test func `a farewell that names the push before the oldest accepts nothing of the window`() {
+        var window = window(3)
+        #expect(window.popFirst() == 0)
+        #expect(window.lastAccepted(1) == .lastAccepted(safe: 0))
+    }
+
+    @Test(arguments: [0, 11, UInt32.max]) func `an identifier that was never used proves nothing`(
+        identifier: UInt32
+    ) {
+        #expect(window(10).refused(identifier, at: at(1)) == .foreign)
+    }
+
+    @Test func `a push that has not left whole was not refused`() {
+        #expect(window(10, left: 350).refused(4, at: at(1)) == .foreign)
+        #expect(window(10, left: 350).refused(3, at: at(1)) == .refused(safe: 2, delay: .milliseconds(1)))
+    }
+
+    @Test func `a reply that comes after its push was taken for safe says how many were so wrongly`() {
+        var window = window(10)
+        for _ in 0..<6 { _ = window.popFirst() }
+        #expect(window.refused(4, at: at(2000)) == .late(wronglySafe: 2))
+        #expect(window.refused(6, at: at(2000)) == .late(wronglySafe: 0))
+    }
+
+    @Test func `quiet proves what has arrived for so long, and no more`() {
+        var window = SendWindow(longest: 1000, longestBytes: 1 << 20)
+        for ticket in 0..<4 { window.add(UInt64(ticket), length: 100) }
+        window.left(250, at: at(0))
+        window.arrived(allBut: 100, at: at(10))
+        #expect(window.safe(after: Self.quiet, at: at(5000)) == 0, "the peer has only a part of what left")
+        window.arrived(allBut: 0, at: at(5000))
+        window.left(400, at: at(5100))
+        window.arrived(allBut: 0, at: at(5200))
+        #expect(window.nextSafe(after: Self.quiet) == at(6000))
+        #expect(window.safe(after: Self.quiet, at: at(5999)) == 0)
+        #expect(window.safe(after: Self.quiet, at: at(6000)) == 2, "the third has left by half")
+        #expect(window.popFirst() == 0 && window.popFirst() == 1)
+        #expect(window.safe(after: Self.quiet, at: at(6199)) == 0)
+        #expect(window.safe(after: Self.quiet, at: at(6200)) == 2)
+    }
+
+    @Test func `what leaves within milliseconds counts from the last of it`() {
+        var window = SendWindow(longest: 1000, longestBytes: 1 << 20)
+        for ticket in 0..<3 { window.add(UInt64(ticket), length: 100) }
+        window.left(100, at: at(0))
+        window.left(200, at: at(3))
+        window.arrived(allBut: 0, at: at(3))
+        window.left(300, at: at(6))
+        window.arrived(allBut: 0, at: at(6))
+        #expect(window.safe(after: Self.quiet, at: at(1002)) == 0)
+        #expect(window.safe(after: Self.quiet, at: at(1003)) == 2)
+    }
+
+    @Test func `an end without a reply leaves doubt about whole frames that left, and none about the rest`() {
+        var window = window(10, left: 250)
+        window.left(770, at: at(900))
+        window.arrived(allBut: 0, at: at(900))
+        #expect(
+            window.split(after: Self.quiet, at: at(1000)) == SendWindow.Split(safe: 2, unknown: 5, unsent: 3))
+    }
+
+    @Test func `it is full by number and by bytes`() {
+        var window = SendWindow(longest: 3, longestBytes: 1000)
+        #expect(window.room == 3)
+        window.add(1, length: 100)
+        #expect(window.room == 2 && window.bytes == 100)
+        window.add(2, length: 900)
+        #expect(window.room == 0, "bytes")
+        #expect(window.popFirst() == 1)
+        #expect(window.room == 2 && window.bytes == 900)
+        window.longest = 1
+        #expect(window.room == 0)
+    }
+
+    @Test func `it knows whether everything is with the peer`() {
+        var window = SendWindow(longest: 10, longestBytes: 1000)
+        #expect(window.isWithPeer == true)
+        window.add(1, length: 100)
+        #expect(window.isWithPeer == false)
+        window.left(100, at: at(0))
+        #expect(window.isWithPeer == false)
+        window.arrived(allBut: 0, at: at(1))
+        #expect(window.isWithPeer == true)
+    }
+
+    @Test func `identifiers begin again with 1 after the greatest`() {
+        var window = window(6, first: .max - 2)
+        #expect(window.next == 4)
+        #expect(window.refused(.max, at: at(1)) == .refused(safe: 2, delay: .milliseconds(1)))
+        #expect(window.refused(1, at: at(1)) == .refused(safe: 3, delay: .milliseconds(1)))
+        #expect(window.refused(3, at: at(1)) == .refused(safe: 5, delay: .milliseconds(1)))
+        #expect(window.refused(4, at: at(1)) == .foreign)
+        #expect(window.refused(0, at: at(1)) == .foreign)
+        for _ in 0..<4 { _ = window.popFirst() }
+        #expect(window.refused(2, at: at(1)) == .refused(safe: 0, delay: .milliseconds(1)))
+        #expect(window.refused(.max, at: at(1)) == .late(wronglySafe: 1))
+        #expect(window.lastAccepted(1) == .lastAccepted(safe: 0))
+        #expect(window.refused(.max - 3, at: at(1)) == .foreign, "never used")
+    }
+}

@@ -1,0 +1,45 @@
+import FarmPolicy
+import Testing
+
+@Suite struct SendPaceTests {
+    @Test func `with one bad token in a hundred, a window is a few hundred pushes`() {
+        var pace = SendPace()
+        for _ in 0..<40 { pace.refused(after: 100) }
+        #expect((300...450).contains(pace.window), "\(pace.window)")
+    }
+
+    @Test func `a list of bad tokens makes it small, never nothing`() {
+        var pace = SendPace()
+        for _ in 0..<100 { pace.refused(after: 0) }
+        #expect(pace.window == SendPace.least)
+    }
+
+    @Test func `one bad token among good ones changes little`() {
+        var pace = SendPace()
+        let before = pace.window
+        pace.refused(after: 20)
+        #expect(pace.window > before / 2)
+    }
+
+    @Test func `a whole window without a refusal doubles it, up to a bound`() {
+        var pace = SendPace()
+        let first = pace.window
+        pace.accepted(first - 1)
+        #expect(pace.window == first)
+        pace.accepted(1)
+        #expect(pace.window == 2 * first)
+        for _ in 0..<100 { pace.accepted(pace.window) }
+        #expect(pace.window == SendPace.most)
+    }
+
+    @Test func `an end that nobody explains halves it, down to one`() {
+        var pace = SendPace()
+        let first = pace.window
+        pace.lostTrack()
+        #expect(pace.window == first / 2)
+        for _ in 0..<40 { pace.lostTrack() }
+        #expect(pace.window == 1)
+        pace.accepted(1)
+        #expect(pace.window == 2, "and it grows again")
+    }
+}

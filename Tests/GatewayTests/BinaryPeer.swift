@@ -1,0 +1,99 @@
+import APNs
+import RandomTesting
+
+/// A binary gateway without a connection, to test against: what really became of each push.
+final class BinaryPeer {
+    typealias Instant = ContinuousClock.Instant
+
+    enum Kind { case good, bad, failing }
+
+    /// Replies and the end of one connection.
+    struct Farewell {
+        var replyAt: Instant
+        var reply: BinaryReply?
+        var closesAt: Instant
+    }
+
+    private var buffer: [UInt8] = []
+    private(set) var farewell: Farewell?
+    /// Serial numbers of the pushes it accepted.
+    private(set) var accepted: [UInt32] = []
+    private(set) var refused: [UInt32] = []
+    /// Of the last push that it accepted; 0: none.
+    private var lastIdentifier: UInt32 = 0
+    private let kind: (UInt32) -> Kind
+    private let delay: () -> Duration
+
+    /// - Parameters:
+    ///   - kind: of a push, by its serial number.
+    ///   - delay: of a reply.
+    init(kind: @escaping (UInt32) -> Kind, delay: @escaping () -> Duration) {
+        (self.kind, self.delay) = (kind, delay)
+    }
+
+    /// Reads what has arrived. The last four bytes of a token are the push's serial number.
+    func read(_ bytes: [UInt8], at now: Instant) {
+        guard farewell == nil else { return }
+        buffer += bytes
+        var offset = 0
+        buffer.withUnsafeBytes { buffer in
+            while farewell == nil {
+                let rest = UnsafeRawBufferPointer(rebasing: buffer[offset...])
+                guard
+                    case .notification(let push, let command, let length) = BinaryFrame(readingFrontOf: rest)
+                else {
+                    break
+                }
+                offset += length
+                take(push, command, at: now)
+            }
+        }
+        buffer.removeFirst(offset)
+    }
+
+    private func take(_ push: BinaryNotification, _ command: BinaryCommand, at now: Instant) {
+        guard push.token.count == 32 else { return refuse(push, command, .invalidTokenSize, at: now) }
+        let serial = push.token[28...].reduce(0) { $0 << 8 | UInt32($1) }
+        switch kind(serial) {
+        case .good:
+            accepted.append(serial)
+            lastIdentifier = push.identifier
+        case .bad:
+            refused.append(serial)
+            refuse(push, command, .invalidToken, at: now)
+        case .failing:
+            refused.append(serial)
+            refuse(push, command, .processingError, at: now)
+        }
+    }
+
+    private func refuse(
+        _ push: BinaryNotification, _ command: BinaryCommand, _ status: BinaryStatus, at now: Instant
+    ) {
+        let due = now + delay()
+        farewell = Farewell(
+            replyAt: due,
+            reply: command == .simple ? nil : BinaryReply(status: status, identifier: push.identifier),
+            closesAt: due + .milliseconds(20))
+    }
+
+    /// Goes away, naming the last push that it accepted.
+    func shutDown(at now: Instant) {
+        guard farewell == nil else { return }
+        farewell = Farewell(
+            replyAt: now + .milliseconds(5),
+            reply: BinaryReply(status: .shutdown, identifier: lastIdentifier),
+            closesAt: now + .milliseconds(30))
+    }
+
+    func close(at now: Instant) {
+        guard farewell == nil else { return }
+        farewell = Farewell(replyAt: now, reply: nil, closesAt: now)
+    }
+
+    func takeReply(at now: Instant) -> BinaryReply? {
+        guard let reply = farewell?.reply, farewell.map({ $0.replyAt <= now }) == true else { return nil }
+        farewell?.reply = nil
+        return reply
+    }
+}

@@ -1,0 +1,259 @@
+import APNs
+import PushModel
+import RandomTesting
+import Transport
+
+@testable import Gateway
+
+/// Pushes over several binary connections to gateways in memory, on one seed and one simulated clock: bytes are cut anywhere and
+/// come late, tokens are bad, gateways go away, close without a word, or read slowly. What is unprocessed or in doubt is sent
+/// again, until every push has its fate.
+final class BinarySimulation {
+    /// A promise that was broken.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    struct Troubles: OptionSet {
+        let rawValue: Int
+        /// One in ten tokens is bad.
+        static let badTokens = Troubles(rawValue: 1)
+        static let farewells = Troubles(rawValue: 2)
+        static let closes = Troubles(rawValue: 4)
+        /// The gateway's machine takes bytes only now and then.
+        static let slowness = Troubles(rawValue: 8)
+        /// The program stands still for seconds, while replies wait.
+        static let pauses = Troubles(rawValue: 16)
+        static let retirement = Troubles(rawValue: 32)
+        static let all: Troubles = [.badTokens, .farewells, .closes, .slowness, .pauses, .retirement]
+    }
+
+    private final class Link {
+        let exchange: BinaryExchange
+        let peer: BinaryPeer
+        /// In the program's buffers, in the socket, and with the peer's machine but not read.
+        var queued: [UInt8] = []
+        var flying: [UInt8] = []
+        var unread: [UInt8] = []
+        var reply: [UInt8] = []
+        var sent: [UInt32: Bool] = [:]
+
+        init(_ exchange: BinaryExchange, _ peer: BinaryPeer) {
+            (self.exchange, self.peer) = (exchange, peer)
+        }
+    }
+
+    private var random: SplitMix
+    private let troubles: Troubles
+    private let settings: BinarySettings
+    private let experience: BinaryExperience
+    private let type: BinaryExchange.Type
+    private let count: UInt32
+    private var now = ContinuousClock.now
+    private var links: [Link] = []
+    private var waiting: [UInt32]
+    private var fates: [UInt32: Bool] = [:]
+    private var accepted: [UInt32: Int] = [:]
+    private var doubted: [UInt32: Int] = [:]
+    private(set) var doubled = 0
+
+    init(
+        seed: UInt64, troubles: Troubles, settings: BinarySettings = BinarySettings(),
+        type: BinaryExchange.Type = BinaryExchange.self
+    ) {
+        random = SplitMix(seed: seed)
+        (self.troubles, self.settings, self.type) = (troubles, settings, type)
+        experience = BinaryExperience(settings)
+        count = UInt32.random(in: 1...900, using: &random)
+        waiting = Array(0..<count)
+    }
+
+    private func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    private func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
+
+    private func kind(_ serial: UInt32) -> BinaryPeer.Kind {
+        guard troubles.contains(.badTokens) else { return .good }
+        return serial % 10 == 3 ? .bad : serial % 97 == 5 ? .failing : .good
+    }
+
+    // MARK: The whole of it
+
+    func run() throws {
+        var steps = 0
+        while fates.count < Int(count) || !links.isEmpty {
+            steps += 1
+            guard steps < 60_000 else {
+                throw Fault(description: "\(count - UInt32(fates.count)) pushes never end")
+            }
+            try step(isCalm: steps > 20_000)
+        }
+        for serial in 0..<count { try judge(serial) }
+    }
+
+    private func step(isCalm: Bool) throws {
+        let isPause = !isCalm && troubles.contains(.pauses) && chance(400)
+        now += isPause ? .milliseconds(int(500...4000)) : .milliseconds(int(0...12))
+        if links.count < 6, !waiting.isEmpty, chance(3) { open() }
+        for link in links {
+            move(link, isCalm: isCalm)
+            // While the program stands still, only the network goes on.
+            guard !isPause else { continue }
+            try receive(link)
+            guard !link.exchange.hasEnded else { continue }
+            if chance(2) { try send(link) }
+            fill(link)
+            if chance(5) { try look(link) }
+            if !isCalm { trouble(link) }
+            try drain(link)
+        }
+        links.removeAll { $0.exchange.hasEnded }
+        for link in links where waiting.isEmpty && link.exchange.openPushes == 0 {
+            link.exchange.retire(at: now)
+            try drain(link)
+        }
+        links.removeAll { $0.exchange.hasEnded }
+    }
+
+    private func open() {
+        let exchange = type.init(
+            settings, experience: experience, generation: 1, timeout: .seconds(20), at: now,
+            firstIdentifier: chance(3) ? .max - UInt32(int(0...50)) : 1)
+        let peer = BinaryPeer(
+            kind: { [unowned self] in kind($0) },
+            delay: { [unowned self] in
+                .milliseconds(int(300...700))
+            })
+        links.append(Link(exchange, peer))
+    }
+
+    private func trouble(_ link: Link) {
+        if troubles.contains(.farewells), chance(300) { link.peer.shutDown(at: now) }
+        if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
+        if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
+    }
+
+    // MARK: Bytes
+
+    private func send(_ link: Link) throws {
+        for _ in 0..<int(1...60) {
+            guard let serial = waiting.first, link.exchange.room > 0 else { return }
+            waiting.removeFirst()
+            let token = [UInt8](repeating: 7, count: 28) + withUnsafeBytes(of: serial.bigEndian) { Array($0) }
+            let isTaken = token.withUnsafeBytes { token in
+                Array("{}".utf8).withUnsafeBytes { payload in
+                    link.exchange.send(
+                        PushOptions(), token: token, payload: payload,
+                        ticket: PushTicket(batch: 1, position: serial), at: now)
+                }
+            }
+            guard isTaken else { throw Fault(description: "room, and a push is not taken") }
+            link.sent[serial] = true
+        }
+    }
+
+    /// What the program does at the end of a turn: the socket takes a part.
+    private func fill(_ link: Link) {
+        if link.queued.isEmpty {
+            link.exchange.left(allBut: 0, at: now)
+            let room = UnsafeMutableRawBufferPointer.allocate(byteCount: int(1...4000), alignment: 1)
+            defer { room.deallocate() }
+            link.queued += room[..<link.exchange.fill(room)]
+        }
+        let count = chance(4) ? int(0...200) : link.queued.count
+        link.flying += link.queued.prefix(count)
+        link.queued.removeFirst(min(count, link.queued.count))
+    }
+
+    /// What the network and the gateway do.
+    private func move(_ link: Link, isCalm: Bool) {
+        if isCalm || !troubles.contains(.slowness) || chance(30) {
+            let count = chance(3) ? int(0...300) : link.flying.count
+            link.unread += link.flying.prefix(count)
+            link.flying.removeFirst(min(count, link.flying.count))
+        }
+        // It reads what its machine has soon: within the quiet time less the longest reply delay.
+        link.peer.read(link.unread, at: now)
+        link.unread = []
+        if let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
+    }
+
+    private func receive(_ link: Link) throws {
+        if !link.reply.isEmpty {
+            let part = chance(3) ? Array(link.reply.prefix(int(1...5))) : link.reply
+            link.reply.removeFirst(part.count)
+            link.exchange.left(allBut: link.queued.count, at: now)
+            part.withUnsafeBytes { link.exchange.receive($0, at: now) }
+            try drain(link)
+        }
+        if let farewell = link.peer.farewell, farewell.closesAt <= now, link.reply.isEmpty,
+            !link.exchange.hasEnded
+        {
+            link.exchange.left(allBut: link.queued.count, at: now)
+            link.exchange.end("closed", at: now)
+            try drain(link)
+        }
+    }
+
+    private func look(_ link: Link) throws {
+        // Everything that has come is read before the clock is looked at.
+        while !link.reply.isEmpty, !link.exchange.hasEnded { try receive(link) }
+        guard !link.exchange.hasEnded else { return }
+        link.exchange.left(allBut: link.queued.count, at: now)
+        link.exchange.look(unacknowledged: link.flying.count, at: now)
+        try drain(link)
+    }
+
+    // MARK: What the exchange tells
+
+    private func drain(_ link: Link) throws {
+        while let event = link.exchange.nextEvent() {
+            switch event {
+            case .settled(let ticket, let fate): try settled(ticket.position, fate, of: link)
+            case .isOver:
+                link.exchange.left(allBut: link.queued.count, at: now)
+                link.exchange.end("over", at: now)
+            case .wasWrong(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
+            case .hasRoom, .isSpent, .ended: break
+            }
+        }
+    }
+
+    private func settled(_ serial: UInt32, _ fate: Fate, of link: Link) throws {
+        guard link.sent.removeValue(forKey: serial) != nil else {
+            throw Fault(description: "push \(serial) is settled twice")
+        }
+        let wasAccepted = link.peer.accepted.contains(serial)
+        switch fate {
+        case .delivered:
+            guard wasAccepted else { throw Fault(description: "push \(serial) is lost") }
+            fates[serial] = true
+        case .refused(let refusal):
+            guard link.peer.refused.contains(serial) else {
+                throw Fault(description: "push \(serial) was not refused: \(refusal.verdict)")
+            }
+            fates[serial] = false
+        case .unprocessed:
+            guard !wasAccepted else {
+                throw Fault(description: "push \(serial) was accepted, and is sent again")
+            }
+            waiting.append(serial)
+        case .unknown:
+            doubted[serial, default: 0] += 1
+            waiting.append(serial)
+        }
+        if wasAccepted { accepted[serial, default: 0] += 1 }
+    }
+
+    private func judge(_ serial: UInt32) throws {
+        let times = accepted[serial, default: 0]
+        doubled += max(0, times - 1)
+        guard times <= 1 + doubted[serial, default: 0] else {
+            throw Fault(
+                description: "push \(serial) was accepted \(times) times, in doubt \(doubted[serial] ?? 0)")
+        }
+        guard fates[serial] == (kind(serial) == .good) else {
+            throw Fault(
+                description: "push \(serial), \(kind(serial)), came to \(String(describing: fates[serial]))")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import APNs
+import Foundation
+import Testing
+
+@testable import Gateway
+
+/// `PUSHFARM_SEEDS=1000` plays as many seeds of each kind of trouble.
+@Suite struct BinarySimulationTests {
+    private static let seeds =
+        ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 6
+    private static let troubles: [BinarySimulation.Troubles] = [
+        [], .badTokens, [.badTokens, .farewells], [.badTokens, .closes], [.badTokens, .slowness],
+        [.badTokens, .pauses],
+        [.badTokens, .retirement], .all,
+    ]
+
+    private func play(
+        _ seed: UInt64, _ kind: Int, command: BinaryCommand = .framed, sentinel: Bool = false,
+        _ type: BinaryExchange.Type = BinaryExchange.self
+    ) throws -> Int {
+        let simulation = BinarySimulation(
+            seed: seed, troubles: Self.troubles[kind],
+            settings: BinarySettings(command: command, endsWithSentinel: sentinel), type: type)
+        try simulation.run()
+        return simulation.doubled
+    }
+
+    @Test(arguments: troubles.indices, [BinaryCommand.framed, .enhanced])
+    func `no push is lost, and none is doubled without doubt`(kind: Int, command: BinaryCommand) async {
+        for seed in 0..<Self.seeds {
+            do {
+                let doubled = try play(seed, kind, command: command, sentinel: seed % 2 == 1)
+                if !Self.troubles[kind].contains(.closes) {
+                    #expect(doubled == 0, "seed \(seed), kind \(kind)")
+                }
+            } catch {
+                Issue.record("seed \(seed), kind \(kind): \(error)")
+                return
+            }
+            await Task.yield()
+        }
+    }
+
+    @Test(arguments: BinaryMutant.all)
+    func `a fault put in on purpose is noticed`(mutant: BinaryMutant) async {
+        for seed in 0..<UInt64(40) {
+            do {
+                _ = try play(seed, Int(seed) % Self.troubles.count, sentinel: seed % 2 == 1, mutant.type)
+            } catch { return }
+            await Task.yield()
+        }
+        Issue.record("nobody noticed: \(mutant)")
+    }
+}
