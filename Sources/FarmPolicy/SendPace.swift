@@ -5,6 +5,8 @@
 package struct SendPace: Hashable, Sendable {
     package static let least = 16
     package static let most = 65_536
+    private static let leastBlind = 64
+    private static let mostBlind = 1024
     /// So many accepted pushes between two refusals are expected of a gateway that nothing is known of.
     private static let expectedRun = 1024
     /// More than the mean run, or connections would wait for the quiet that proves them safe instead of for the next refusal.
@@ -14,7 +16,13 @@ package struct SendPace: Hashable, Sendable {
     private var run = Self.expectedRun
     private var safeInARow = 0
 
-    package init() {}
+    private let most: Int
+
+    /// - Parameter isBlind: the gateway never names what it refused, so all that is in doubt goes again: little at a time.
+    package init(isBlind: Bool = false) {
+        most = isBlind ? Self.mostBlind : Self.most
+        if isBlind { (run, window) = (Self.leastBlind / Self.runs, Self.leastBlind) }
+    }
 
     /// Pushes that a connection may have in its window.
     package private(set) var window = Self.runs * Self.expectedRun
@@ -22,16 +30,16 @@ package struct SendPace: Hashable, Sendable {
     /// A push was refused after `accepted` others on its connection.
     package mutating func refused(after accepted: Int) {
         run = (3 * run + accepted) / 4
-        window = min(max(Self.runs * run, Self.least), Self.most)
+        window = min(max(Self.runs * run, Self.least), most)
         safeInARow = 0
     }
 
     /// So many were accepted and no one was refused: a whole window of them, and it may be twice as large.
     package mutating func accepted(_ count: Int) {
         safeInARow += count
-        guard safeInARow >= window, window < Self.most else { return }
+        guard safeInARow >= window, window < most else { return }
         safeInARow = 0
-        window = min(2 * window, Self.most)
+        window = min(2 * window, most)
         run = window / Self.runs
     }
 

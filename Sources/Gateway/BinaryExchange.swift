@@ -253,17 +253,30 @@ class BinaryExchange {
     /// The connection is closed: what is open is settled, as what is known of it.
     func end(_ reason: String, at now: Instant) {
         guard !hasEnded else { return }
-        hasEnded = true
-        isOver = true
+        let wasOver = isOver
+        (hasEnded, isOver) = (true, true)
         let split = window.split(after: experience.quiet.current, at: now)
         accept(split.safe)
-        if split.unknown > 0, !settings.command.isIdentified { experience.pace.lostTrack() }
-        for _ in 0..<split.unknown {
+        for _ in 0..<doubtful(split, isPeersDoing: !wasOver) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
             tell(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
         }
         while let ticket = pop() { tell(.settled(ticket, .unprocessed)) }
         tell(.ended(reason: reason))
+    }
+
+    /// Without identifiers an end says that something was refused, and only a window of one says what.
+    ///
+    /// - Returns: the pushes in doubt.
+    private func doubtful(_ split: SendWindow.Split, isPeersDoing: Bool) -> Int {
+        guard !settings.command.isIdentified, split.unknown > 0, isPeersDoing else { return split.unknown }
+        experience.pace.lostTrack()
+        guard split.unknown == 1, let ticket = pop() else { return split.unknown }
+        let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
+        tell(
+            .settled(
+                ticket, .refused(Refusal(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
+        return 0
     }
 
     private func finish(_ reason: String) {

@@ -5,7 +5,10 @@ import FarmPolicy
 /// between two refusals.
 final class BinaryExperience {
     var quiet: QuietTime
-    var pace = SendPace()
+    var pace: SendPace
 
-    init(_ settings: BinarySettings) { quiet = QuietTime(least: settings.quietTime) }
+    init(_ settings: BinarySettings) {
+        quiet = QuietTime(least: settings.quietTime)
+        pace = SendPace(isBlind: !settings.command.isIdentified)
+    }
 }

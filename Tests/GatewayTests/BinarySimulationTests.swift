@@ -7,7 +7,7 @@ import Testing
 /// `PUSHFARM_SEEDS=1000` plays as many seeds of each kind of trouble.
 @Suite struct BinarySimulationTests {
     private static let seeds =
-        ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 6
+        ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 3
     private static let troubles: [BinarySimulation.Troubles] = [
         [], .badTokens, [.badTokens, .farewells], [.badTokens, .closes], [.badTokens, .slowness],
         [.badTokens, .pauses],
