@@ -47,7 +47,10 @@ import Transport
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
         ticket: PushTicket, at now: ContinuousClock.Instant
     ) -> Bool {
-        guard exchange.send(head.options, token: token, payload: payload, ticket: ticket, at: now) else {
+        guard
+            exchange.send(
+                head.options, isRetry: head.isRetry, token: token, payload: payload, ticket: ticket, at: now)
+        else {
             return false
         }
         if exchange.wantsWrite { stream.setNeedsFlush() }

@@ -25,6 +25,8 @@ class BinaryExchange {
     private var handed: UInt64 = 0
     /// Since when nothing has moved, while there is something to move.
     private var movedAt: Instant
+    /// The push in the window must not have company.
+    private var isAlone = false
     private var isRetiring = false
     private var isOver = false
     private(set) var hasEnded = false
@@ -56,7 +58,7 @@ class BinaryExchange {
     }
 
     /// Pushes that may be sent now.
-    var room: Int { isRetiring || isOver ? 0 : window.room }
+    var room: Int { isSpent || isAlone && !window.isEmpty ? 0 : window.room }
     /// Pushes sent and not settled.
     var openPushes: Int { window.count }
     /// The most pushes that may be open at a time.
@@ -74,12 +76,17 @@ class BinaryExchange {
     // MARK: Pushes
 
     /// Sends one push; only with ``room``. Token and payload are valid during the call.
+    /// - Parameter isRetry: it was tried before.
     /// - Returns: whether it was taken.
     func send(
-        _ options: PushOptions, token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer,
+        _ options: PushOptions, isRetry: Bool = false, token: UnsafeRawBufferPointer,
+        payload: UnsafeRawBufferPointer,
         ticket: PushTicket, at now: Instant
     ) -> Bool {
         guard room > 0 else { return false }
+        // A gateway that names nothing may have closed because of it: only by itself does that show.
+        isAlone = isRetry && !settings.command.isIdentified
+        guard !isAlone || window.isEmpty else { return false }
         // What the gateway would refuse by its size would take all that follows down with it.
         let oversize: BinaryStatus? =
             if payload.count > settings.command.longestPayload {
@@ -275,7 +282,8 @@ class BinaryExchange {
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
         tell(
             .settled(
-                ticket, .refused(Refusal(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
+                ticket,
+                .refused(Refusal(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
         return 0
     }
 

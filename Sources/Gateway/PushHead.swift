@@ -3,6 +3,8 @@ package import PushModel
 /// The options that the pushes of one segment share, as request headers as well; compared by identity.
 package final class PushHead {
     let options: PushOptions
+    /// They were tried before.
+    let isRetry: Bool
     let topic: [UInt8]
     let pushType: String
     let priority: String
@@ -10,8 +12,9 @@ package final class PushHead {
     let collapseID: String?
 
     /// - Parameter topic: of the app, to which the push type adds its suffix; the options' own topic wins.
-    package init(_ options: PushOptions, appTopic: String) {
+    package init(_ options: PushOptions, appTopic: String, isRetry: Bool = false) {
         self.options = options
+        self.isRetry = isRetry
         topic = Array((options.topic ?? options.pushType.topic(ofApp: appTopic)).utf8)
         pushType = options.pushType.name
         priority = String(options.priority)

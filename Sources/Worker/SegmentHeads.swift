@@ -13,7 +13,8 @@ struct SegmentHeads {
 
     mutating func head(of segment: Int, in batch: Batch, appTopic: String) -> PushHead {
         if let head = heads[segment] { return head }
-        let head = PushHead(batch.segments[segment].options, appTopic: appTopic)
+        let one = batch.segments[segment]
+        let head = PushHead(one.options, appTopic: appTopic, isRetry: one.attempt > 0)
         heads[segment] = head
         return head
     }

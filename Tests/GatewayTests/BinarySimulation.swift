@@ -139,14 +139,21 @@ final class BinarySimulation {
             guard let serial = waiting.first, link.exchange.room > 0 else { return }
             waiting.removeFirst()
             let token = [UInt8](repeating: 7, count: 28) + withUnsafeBytes(of: serial.bigEndian) { Array($0) }
+            let isRetry = doubted[serial] != nil
             let isTaken = token.withUnsafeBytes { token in
                 Array("{}".utf8).withUnsafeBytes { payload in
                     link.exchange.send(
-                        PushOptions(), token: token, payload: payload,
+                        PushOptions(), isRetry: isRetry, token: token, payload: payload,
                         ticket: PushTicket(batch: 1, position: serial), at: now)
                 }
             }
-            guard isTaken else { throw Fault(description: "room, and a push is not taken") }
+            guard isTaken else {
+                guard isRetry, settings.command == .simple else {
+                    throw Fault(description: "room, and a push is not taken")
+                }
+                // It waits until a connection has nothing else.
+                return waiting.insert(serial, at: 0)
+            }
             link.sent[serial] = true
         }
     }

@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    /// A close without a cause would blame a good push, as it must.
+    @Test(
+        arguments: troubles.indices.filter {
+            !troubles[$0].contains(.closes) && !troubles[$0].contains(.farewells)
+        })
+    func `a gateway that names nothing is found out about push by push`(kind: Int) async {
+        for seed in 0..<Self.seeds {
+            do { _ = try play(seed, kind, command: .simple) } catch {
+                Issue.record("seed \(seed), kind \(kind): \(error)")
+                return
+            }
+            await Task.yield()
+        }
+    }
+
     @Test(arguments: BinaryMutant.all)
     func `a fault put in on purpose is noticed`(mutant: BinaryMutant) async {
         for seed in 0..<UInt64(40) {
