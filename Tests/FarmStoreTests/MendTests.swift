@@ -107,6 +107,10 @@ import Testing
         ("a batch in flight without a stamp", [["HSET", "states", "F", "|1|4||2|xx.."]], [0, 0, 0]),
         ("too large a credit", [["HSET", "states", "F", "w1|1|99||2|xx.."]], [0, 0, 0]),
         ("an entry that cannot be read", [["XADD", "results", "*", "r", "?nonsense"]], [0, 0, 0]),
+        (
+            "an entry of closed pushes that cannot be read",
+            [["XADD", "results", "*", "k", "U", "b", "?nonsense", "p", "1-2"]], [0, 0, 0]
+        ),
         ("an account that lost numbers", [["HDEL", "job:flies", "in_flight"]], [0, 0, 0]),
         ("an account that waits for nothing", [["HSET", "job:waits", "waiting", "9"]], [0, 0, 0]),
         (
@@ -183,6 +187,15 @@ import Testing
             let account = try desk.account(job)
             #expect(account.state == .finished && account.queued == 0)
         }
+    }
+
+    @Test func `what nobody can read is set aside whole`() throws {
+        let batches = try farm()
+        try run(["HSET", "batches", batches[0], "nonsense"])
+        try run(["XADD", "results", "*", "k", "U", "b", "?nonsense", "p", "1-2"])
+        try repair()
+        let kept = try run(["HVALS", "unreadable"]).array?.compactMap(\.text)
+        #expect(Set(kept ?? []) == ["nonsense", "k U b ?nonsense p 1-2"])
     }
 
     @Test func `a whole farm is not touched by a repair`() throws {
