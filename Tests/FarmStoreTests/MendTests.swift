@@ -46,7 +46,7 @@ import Testing
         var cursor: String? = "0"
         while let start = cursor {
             let reply = try desk.perform(ScanAccounts(shards: Desk.shards, cursor: start))
-            jobs += reply.jobs
+            jobs += reply.items
             cursor = reply.next
         }
         return jobs
@@ -216,7 +216,7 @@ import Testing
             seen += part.batches
         }
         #expect(Set(seen) == Set(batches))
-        #expect(try Set(desk.perform(ScanBatches()).batches) == Set(batches))
+        #expect(try Set(desk.perform(ScanBatches()).items) == Set(batches))
         #expect(jobs["waits"]?.open == 4 && jobs["flies"]?.open == 4 && jobs["later"]?.open == 4)
         #expect(jobs["flies"]?.inFlight == 4 && jobs["later"]?.waiting == 4)
         #expect(try unsettled().sorted() == ["flies", "later", "waits"])
@@ -239,7 +239,7 @@ import Testing
             let before = try accountsRead()
             let reply = try desk.perform(ScanAccounts(shards: Desk.shards, cursor: start))
             #expect(try accountsRead() - before < 500)
-            found += reply.jobs
+            found += reply.items
             cursor = reply.next
             pages += 1
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FarmStore
 
-/// Reliability plan, layer C: every line of every script changed in turn (`make mutants`).
+/// docs/proof.md, C: every line of every script changed in turn (`make mutants`).
 @Suite struct LineMutantTests {
     private static let environment = ProcessInfo.processInfo.environment
 
