@@ -24,7 +24,8 @@
 -- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
 -- was not sending.
 -- A crash with suspects of one job only, and nothing else in the air, is held against the job as well, and so is one
--- before any send, or with suspects that are not sent again; once for each worker, whose shards may take several calls.
+-- before any send, or with suspects that are not sent again, as far as the shards of one call show; once for each worker,
+-- whose shards may take several calls.
 -- A batch that nobody can read is parked. The positions of a quarantined job are parked when their batches are checked
 -- out.
 local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
