@@ -39,7 +39,7 @@ extension ScriptCase {
         },
         ScriptCase("raises no credit while the first push is alone in the air", again: .same) { desk in
             let batch = try desk.held([("a", 9)])
-            try desk.set(batch.id, to: "w1|1|1|9,1,1,2,0,0,0,0|9|.........")
+            try desk.set(batch.id, to: "w1|1|1|9,2,1,1,0,0,0,0|9|.........")
             return desk.reportRequest(batch.id, 0..<0, wanted: 9, entry: [])
         },
         ScriptCase("raises the credit no further than it is asked", again: .same) { desk in
