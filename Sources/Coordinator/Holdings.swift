@@ -4,7 +4,8 @@ import FarmStore
 /// What of one app is this host's: its intake and its shards. Is told what happens, and says what Redis is to be asked.
 ///
 /// A round is a row of ``Step``s, one after the other: what is to be given back goes first, then what is ours is kept, then
-/// what should be ours is taken as soon as it is free, and what should be another's only after it has stayed free.
+/// what should be ours is taken as soon as it is free, and what should be another's only after it has stayed free. Not final
+/// only so that tests can break it on purpose.
 class Holdings {
     typealias Instant = ContinuousClock.Instant
     typealias Shard = (number: Int, token: FenceToken)

@@ -55,7 +55,7 @@ package actor Loop {
         LoopExecutor.shared.atEndOfTurn(listener)
     }
 
-    /// Waits without blocking the loop: for back-off and for slow polls, never for an event.
+    /// Waits at least so long, without blocking the loop: for back-off and for slow polls, never for an event.
     @Loop package static func sleep(for duration: Duration) async throws(CancellationError) {
         let nap = Nap()
         await withTaskCancellationHandler {
@@ -78,12 +78,19 @@ package actor Loop {
         private var continuation: CheckedContinuation<Void, Never>?
 
         func wait(for duration: Duration) async {
+            let end = ContinuousClock.now + duration
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled else { return continuation.resume() }
                 self.continuation = continuation
-                timer = Timer { [unowned self] in wake() }
+                timer = Timer { [unowned self] in ring(end) }
                 timer?.start(after: duration)
             }
+        }
+
+        /// The loop counts whole milliseconds, so its timers may be a part of one early.
+        private func ring(_ end: ContinuousClock.Instant) {
+            let left = ContinuousClock.now.duration(to: end)
+            if left > .zero { timer?.start(after: left) } else { wake() }
         }
 
         func wake() {

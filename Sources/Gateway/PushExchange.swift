@@ -6,7 +6,7 @@ import PushModel
 /// APNs over one HTTP/2 connection, without the connection: pushes, bytes and moments in, bytes and events out.
 ///
 /// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took is settled exactly once,
-/// at the latest by ``end(_:)``.
+/// at the latest by ``end(_:)``. Not final only so that tests can break it on purpose.
 class PushExchange {
     typealias Instant = ContinuousClock.Instant
 

@@ -1,16 +1,22 @@
 /// Hands out pointers to per-stream state that stay put, and takes them back for reuse.
 struct SlotPool<Slot: BitwiseCopyable>: ~Copyable {
-    private var slabs: [UnsafeMutableBufferPointer<Slot>] = []
+    /// An object, because the compiler forgets the deinitializer of a generic type that cannot be copied when it optimises
+    /// file by file (Swift 6.3; not in whole modules, which releases are built of).
+    private final class Memory {
+        var slabs: [UnsafeMutableBufferPointer<Slot>] = []
+
+        deinit {
+            for slab in slabs { slab.deallocate() }
+        }
+    }
+
+    private let memory = Memory()
     private var free: [UnsafeMutablePointer<Slot>] = []
     private(set) var used = 0
     private let blank: Slot
 
     init(blank: Slot) {
         self.blank = blank
-    }
-
-    deinit {
-        for slab in slabs { slab.deallocate() }
     }
 
     mutating func take() -> UnsafeMutablePointer<Slot> {
@@ -29,15 +35,15 @@ struct SlotPool<Slot: BitwiseCopyable>: ~Copyable {
 
     /// The slots whose content matches; for rare events only, it looks at every one.
     func all(where matches: (Slot) -> Bool) -> [UnsafeMutablePointer<Slot>] {
-        slabs.flatMap { slab in
+        memory.slabs.flatMap { slab in
             slab.indices.filter { matches(slab[$0]) }.map { slab.baseAddress! + $0 }
         }
     }
 
     private mutating func grow() {
-        let slab = UnsafeMutableBufferPointer<Slot>.allocate(capacity: slabs.isEmpty ? 64 : 256)
+        let slab = UnsafeMutableBufferPointer<Slot>.allocate(capacity: memory.slabs.isEmpty ? 64 : 256)
         slab.initialize(repeating: blank)
-        slabs.append(slab)
+        memory.slabs.append(slab)
         for index in slab.indices.reversed() { free.append(slab.baseAddress! + index) }
     }
 }

@@ -47,12 +47,23 @@ import Testing
             for word in words { command.append(word) }
             return try await redis.call(command)
         }
+
+        func putInFlight(_ shard: String, _ state: String, _ body: [UInt8]) async throws {
+            let (own, id) = ("{pushfarm:demo}:", shard + ".h.x")
+            try await run("HSET", own + "states", id, state)
+            var command = RESPCommand("HSET", own + "batches", id)
+            command.append(body)
+            _ = try await redis.call(command)
+            try await run("RPUSH", own + "flight:" + shard, id)
+        }
     }
 
     /// One push.
-    private static var body: [UInt8] {
+    private static func body(_ delivery: Delivery = .atLeastOnce) -> [UInt8] {
         var builder = BatchBuilder()
-        let head = SegmentHead(jobID: "job", options: PushOptions(), attempt: 0)
+        var options = PushOptions()
+        options.delivery = delivery
+        let head = SegmentHead(jobID: "job", options: options, attempt: 0)
         Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
         [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
         return builder.finish() ?? []
@@ -64,13 +75,7 @@ import Testing
             let app = desk.app("demo")
             #expect(await app.leases.keep() == .kept)
             let own = "{pushfarm:demo}:"
-            for shard in ["03", "20"] {
-                try await desk.run("HSET", own + "states", shard + ".h.x", "w2|1|0||1|.")
-                var body = RESPCommand("HSET", own + "batches", shard + ".h.x")
-                body.append(Self.body)
-                _ = try await desk.redis.call(body)
-                try await desk.run("RPUSH", own + "flight:" + shard, shard + ".h.x")
-            }
+            for shard in ["03", "20"] { try await desk.putInFlight(shard, "w2|1|0||1|.", Self.body()) }
             var asked = 0
             var mayServe: [Bool] = []
             var told = 0
@@ -99,6 +104,25 @@ import Testing
             #expect(await app.accused(by: "w1") == [])
             try await desk.run("SET", "{pushfarm:demo}:flight:20", "x")
             #expect(await app.accused(by: "w1") == nil)
+            desk.redis.close()
+        }
+    }
+
+    /// Batches are taken back in portions: each of them sees the crash.
+    @Test func `one crash is held against a job once, in however many shards its pushes were`() async throws {
+        try await onLoop {
+            let desk = try await Desk()
+            let app = desk.app("demo")
+            #expect(await app.leases.keep() == .kept)
+            let account = "{pushfarm:demo}:job:job"
+            try await desk.run("HSET", account, "state", "open", "accepted", "2", "in_flight", "2")
+            for crash in 1...2 {
+                for shard in ["03", "20"] {
+                    try await desk.putInFlight(shard, "w\(crash)|1|1||1|.", Self.body(.atMostOnce))
+                }
+                _ = await app.reclaim(from: "w\(crash)", .crash(hadSent: true))
+                #expect(try await desk.run("HGET", account, "crashes").text == "\(crash)")
+            }
             desk.redis.close()
         }
     }

@@ -89,6 +89,27 @@ import Testing
         try await onLoop { try await Loop.sleep(for: .milliseconds(1)) }
     }
 
+    @Test func `no sleeper wakes up before its time, however often others wake the loop`() async throws {
+        let shortage = try await onLoop { () async throws -> Duration in
+            let sleepers = (0..<100).map { number in
+                Task { @Loop () async throws -> Duration in
+                    var most = Duration.zero
+                    let wanted = Duration.milliseconds(2 + number % 7)
+                    for _ in 0..<10 {
+                        let start = ContinuousClock.now
+                        try await Loop.sleep(for: wanted)
+                        most = max(most, wanted - start.duration(to: .now))
+                    }
+                    return most
+                }
+            }
+            var most = Duration.zero
+            for sleeper in sleepers { most = max(most, try await sleeper.value) }
+            return most
+        }
+        #expect(shortage == .zero)
+    }
+
     @Test(arguments: [true, false]) func `a cancelled sleeper wakes up with an error`(isEarly: Bool)
         async throws
     {

@@ -20,9 +20,10 @@ package struct ProcessTable {
         return words.dropFirst().first.map { $0 == word } ?? false
     }
 
-    /// Whether it is more than a zombie.
+    /// Whether it is more than a zombie, and none of ours: a sanitizer's reader of names outlives for a moment whom it read for.
     private static func lives(_ pid: pid_t) -> Bool {
         guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return false }
+        guard !line.contains("(llvm-symbolizer)") else { return false }
         return line[end...].split(separator: " ").dropFirst().first != "Z"
     }
 

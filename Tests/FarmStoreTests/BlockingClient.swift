@@ -7,9 +7,14 @@ import enum FarmStore.RedisError
 final class BlockingClient {
     private let socket: UnixSocket
     private let reader = RESPReader()
+    /// Milliseconds until an answer is given up: a script may never end.
+    private let patience: Int32
 
     /// Tries until the server listens.
-    init(_ path: String) throws { socket = try UnixSocket.open(path) }
+    init(_ path: String, patience: Int32 = 30_000) throws {
+        socket = try UnixSocket.open(path)
+        self.patience = patience
+    }
 
     func send(_ command: RESPCommand) throws { try send([command]) }
 
@@ -22,8 +27,7 @@ final class BlockingClient {
     func receive() throws -> RESPValue {
         while true {
             if let value = try reader.next() { return value }
-            // A script may never end.
-            guard hasAnswer(within: 30_000) else { throw RedisError.lost("no answer") }
+            guard hasAnswer(within: patience) else { throw RedisError.lost("no answer") }
             try reader.feed(socket.receive())
         }
     }

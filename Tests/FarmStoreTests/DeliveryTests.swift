@@ -32,6 +32,19 @@ import Testing
         #expect(try desk.audit() == [])
     }
 
+    @Test func `a fact about a batch whose body is gone changes nothing, however often it is told`() throws {
+        try desk.split([("j1", 4)])
+        let batch = try #require(try desk.checkout().batches.first)
+        try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batch.id, batch.delivery)]))
+        try desk.redis.run("HDEL", "{pushfarm:demo}:batches", "\(batch.id)")
+        for _ in 0..<2 {
+            #expect(throws: StoreError.self) {
+                try desk.report(batch, 0..<2, entry: Desk.delivered("j1", 2))
+            }
+        }
+        #expect(try desk.results().isEmpty && desk.account("j1").inFlight == 0)
+    }
+
     @Test func `high goes before bulk, and shards in turns`() throws {
         for (step, shard, lane) in [
             (1, 0, Lane.bulk), (2, 0, .high), (3, 0, .high), (4, 1, .high), (5, 1, .bulk),

@@ -9,21 +9,27 @@ import class FarmHarness.ScratchRedis
 final class PrivateRedis {
     private let server: ScratchRedis
     private let client: BlockingClient
+    private let patience: Int32
     private var hashes: [Script: [UInt8]] = [:]
     /// How scripts are loaded.
     var variant = ScriptVariant() {
         didSet { forgetScripts() }
     }
 
-    init(_ options: [String] = []) throws {
+    /// - Parameter patience: milliseconds until its clients give an answer up.
+    init(_ options: [String] = [], patience: Int32 = 30_000) throws {
         server = try ScratchRedis(options)
-        client = try BlockingClient(server.socket)
+        client = try BlockingClient(server.socket, patience: patience)
+        self.patience = patience
     }
 
     var address: RedisAddress { RedisAddress(endpoint: .unix(path: server.socket)) }
 
     /// Another client, such as one that blocks.
-    func anotherClient() throws -> BlockingClient { try BlockingClient(server.socket) }
+    func anotherClient() throws -> BlockingClient { try BlockingClient(server.socket, patience: patience) }
+
+    /// Whether it answers what it is asked: not while a script runs without end, nor an answer behind afterwards.
+    var answers: Bool { (try? run("PING"))?.text == "PONG" }
 
     @discardableResult
     func run(_ words: String...) throws -> RESPValue {

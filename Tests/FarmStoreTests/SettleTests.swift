@@ -91,14 +91,20 @@ import Testing
         #expect(rest.records == [records[1]] && rest.next == nil)
     }
 
-    @Test func `dead tokens are bounded`() throws {
+    /// So many tokens of which 20 may stay; a call drops a thousand.
+    @Test(arguments: [(19, 19), (20, 20), (21, 20), (50, 20), (1020, 20), (1120, 120)])
+    func `dead tokens are bounded`(tokens: Int, left: Int64) throws {
         let records = try reported()
         var settlement = Desk.settlement(records[0], "j1", delivered: 3)
-        settlement.deadTokens = Desk.tokens(50).map { .init(token: $0[...], timestamp: 1) }
+        settlement.deadTokens = Desk.tokens(tokens).map { .init(token: $0[...], timestamp: 1) }
         var retention = Retention()
         retention.invalidTokens = 20
         try desk.perform(Settle([settlement], retention: retention))
-        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == 20)
+        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == left)
+        settlement = Desk.settlement(records[1], "j2", delivered: 3)
+        settlement.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 2)]
+        try desk.perform(Settle([settlement], retention: retention))
+        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == Int64(min(tokens, 20)))
     }
 
     @Test(arguments: [

@@ -8,7 +8,7 @@ extension PatientFarms {
         @Test func `deliver_at is waited for`() async throws {
             let farm = try await Farm()
             let tokens = Tokens.make(50)
-            let time = Int(Date().timeIntervalSince1970) + 3
+            let time = Int(Date().timeIntervalSince1970) + 6
             try farm.push([Job(id: "later", tokens: tokens, fields: #""deliver_at":\#(time)"#)])
             _ = try await farm.event("job.accepted")
             let waiting = try #require(try await farm.account("later"))
@@ -27,13 +27,13 @@ extension PatientFarms {
             let now = Int(Date().timeIntervalSince1970)
             let tokens = Tokens.make(20)
             try farm.push([
-                Job(id: "old", tokens: tokens, fields: #""deliver_at":\#(now + 2),"expires_at":\#(now + 3)"#)
+                Job(id: "old", tokens: tokens, fields: #""deliver_at":\#(now + 6),"expires_at":\#(now + 7)"#)
             ])
             _ = try await farm.event("job.accepted")
             // The deadline passes while nobody delivers.
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
-            try await eventually("the deadline has passed") { Date().timeIntervalSince1970 > Double(now + 3) }
+            try await eventually("the deadline has passed") { Date().timeIntervalSince1970 > Double(now + 7) }
             try farm.restartCoordinator()
             let account = try await farm.finished("old")
             #expect(account.expired == 20 && account.delivered == 0 && account.failed == 0)

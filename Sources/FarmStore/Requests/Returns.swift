@@ -31,6 +31,32 @@ package struct PutBack: Request {
     }
 }
 
+/// Which shards a worker that is gone had pushes of in the air. To be asked before its batches are taken back.
+package struct ReadAccused: Request {
+    package struct Reply: Equatable, Sendable {
+        package let suspects: Int
+        package let shards: [Int]
+    }
+
+    package static var script: Script? { .accused }
+
+    package var worker: String
+    package var shards: [Int]
+
+    package init(worker: String, shards: [Int]) { (self.worker, self.shards) = (worker, shards) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(worker)
+        for shard in shards { command.append(LeaseField.name(ofShard: shard)) }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "accused")
+        return Reply(suspects: try reader.integer(), shards: try reader.remainingShards())
+    }
+}
+
 /// Takes batches back from workers that are gone. At most 16 shards a call hold Redis up for less than 5 ms.
 package struct Reclaim: Request {
     package enum Workers: Sendable {

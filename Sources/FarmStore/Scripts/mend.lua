@@ -160,7 +160,7 @@ if ARGV[3] == 'batch' then
 end
 count_all(shards)
 for _, entry in ipairs(broken) do
-    call('HSET', P .. 'unreadable', entry[1], entry[2][2] or '')
+    call('HSET', P .. 'unreadable', entry[1], table.concat(entry[2], ' '))
     call('XDEL', P .. 'results', entry[1])
     note('results entry', entry[1], 'set aside as unreadable')
 end

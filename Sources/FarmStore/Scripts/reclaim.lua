@@ -6,8 +6,8 @@
 --       doing) | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
 --       the last minute, this one included; 5 crashes that fail a single suspect; 6 kills in a row that accuse, and
 --       7 of them with the same single suspect that fail it; 8 and 9 the same when other workers were killed as well;
---       10 crashes before any send that park a batch; 11 crashes that quarantine a job; 12 workers; workers × name;
---       then (NN, token)…
+--       10 crashes before any send that park a batch; 11 crashes that quarantine a job; 12 workers, one if it crashed or
+--       was killed; workers × name; then (NN, token)…
 -- Reply [batches put back, suspects counted, positions closed as unknown, as poison, batches parked, [shards fenced],
 --       [shards with batches put back], [jobs quarantined]]
 -- Fence each shard's token. OOM allowed.
@@ -24,8 +24,10 @@
 -- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
 -- was not sending.
 -- A crash with suspects of one job only, and nothing else in the air, is held against the job as well, and so is one
--- before any send, or with suspects that are not sent again. A batch that nobody can read is parked. The positions of a
--- quarantined job are parked when their batches are checked out.
+-- before any send, or with suspects that are not sent again, as far as the shards of one call show; once for each worker,
+-- whose shards may take several calls.
+-- A batch that nobody can read is parked. The positions of a quarantined job are parked when their batches are checked
+-- out.
 local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
@@ -202,8 +204,10 @@ blame_only(before_any_send)
 if fate == 'crash' and was_lost then blame_only(in_air) end
 for job in pairs(blamed) do
     local account = P .. 'job:' .. job
-    if call('HGET', account, 'state') == 'open' then
+    local old = call('HMGET', account, 'state', 'last_crash')
+    if old[1] == 'open' and old[2] ~= ARGV[13] then
         local n, t = call('HINCRBY', account, 'crashes', 1), now()
+        call('HSET', account, 'last_crash', ARGV[13])
         if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
             count_quarantined()
             call('HSET', account, 'parked', 'poison')

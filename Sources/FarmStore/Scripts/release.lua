@@ -7,7 +7,8 @@
 -- Fence none: each id is moved by whoever finds it in the list. OOM allowed.
 -- Again the job is no longer quarantined, its batches no longer parked.
 --
--- A batch that nobody can read stays: `fsck` is for that. One that is not in the list of the parked ones opens its parked positions when it is checked out, or at its end.
+-- A batch that nobody can read stays: `fsck` is for that. One that is not in the list of the parked ones opens its
+-- parked positions when it is checked out, or at its end.
 local most, at, job, jobs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], {}
 if job ~= '' then
     if call('HDEL', P .. 'quarantine', job) == 1 then jobs = { job } end
@@ -17,7 +18,7 @@ elseif at == 0 then
 end
 count_quarantined()
 for _, id in ipairs(jobs) do
-    call('HDEL', P .. 'job:' .. id, 'parked', 'crashes')
+    call('HDEL', P .. 'job:' .. id, 'parked', 'crashes', 'last_crash')
     tell('job.released', now(), 'job', id)
 end
 

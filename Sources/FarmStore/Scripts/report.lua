@@ -47,20 +47,23 @@ if #runs > 0 then
     end
     parts[n + 1] = map:sub(next)
     s.map = table.concat(parts)
-    if ARGV[6] == '1' then
-        call('XADD', P .. 'results', '*', 'r', entry)
-    else
-        call('XADD', P .. 'results', '*', 'r', entry, 'l', id:match('%.(%a)'))
-    end
-    local parked = map:find('p', 1, true)
+    local parked, sums = map:find('p', 1, true), nil
     if s.worker == '' or parked then
         -- What was in nobody's hands is in the air until it is settled.
-        local sums, open = {}, s.worker == '' and '[.p]' or 'p'
+        local open = s.worker == '' and '[.p]' or 'p'
+        sums = {}
         each_segment(call('HGET', BODIES, id), function(job, a, b)
             local _, before = map:sub(a, b):gsub(open, '')
             local _, after = s.map:sub(a, b):gsub(open, '')
             if before > after then sums[job] = (sums[job] or 0) + before - after end
         end)
+    end
+    if ARGV[6] == '1' then
+        call('XADD', P .. 'results', '*', 'r', entry)
+    else
+        call('XADD', P .. 'results', '*', 'r', entry, 'l', id:match('%.(%a)'))
+    end
+    if sums then
         add_to_accounts(sums, 'in_flight', 1)
         if call('ZSCORE', P .. 'delayed', id) then add_to_accounts(sums, 'waiting', -1) end
     end

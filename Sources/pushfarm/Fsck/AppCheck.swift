@@ -75,14 +75,21 @@ import FarmStore
 
     /// Jobs whose accounts have to be held against the queues.
     private func unsettled() async throws(CommandFailure) -> Set<String> {
-        var jobs: Set<String> = []
+        try await all { ScanAccounts(shards: shards, cursor: $0) }
+    }
+
+    /// What a scan finds, page by page.
+    private func all<Scan: Request>(
+        from scan: (_ cursor: String) -> Scan
+    ) async throws(CommandFailure) -> Set<String> where Scan.Reply == ScanPage {
+        var items: Set<String> = []
         var cursor: String? = "0"
         while let start = cursor {
-            let reply = try await client.call(ScanAccounts(shards: shards, cursor: start), app)
-            jobs.formUnion(reply.jobs)
-            cursor = reply.next
+            let page = try await client.call(scan(start), app)
+            items.formUnion(page.items)
+            cursor = page.next
         }
-        return jobs
+        return items
     }
 
     private func faults(_ unsettled: Set<String>) async throws(CommandFailure) -> [String] {
@@ -120,7 +127,7 @@ import FarmStore
 
     /// - Parameter isFirst: the accounts of all jobs that are in queues are looked at, too.
     private func look(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
-        var doubts = Doubts(batches: try await allBatches())
+        var doubts = Doubts(batches: try await all { ScanBatches(cursor: $0) })
         var sums: [String: AuditPart.Sums] = [:]
         for shard in (0..<shards).map(Optional.some) + [nil] {
             let part = try await client.call(AuditPart(shards: shards, shard: shard), app)
@@ -140,16 +147,5 @@ import FarmStore
         account.settled + sums.open == account.accepted && account.inFlight == sums.inFlight
             && account.waiting == sums.waiting && (account.state == .finished) == (sums.open == 0)
             && account.reasons.values.reduce(0, +) <= account.failed
-    }
-
-    private func allBatches() async throws(CommandFailure) -> Set<String> {
-        var batches: Set<String> = []
-        var cursor: String? = "0"
-        while let start = cursor {
-            let reply = try await client.call(ScanBatches(cursor: start), app)
-            batches.formUnion(reply.batches)
-            cursor = reply.next
-        }
-        return batches
     }
 }

@@ -62,6 +62,8 @@ extension Desk {
         let gate = "{pushfarm:demo}:gate"
         try redis.run("HSET", "{pushfarm:demo}:quarantine", job, "7")
         try redis.run("HINCRBY", gate, "quarantined", "1")
-        try redis.run("HSET", "{pushfarm:demo}:job:\(job)", "parked", "poison", "crashes", "\(crashes)")
+        try redis.run(
+            "HSET", "{pushfarm:demo}:job:\(job)", "parked", "poison", "crashes", "\(crashes)",
+            "last_crash", "w0")
     }
 }

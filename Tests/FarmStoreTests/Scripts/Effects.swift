@@ -8,8 +8,11 @@ enum Effects {
     static func lines(
         of scriptCase: ScriptCase, mutant: Mutant? = nil, on redis: PrivateRedis? = nil
     ) throws -> [String] {
-        let outcome = try scriptCase.run(.once, mutant: mutant, on: redis)
-        return ["answers \(outcome.answer)"] + outcome.rung.map { "rings \($0)" }
+        lines(of: try scriptCase.run(.once, mutant: mutant, on: redis))
+    }
+
+    static func lines(of outcome: ScriptCase.Outcome) -> [String] {
+        ["answers \(outcome.answer)"] + outcome.rung.map { "rings \($0)" }
             + outcome.after.changes(since: outcome.before)
     }
 

@@ -4,7 +4,7 @@ import PushModel
 
 extension ScriptCase {
     /// At least one for each script.
-    static let all = owners + intake + delivery + poison + results + farm + fsck + edges
+    static let all = owners + intake + delivery + poison + results + farm + fsck + edges + corners
 
     private static let owners = [
         ScriptCase("acquires what has ended", again: .same) { desk in

@@ -6,10 +6,10 @@ import PushModel
 extension ScriptCase {
     static let edges = splits + takes + deliveries + leases + settlements + returns + promotions
 
-    private static let app = "{pushfarm:demo}:"
+    static let app = "{pushfarm:demo}:"
 
     /// Opens a job of one push in shard 1.
-    private static func split(
+    static func split(
         _ desk: Desk, step: Int = 1, _ id: String = "new", retention: Retention = Retention()
     ) -> Split {
         Split(
@@ -20,7 +20,7 @@ extension ScriptCase {
     }
 
     /// An account that ended at `time`, and has this place in the list.
-    private static func ended(_ desk: Desk, _ job: String, at time: Int64, place: Int64? = nil) throws {
+    static func ended(_ desk: Desk, _ job: String, at time: Int64, place: Int64? = nil) throws {
         try desk.redis.run(
             "HSET", app + "job:\(job)", "state", "finished", "created_at", "\(time)", "finished_at",
             "\(time)",
@@ -29,11 +29,11 @@ extension ScriptCase {
     }
 
     /// A moment that no retention reaches.
-    private static let longAgo: Int64 = 1_000_000
+    static let longAgo: Int64 = 1_000_000
     /// A moment that every retention reaches.
-    private static let farAhead: Int64 = 4_000_000_000_000
+    static let farAhead: Int64 = 4_000_000_000_000
 
-    private static func kept(_ accounts: Int, seconds: Int = 72 * 3600) -> Retention {
+    static func kept(_ accounts: Int, seconds: Int = 72 * 3600) -> Retention {
         var retention = Retention()
         (retention.accounts, retention.accountSeconds) = (accounts, seconds)
         return retention

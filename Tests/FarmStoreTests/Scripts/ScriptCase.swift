@@ -14,6 +14,14 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case any
         /// It is refused with this, each time, and nothing changes.
         case refused(String)
+
+        func allows(_ answer: String, after first: String) -> Bool {
+            switch self {
+            case .same, .refused: answer == first
+            case .other(let other): answer == other
+            case .any: true
+            }
+        }
     }
 
     let script: Script

@@ -113,7 +113,8 @@ final class Simulation {
     /// Redis reads later what a connection that is gone had still in its buffers.
     func postpone<Step: Request>(_ request: Step) {
         note("later: \(told(request))")
-        late.append((turn + 1 + below(30), { _ = try self.perform(request, orStoreError: true) }))
+        let action = { [unowned self] in _ = try perform(request, orStoreError: true) }
+        late.append((turn + 1 + below(30), action))
     }
 
     /// With Redis go all connections.

@@ -21,8 +21,8 @@ struct SimulationRun {
     static let turns = 600
     let redis: PrivateRedis
 
-    init(_ variant: ScriptVariant = ScriptVariant()) throws {
-        redis = try PrivateRedis(["--databases", "10"])
+    init(_ variant: ScriptVariant = ScriptVariant(), patience: Int32 = 30_000) throws {
+        redis = try PrivateRedis(["--databases", "10"], patience: patience)
         var variant = variant
         variant.isTimed = true
         redis.variant = variant

@@ -1,0 +1,32 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+
+/// What a checkout leaves for the next one.
+@Suite struct CheckoutBoundsTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    @Test func `a call looks at 32 batches that cannot be given, whatever is wrong with them`() throws {
+        try ScriptCase.rubbish(desk, 32)
+        let first = try desk.checkout()
+        #expect(first.batches.isEmpty && first.left.contains(1))
+        #expect(try Desk.jobs(desk.checkout().batches) == ["good"])
+        #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:flight:01").integer == 1)
+    }
+
+    @Test func `a batch that ended workers before any send is the last of its reply`() throws {
+        for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
+        try desk.set(ScriptCase.first(desk), to: "|1|0|0,0,0,0,0,0,0,1|2|..")
+        #expect(try Desk.jobs(desk.checkout(known: nil).batches) == ["j1"])
+        #expect(try Desk.jobs(desk.checkout(known: nil).batches) == ["j2"])
+    }
+
+    @Test func `without credit the next shard's batch stays`() throws {
+        for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)], shard: step) }
+        let first = try desk.checkout(credit: 2, known: nil)
+        #expect(try Desk.jobs(first.batches) == ["j1"] && first.left.contains(2))
+        #expect(try Desk.jobs(desk.checkout(credit: 2, known: nil).batches) == ["j2"])
+    }
+}

@@ -1,0 +1,72 @@
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// The positions that a report is about, at their edges.
+@Suite struct ReportWordsTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    /// - Parameter runs: first and last of each, as they are.
+    private func report(_ batch: Checkout.Batch, _ runs: [(UInt8, UInt8)], open: String = "") throws
+        -> RESPValue
+    {
+        var bytes: [UInt8] = []
+        for (first, last) in runs { bytes += [0, first, 0, last] }
+        let count = runs.reduce(0) { $0 + Int($1.1) - Int($1.0) + 1 }
+        var command = RESPCommand("EVALSHA")
+        command.append(try desk.redis.hash(.report))
+        for word in ["1", "{pushfarm:demo}:", "\(desk.token)", "w1", "\(batch.id)", "1", "0", "1"] {
+            command.append(word)
+        }
+        command.append(bytes)
+        command.append(Desk.delivered("a", max(1, count)))
+        command.append(open)
+        return try desk.redis.run(command)
+    }
+
+    private func map(_ batch: Checkout.Batch) throws -> String? {
+        let state = try desk.redis.run("HGET", "{pushfarm:demo}:states", "\(batch.id)").text
+        return state?.split(separator: "|", omittingEmptySubsequences: false).last.map(String.init)
+    }
+
+    @Test func `runs that are not ascending positions of the batch are refused, and nothing happens`() throws
+    {
+        let batch = try desk.held([("a", 5)])
+        let before = try RedisDump(desk.redis)
+        for runs: [(UInt8, UInt8)] in [
+            [(0, 1)], [(0, 0)], [(2, 1)], [(6, 6)], [(1, 6)], [(1, 200)], [(1, 2), (2, 3)], [(3, 4), (1, 2)],
+            [(1, 2), (2, 2)], [(1, 2), (4, 3)], [(1, 1), (3, 6)],
+        ] {
+            let answer = try report(batch, runs)
+            #expect(answer.error?.message.contains("RUNS of \(batch.id)") == true, "\(runs): \(answer)")
+            #expect(try RedisDump(desk.redis) == before, "\(runs)")
+        }
+    }
+
+    @Test func `a run ends before or behind what was handed over, and does not touch it`() throws {
+        let batch = try desk.held([("a", 9)])
+        #expect(try report(batch, [(4, 4)]).error == nil)
+        #expect(try map(batch) == "...x.....")
+        for runs: [(UInt8, UInt8)] in [
+            [(4, 4)], [(3, 4)], [(4, 5)], [(1, 9)], [(1, 2), (4, 6)], [(1, 1), (3, 4)],
+        ] {
+            let answer = try report(batch, runs)
+            #expect(answer.array?.first?.text == "...x.....", "\(runs): \(answer)")
+        }
+        #expect(try map(batch) == "...x.....")
+        #expect(try report(batch, [(2, 2), (3, 3), (5, 6), (8, 8)]).error == nil)
+        #expect(try map(batch) == ".xxxxx.x.")
+        #expect(try desk.audit() == [])
+    }
+
+    @Test(arguments: [("3", false), ("", false), ("2", true), ("4", true), ("0", true)])
+    func `the map comes when the caller counts otherwise`(open: String, comes: Bool) throws {
+        let batch = try desk.held([("a", 5)])
+        let answer = try #require(report(batch, [(1, 1), (3, 3)], open: open).array)
+        #expect(answer[0].integer == 3 && answer[1].integer == 5)
+        #expect(answer.count == (comes ? 6 : 5))
+        if comes { #expect(answer[5].text == "x.x..") }
+    }
+}

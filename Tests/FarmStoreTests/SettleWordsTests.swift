@@ -1,0 +1,129 @@
+import PushModel
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// Words and keys that are not as agreed: `settle` refuses them before its first effect.
+@Suite struct SettleWordsTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    /// A call that books two entries: the words of the first are 3 to 8, those of the second 9 to 24.
+    private func words() throws -> [String] {
+        let batch = try desk.held([("a", 4)])
+        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
+        _ = try desk.report(batch, 1..<4, entry: Desk.delivered("a", 3))
+        let ids = try desk.results().map(\.id.description)
+        // One delivered, one failed for a reason, one to be tried again that may be doubled.
+        let packed = Self.counts(1, 1, 0, 0, 1, 1) + "\u{1}\u{3}bad\0\0\0\u{1}"
+        return ["259200", "100000", "2", ids[0], "4", "", "0", "0", "0"] + [ids[1], "14", packed]
+            + ["1", "01", "h", "0", "1", "body"] + ["1", "token", "7"] + ["1", "2", "push.failed", "a"]
+    }
+
+    private static func counts(_ counts: UInt8...) -> String {
+        "\u{1}a" + counts.map { "\0\0\0" + String(UnicodeScalar($0)) }.joined()
+    }
+
+    private func settle(_ words: [String]) throws -> RESPValue {
+        var command = RESPCommand("EVALSHA")
+        command.append(try desk.redis.hash(.settle))
+        for word in ["1", "{pushfarm:demo}:"] + words { command.append(word) }
+        return try desk.redis.run(command)
+    }
+
+    /// Other words in place of these, by the place of the first.
+    private static let wrong: [(place: Int, words: [String], error: String)] = [
+        (0, ["x"], "no count: nil"), (0, ["-1"], "no count: -1"), (0, ["1.5"], "no count: 1.5"),
+        (1, ["x"], "no count: nil"), (1, ["-1"], "no count: -1"), (2, ["3"], "no count: nil"),
+        (10, ["x"], "no count: x"), (10, ["-14"], "no count: -14"), (10, ["13"], "other words than agreed"),
+        (10, ["15"], "words are missing"), (10, ["99"], "words are missing"),
+        (4, ["5"], "other words than agreed"), (11, ["\u{9}a"], "too short"), (11, ["\0"], "too short"),
+        (12, ["x"], "no count: x"), (12, ["-1"], "no count: -1"),
+        (13, ["x"], "no list to try again"), (13, [""], "no list to try again"),
+        (14, ["z"], "no list to try again"), (14, ["hb"], "no list to try again"),
+        (15, ["x"], "no count: x"), (15, ["-5"], "no count: -5"), (15, ["0.5"], "no count: 0.5"),
+        (16, ["x"], "no count: x"), (16, ["-1"], "no count: -1"), (16, ["65536"], "too large a batch"),
+        (18, ["x"], "no count: x"), (18, ["-1"], "no count: -1"),
+        (21, ["x"], "no count: x"), (21, ["-1"], "no count: -1"),
+        (22, ["x"], "no count: x"), (22, ["0"], "no event"), (22, ["1"], "no event"), (22, ["3"], "no event"),
+        (22, ["1001"], "no event"), (22, ["1002"], "no event"),
+    ]
+
+    @Test func `words that are not as agreed are refused, and nothing of the call is booked`() throws {
+        let words = try words()
+        let before = try RedisDump(desk.redis)
+        var calls = Self.wrong.map { wrong in
+            var changed = words
+            changed.replaceSubrange(wrong.place..<wrong.place + wrong.words.count, with: wrong.words)
+            return (changed, wrong.error)
+        }
+        // A byte too many, and the last event's words are fewer than it says.
+        var longer = words
+        longer[11] += "\0"
+        calls.append((longer, "too short"))
+        for missing in 1...2 {
+            var cut = words
+            (cut[10], cut[22]) = ("16", "4")
+            cut += ["name", "value"].dropLast(missing)
+            calls.append((cut, "words are missing"))
+        }
+        for (call, error) in calls {
+            let answer = try settle(call)
+            #expect(answer.error?.message.contains(error) == true, "\(call): \(answer), not: \(error)")
+            #expect(try RedisDump(desk.redis) == before, "\(call)")
+        }
+        #expect(try settle(words) == .array([.integer(2), .integer(0)]))
+    }
+
+    @Test func `a batch and an event as large as they may be are booked`() throws {
+        var words = try words()
+        (words[16], words[10], words[22]) = ("65535", "1012", "1000")
+        words += (0..<998).map { "\($0)" }
+        #expect(try settle(words) == .array([.integer(2), .integer(0)]))
+        #expect(try desk.events().last?.count == 501)
+    }
+
+    /// Keys without the app's prefix.
+    private static let damages = [
+        ["SET", "events", "x"], ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
+        ["SET", "invalid", "x"], ["SET", "load", "x"], ["SET", "job:a", "x"],
+        ["HSET", "load", "open", "many"], ["HSET", "load", "open", "1.5"],
+        ["HSET", "job:a", "accepted", "x"], ["HSET", "job:a", "in_flight", "x"],
+        ["HSET", "job:a", "delivered", "x"], ["HSET", "job:a", "failed", "x"],
+        ["HSET", "job:a", "expired", "x"], ["HSET", "job:a", "cancelled", "x"],
+        ["HSET", "job:a", "waiting", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
+        ["HSET", "job:a", "reason:bad", "x"],
+    ]
+
+    @Test(arguments: damages) func `what cannot be counted on is found before anything is booked`(
+        damage: [String]
+    ) throws {
+        let words = try words()
+        try spoil(damage)
+        let before = try RedisDump(desk.redis)
+        #expect(try settle(words).error != nil)
+        #expect(try RedisDump(desk.redis) == before)
+    }
+
+    @Test(arguments: [
+        ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"], ["SET", "invalid", "x"],
+        ["HSET", "job:a", "waiting", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
+        ["HSET", "job:a", "reason:other", "x"], ["HSET", "load", "open", "-3"], ["DEL", "load"],
+    ])
+    func `what an entry has nothing to do with is not in its way`(damage: [String]) throws {
+        let words = try words()
+        try spoil(damage)
+        let delivered =
+            words[..<2] + ["1", words[9], "4", Self.counts(3, 0, 0, 0, 0, 0) + "\0", "0", "0", "0"]
+        #expect(try settle(Array(delivered)) == .array([.integer(1), .integer(0)]))
+    }
+
+    private func spoil(_ damage: [String]) throws {
+        var command = RESPCommand(damage[0])
+        command.append("{pushfarm:demo}:" + damage[1])
+        for word in damage.dropFirst(2) { command.append(word) }
+        if damage[0] == "SET" { try desk.redis.run("DEL", "{pushfarm:demo}:" + damage[1]) }
+        #expect(try desk.redis.run(command).error == nil)
+    }
+}
