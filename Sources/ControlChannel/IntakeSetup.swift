@@ -7,16 +7,21 @@ package struct IntakeSetup: Equatable, Sendable {
     package var maxJobBytes: UInt64
     /// Tokens, or pushes, of one job.
     package var maxTokens: UInt32
+    /// Of a payload, if the gateway takes less than push types allow; 0: it does not.
+    package var maxPayloadBytes: UInt32
+    /// Jobs may not choose another topic than the app's.
+    package var hasOneTopic: Bool
     /// Accounts of finished jobs: how many are kept, and for how long.
     package var accounts: UInt64
     package var accountSeconds: UInt64
 
     package init(
-        name: String, topic: String, maxJobBytes: UInt64, maxTokens: UInt32, accounts: UInt64,
-        accountSeconds: UInt64
+        name: String, topic: String, maxJobBytes: UInt64, maxTokens: UInt32, maxPayloadBytes: UInt32 = 0,
+        hasOneTopic: Bool = false, accounts: UInt64, accountSeconds: UInt64
     ) {
         (self.name, self.topic) = (name, topic)
         (self.maxJobBytes, self.maxTokens) = (maxJobBytes, maxTokens)
+        (self.maxPayloadBytes, self.hasOneTopic) = (maxPayloadBytes, hasOneTopic)
         (self.accounts, self.accountSeconds) = (accounts, accountSeconds)
     }
 }
@@ -27,6 +32,8 @@ extension IntakeSetup {
         writer.text(topic)
         writer.number(maxJobBytes)
         writer.number(maxTokens)
+        writer.number(maxPayloadBytes)
+        writer.number(UInt8(hasOneTopic ? 1 : 0))
         writer.number(accounts)
         writer.number(accountSeconds)
     }
@@ -36,6 +43,10 @@ extension IntakeSetup {
         topic = try reader.text()
         maxJobBytes = try reader.number()
         maxTokens = try reader.number()
+        maxPayloadBytes = try reader.number()
+        let oneTopic: UInt8 = try reader.number()
+        guard oneTopic <= 1 else { throw .unknownKind(oneTopic) }
+        hasOneTopic = oneTopic == 1
         accounts = try reader.number()
         accountSeconds = try reader.number()
     }

@@ -12,7 +12,9 @@ extension HostedApp {
     var intakeSetup: IntakeSetup {
         IntakeSetup(
             name: name, topic: configuration.topic, maxJobBytes: UInt64(configuration.maxJobBytes),
-            maxTokens: UInt32(configuration.maxTokens), accounts: UInt64(retention.accounts),
+            maxTokens: UInt32(configuration.maxTokens),
+            maxPayloadBytes: UInt32(configuration.binary?.longestPayload ?? 0),
+            hasOneTopic: configuration.binary != nil, accounts: UInt64(retention.accounts),
             accountSeconds: UInt64(retention.accountSeconds))
     }
 

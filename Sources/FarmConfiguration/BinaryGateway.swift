@@ -13,4 +13,7 @@ package struct BinaryGateway: Sendable, Equatable {
     package var feedbackInterval: Duration = .seconds(3600)
 
     package init() {}
+
+    /// Bytes of a payload that the command takes.
+    package var longestPayload: Int { command == 2 ? 2048 : 256 }
 }

@@ -87,7 +87,8 @@ import Transport
         stream.readNow()
         guard !exchange.hasEnded else { return }
         exchange.left(allBut: stream.queuedBytes, at: .now)
-        exchange.look(unacknowledged: stream.unacknowledgedBytes, at: .now)
+        exchange.look(unread: stream.unreadByPeer, at: .now)
+        stream.watchesPeer = exchange.openPushes > 0
         if exchange.wantsWrite { stream.setNeedsFlush() }
         tellEvents()
     }

@@ -23,6 +23,8 @@ class BinaryExchange {
     private var accepted = 0
     /// Bytes handed over to be written.
     private var handed: UInt64 = 0
+    /// Bytes that the gateway has not read, as far as is known.
+    private var unread = 0
     /// Since when nothing has moved, while there is something to move.
     private var movedAt: Instant
     /// The push in the window must not have company.
@@ -166,17 +168,19 @@ class BinaryExchange {
 
     /// Looks at what has become safe by quiet; every ``tickInterval``, and only after everything that has come was read.
     ///
-    /// - Parameter unacknowledged: bytes that have left and that the peer's machine does not have yet.
-    func look(unacknowledged: Int, at now: Instant) {
+    /// - Parameter unread: bytes that have left and that the gateway has probably not read yet.
+    func look(unread: Int, at now: Instant) {
         guard !isOver else { return }
-        if window.arrived(allBut: unacknowledged, at: now) { movedAt = now }
+        if unread < self.unread { movedAt = now }
+        self.unread = unread
+        if window.arrived(allBut: unread, at: now) { movedAt = now }
         accept(window.safe(after: experience.quiet.current, at: now))
         resize()
         finishIfDone()
         if isOver { return }
         if window.isEmpty {
             if now - movedAt > Self.longestIdle { finish("idle for too long") }
-        } else if !window.isWithPeer, now - movedAt > timeout {
+        } else if !window.hasArrived, now - movedAt > timeout {
             finish("the gateway took nothing for \(timeout)")
         }
     }

@@ -1,3 +1,4 @@
+import ControlChannel
 import EventLoop
 import FarmStore
 import Logging
@@ -63,7 +64,7 @@ extension AppIntake {
     private func parse(_ raw: [UInt8], now: Int64) {
         do throws(JobError) {
             let job = try JobParser.parse(
-                raw, app: name, topic: setup.topic, now: now, limits: JobLimits(tokens: Int(setup.maxTokens)))
+                raw, app: name, topic: setup.topic, now: now, limits: JobLimits(setup))
             queue.append(job, id: job.id ?? JobID.random())
         } catch {
             queue.append(refused: raw, because: error)
@@ -75,7 +76,8 @@ extension AppIntake {
         let account = try await patiently(ReadAccount(job: head.job))
         let books = Account(id: head.job, app: name, fields: account)
         let now = books.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
-        let limits = JobLimits(tokens: max(Int(setup.maxTokens), books?.submitted ?? 0))
+        var limits = JobLimits(setup)
+        limits.tokens = max(limits.tokens, books?.submitted ?? 0)
         let job: ParsedJob
         do throws(JobError) {
             job = try JobParser.parse(raw, app: name, topic: setup.topic, now: now, limits: limits)
@@ -89,5 +91,13 @@ extension AppIntake {
             throw .unexpectedReply("the first taken job is not \(head.job), which is split in part")
         }
         queue.append(job, id: head.job, split: head.offset)
+    }
+}
+
+extension JobLimits {
+    fileprivate init(_ setup: IntakeSetup) {
+        self.init(
+            tokens: Int(setup.maxTokens),
+            payloadBytes: setup.maxPayloadBytes == 0 ? .max : Int(setup.maxPayloadBytes), hasOneTopic: setup.hasOneTopic)
     }
 }

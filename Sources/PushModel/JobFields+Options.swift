@@ -52,6 +52,15 @@ extension JobFields {
             registeredAt: try time(.registeredAt))
     }
 
+    /// Checks that the job asks for no topic but the app's own.
+    func checkTopic(_ options: PushOptions, ofApp topic: String) throws(JobError) {
+        guard let asked = options.topic, asked != topic else { return }
+        throw error(
+            .topic,
+            "\"topic\" is \"\(Excerpt.of(asked))\", but the app's gateway speaks the binary protocol, which knows only the "
+                + "topic of the app's certificate; leave it out")
+    }
+
     private func pushType() throws(JobError) -> PushType {
         try word(.pushType, among: PushType.allCases.map(\.name), PushType.init(name:)) ?? .alert
     }

@@ -4,6 +4,8 @@ package struct JobLimits: Hashable, Sendable {
     package var tokens: Int
     /// Bytes of a payload, if the app's gateway takes less than the push type allows.
     package var payloadBytes: Int
+    /// The gateway knows the app by a certificate that has one topic: a job cannot choose another.
+    package var hasOneTopic: Bool
 
     /// The bytes of a decoded device token.
     package static let tokenBytes = 8...100
@@ -14,8 +16,9 @@ package struct JobLimits: Hashable, Sendable {
     /// Bytes of a malformed token that are kept.
     package static let malformedText = 200
 
-    package init(tokens: Int = 100_000, payloadBytes: Int = .max) {
+    package init(tokens: Int = 100_000, payloadBytes: Int = .max, hasOneTopic: Bool = false) {
         self.tokens = tokens
         self.payloadBytes = payloadBytes
+        self.hasOneTopic = hasOneTopic
     }
 }

@@ -36,6 +36,7 @@ package enum JobParser {
         try fields.checkApp(app)
         let deliverAt = try fields.deliverAt(now: now)
         let options = try fields.options(topic: topic, start: deliverAt ?? now)
+        if limits.hasOneTopic { try fields.checkTopic(options, ofApp: topic) }
         let lane = try fields.lane()
         let recipients = JobRecipients(fields, pushType: options.pushType, limits: limits)
         let payloads = try recipients.payloads(&tokens)

@@ -26,6 +26,7 @@ package import TLS
     private var channel: Channel
     private var poll: Poll?
     private var output = OutputBuffer()
+    private var lag = PeerLag()
     private var waitsForRoom = false
     /// TLS cannot read before it has written something of its own.
     private var readWaitsForRoom = false
@@ -67,8 +68,15 @@ package import TLS
     /// Bytes appended and not yet taken by the socket.
     package var queuedBytes: Int { output.count }
 
-    /// Bytes that the socket took and that the peer's machine has not acknowledged; with TLS more than were written.
-    package var unacknowledgedBytes: Int { isOpen ? Socket.unacknowledged(descriptor) : 0 }
+    /// Bytes that the socket took and that the peer has probably not read; with TLS more than were written. Better known
+    /// while ``watchesPeer``.
+    package var unreadByPeer: Int { isOpen ? lag.bytes(descriptor) : 0 }
+
+    /// The peer's machine is asked every second how much room it has.
+    package var watchesPeer: Bool {
+        get { lag.isWatched }
+        set { if isOpen { lag.watch(newValue, descriptor) } }
+    }
 
     /// Reads what has come, now: for what must not be judged by the clock alone.
     package func readNow() { read() }

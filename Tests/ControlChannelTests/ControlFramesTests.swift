@@ -7,6 +7,7 @@ import Testing
     static let setup = AppSetup(
         name: "demo", topic: "com.example", host: "api.example", port: 2197,
         credentials: .certificate(pem: [1, 2, 3]), authority: [4], requestTimeoutMilliseconds: 7,
+        binary: AppSetup.Binary(command: 1, quietMilliseconds: 1500, endsWithSentinel: true, window: 70_000),
         proxyHost: "proxy", proxyPort: 3128, connections: 2, generation: 9)
 
     static let orders: [Order] = [
@@ -38,7 +39,7 @@ import Testing
         .app(
             IntakeSetup(
                 name: "demo", topic: "com.example", maxJobBytes: 1 << 40, maxTokens: 100_000,
-                accounts: 1 << 33, accountSeconds: 7)),
+                maxPayloadBytes: 2048, hasOneTopic: true, accounts: 1 << 33, accountSeconds: 7)),
         .forget(app: "demo"), .fence(app: "demo", token: Array("1:abc:host".utf8)),
         .fence(app: "demo", token: []), .finish(withinMilliseconds: 5000),
     ]

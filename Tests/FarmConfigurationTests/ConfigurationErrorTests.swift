@@ -81,7 +81,7 @@ struct ConfigurationErrorTests {
         ("key: { file: k, id: 1234567890 }", "is missing", 4),
         (
             key + "\n    gateway: tls://h:2195",
-            "the binary protocol (tls://) is not available yet; use https://", 5
+            "a binary gateway knows apps by their certificate only; give certificate: {file}", 4
         ),
         (
             key + "\n    gateway: http://h",
@@ -91,10 +91,30 @@ struct ConfigurationErrorTests {
             key + "\n    gateway: https://h/path",
             "expected https://host:port, without user, path or options", 5
         ),
-        (key + "\n    gateway: localhost:8443", "expected https://host:port", 5),
+        (
+            key + "\n    gateway: localhost:8443",
+            "expected https://host:port, or tls://host:port for the binary protocol", 5
+        ),
+        (
+            "certificate: { file: k }\n    gateway: tls://h/path",
+            "expected tls://host:port, without user, path or options", 5
+        ),
+        ("certificate: { file: k }\n    gateway: tls://h\n    feedback: https://h", "expected tls://host:port", 6),
+        (
+            "certificate: { file: k }\n    gateway: tls://h\n    binary: { command: 3 }",
+            "expected a whole number from 0 to 2, found 3", 6
+        ),
+        (
+            "certificate: { file: k }\n    gateway: tls://h\n    binary: { sentinel: maybe }",
+            "expected one of true, false, found text \"maybe\"", 6
+        ),
+        (
+            key + "\n    binary: { quiet_time: 2 }",
+            "belongs to the binary protocol, and the gateway is none of tls://host:port", 5
+        ),
         (
             key + "\n    feedback: tls://h:2196",
-            "belongs to the binary protocol, which is not available yet; remove it", 5
+            "belongs to the binary protocol, and the gateway is none of tls://host:port", 5
         ),
         (key + "\n    proxy: proxy:3128", "expected http://host:port of a proxy that allows CONNECT", 5),
         (key + "\n    proxy: http://proxy", "expected http://host:port, without a path", 5),

@@ -38,6 +38,37 @@ func read(
 }
 
 struct FarmConfigurationTests {
+    @Test func `a tls gateway speaks the binary protocol`() throws {
+        let text = """
+            apps:
+              old:
+                topic: com.example.old
+                certificate: { file: /etc/push.p12 }
+                gateway: tls://gateway.example
+                feedback: tls://feedback.example
+              tuned:
+                topic: com.example.tuned
+                certificate: { file: /etc/push.p12 }
+                gateway: tls://[::1]:2200
+                feedback: tls://feedback.example:99
+                feedback_interval: 60
+                connections: 4
+                binary: { command: 1, quiet_time: 1.5, sentinel: true, window: 10_000 }
+            """
+        let farm = try read(text)
+        let old = try #require(farm.app(named: "old"))
+        var binary = BinaryGateway()
+        binary.feedback = HostPort(host: "feedback.example", port: 2196)
+        #expect(old.gateway == HostPort(host: "gateway.example", port: 2195) && old.binary == binary)
+        #expect(old.connections == 32 && binary.command == 2 && binary.quietTime == .seconds(1))
+        let tuned = try #require(farm.app(named: "tuned"))
+        #expect(tuned.gateway == HostPort(host: "::1", port: 2200) && tuned.connections == 4)
+        let own = try #require(tuned.binary)
+        #expect(own.command == 1 && own.quietTime == .milliseconds(1500) && own.endsWithSentinel)
+        #expect(own.window == 10_000 && own.feedback?.port == 99 && own.feedbackInterval == .seconds(60))
+        #expect(try read(sample).app(named: "demo")?.binary == nil)
+    }
+
     @Test func `reads every key of the sample`() throws {
         let farm = try read(sample)
         #expect(farm.redis?.description == "redis://127.0.0.1:6379/0")

@@ -20,9 +20,9 @@ struct BinaryMutant: Sendable, CustomStringConvertible {
 }
 
 private final class Hasty: BinaryExchange {
-    override func look(unacknowledged: Int, at now: Instant) {
-        super.look(unacknowledged: unacknowledged, at: now)
-        super.look(unacknowledged: unacknowledged, at: now + .milliseconds(700))
+    override func look(unread: Int, at now: Instant) {
+        super.look(unread: unread, at: now)
+        super.look(unread: unread, at: now + .milliseconds(700))
     }
 }
 
@@ -48,7 +48,7 @@ private final class Naive: BinaryExchange {
 }
 
 private final class Careless: BinaryExchange {
-    override func look(unacknowledged: Int, at now: Instant) { super.look(unacknowledged: 0, at: now) }
+    override func look(unread: Int, at now: Instant) { super.look(unread: 0, at: now) }
 }
 
 private final class Deaf: BinaryExchange {
@@ -63,5 +63,5 @@ private final class Forgetful: BinaryExchange {
 }
 
 private final class Timeless: BinaryExchange {
-    override func look(unacknowledged: Int, at now: Instant) {}
+    override func look(unread: Int, at now: Instant) {}
 }

@@ -25,7 +25,9 @@ final class BinarySimulation {
         /// The program stands still for seconds, while replies wait.
         static let pauses = Troubles(rawValue: 16)
         static let retirement = Troubles(rawValue: 32)
-        static let all: Troubles = [.badTokens, .farewells, .closes, .slowness, .pauses, .retirement]
+        /// The gateway reads little of what its machine has.
+        static let laziness = Troubles(rawValue: 64)
+        static let all: Troubles = [.badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness]
     }
 
     private final class Link {
@@ -178,9 +180,10 @@ final class BinarySimulation {
             link.unread += link.flying.prefix(count)
             link.flying.removeFirst(min(count, link.flying.count))
         }
-        // It reads what its machine has soon: within the quiet time less the longest reply delay.
-        link.peer.read(link.unread, at: now)
-        link.unread = []
+        let isLazy = !isCalm && troubles.contains(.laziness)
+        let count = isLazy ? (chance(20) ? int(0...2000) : 0) : link.unread.count
+        link.peer.read(Array(link.unread.prefix(count)), at: now)
+        link.unread.removeFirst(min(count, link.unread.count))
         if let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
     }
 
@@ -206,7 +209,7 @@ final class BinarySimulation {
         while !link.reply.isEmpty, !link.exchange.hasEnded { try receive(link) }
         guard !link.exchange.hasEnded else { return }
         link.exchange.left(allBut: link.queued.count, at: now)
-        link.exchange.look(unacknowledged: link.flying.count, at: now)
+        link.exchange.look(unread: link.flying.count + link.unread.count, at: now)
         try drain(link)
     }
 

@@ -87,6 +87,15 @@ struct JobRefusalTests {
         }
     }
 
+    @Test func `an app with one topic takes no job for another`() throws {
+        let limits = JobLimits(hasOneTopic: true)
+        let error = JobText.error(JobText.with("\"topic\":\"com.example.other\""), limits: limits)
+        #expect(error?.field == "topic" && error?.reason.contains("only the topic of the app's certificate") == true)
+        for fields in ["", "\"topic\":\"com.example.demo\"", "\"push_type\":\"voip\""] {
+            #expect(try JobText.parse(JobText.with(fields), limits: limits).accepted == 1, "\(fields)")
+        }
+    }
+
     static let wrongStructures: [(text: String, field: String, says: String, position: Int)] = [
         ("", "job", "nothing but white space", 0), ("  ", "job", "nothing", 2),
         ("[]", "job", "this is an array", 0),

@@ -3,7 +3,7 @@ import DequeModule
 /// Pushes written to a gateway that answers only what it refuses, and not yet known to be safe: in the order of writing, by
 /// identifiers that count up from one push to the next.
 ///
-/// What proves a push safe: a reply that names a later one, or a time of quiet after it has reached the gateway's machine. Is
+/// What proves a push safe: a reply that names a later one, or a time of quiet after the gateway has read it. Is
 /// told the bytes that have left and the time; owns no socket and no clock. Bounded in number and in bytes: when it is
 /// full, writing stops.
 package struct SendWindow: ~Copyable {
@@ -19,7 +19,7 @@ package struct SendWindow: ~Copyable {
     private struct Mark {
         var end: UInt64
         var leftAt: Instant
-        /// The peer's machine has it since; nil: not known yet.
+        /// The peer has read it since; nil: not known yet.
         var arrivedAt: Instant?
     }
 
@@ -109,13 +109,12 @@ package struct SendWindow: ~Copyable {
         return true
     }
 
-    /// Of what has left, `unacknowledged` bytes are not with the peer's machine yet. More than there are, because TLS adds some,
-    /// does no harm.
+    /// Of what has left, the peer has not read `unread` bytes. More than there are, because TLS adds some, does no harm.
     ///
     /// - Returns: whether more has arrived than before.
     @discardableResult
-    package mutating func arrived(allBut unacknowledged: Int, at now: Instant) -> Bool {
-        let limit = left > UInt64(unacknowledged) ? left - UInt64(unacknowledged) : 0
+    package mutating func arrived(allBut unread: Int, at now: Instant) -> Bool {
+        let limit = left > UInt64(unread) ? left - UInt64(unread) : 0
         var isMore = false
         for index in marks.indices where marks[index].arrivedAt == nil {
             guard marks[index].end <= limit else { break }
@@ -125,8 +124,8 @@ package struct SendWindow: ~Copyable {
         return isMore
     }
 
-    /// Everything that was written has left, and is with the peer's machine.
-    package var isWithPeer: Bool { left == written && marks.last?.arrivedAt != nil || entries.isEmpty }
+    /// Everything that was written has left and arrived.
+    package var hasArrived: Bool { left == written && marks.last?.arrivedAt != nil || entries.isEmpty }
 
     // MARK: What becomes of them
 

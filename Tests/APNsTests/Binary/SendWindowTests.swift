@@ -106,13 +106,13 @@ import Testing
 
     @Test func `it knows whether everything is with the peer`() {
         var window = SendWindow(longest: 10, longestBytes: 1000)
-        #expect(window.isWithPeer == true)
+        #expect(window.hasArrived == true)
         window.add(1, length: 100)
-        #expect(window.isWithPeer == false)
+        #expect(window.hasArrived == false)
         window.left(100, at: at(0))
-        #expect(window.isWithPeer == false)
+        #expect(window.hasArrived == false)
         window.arrived(allBut: 0, at: at(1))
-        #expect(window.isWithPeer == true)
+        #expect(window.hasArrived == true)
     }
 
     @Test func `identifiers begin again with 1 after the greatest`() {
