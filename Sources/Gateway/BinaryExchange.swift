@@ -29,6 +29,7 @@ class BinaryExchange {
     private var movedAt: Instant
     /// The push in the window must not have company.
     private var isAlone = false
+    private var lookedAt: Instant
     private var isRetiring = false
     private var isOver = false
     private(set) var hasEnded = false
@@ -37,6 +38,8 @@ class BinaryExchange {
 
     /// Between two looks at what has become safe.
     static let tickInterval = Duration.milliseconds(50)
+    /// A longer time between two looks was no quiet.
+    private static let longestGap = Duration.milliseconds(500)
     /// In bytes, the most that a connection has in its window: what may lie unread at the gateway must be read within the
     /// quiet time.
     private static let longestBytes = 4 << 20
@@ -53,7 +56,7 @@ class BinaryExchange {
         self.experience = experience
         self.generation = generation
         self.timeout = timeout
-        movedAt = now
+        (movedAt, lookedAt) = (now, now)
         window = SendWindow(
             longest: experience.pace.window, longestBytes: Self.longestBytes, firstIdentifier: firstIdentifier
         )
@@ -171,6 +174,9 @@ class BinaryExchange {
     /// - Parameter unread: bytes that have left and that the gateway has probably not read yet.
     func look(unread: Int, at now: Instant) {
         guard !isOver else { return }
+        // Whoever stood still has heard nothing, and what was sent to him meanwhile may be on its way again.
+        if now - lookedAt > Self.longestGap { window.restartQuiet(at: now) }
+        lookedAt = now
         if unread < self.unread { movedAt = now }
         self.unread = unread
         if window.arrived(allBut: unread, at: now) { movedAt = now }
@@ -266,9 +272,9 @@ class BinaryExchange {
         guard !hasEnded else { return }
         let wasOver = isOver
         (hasEnded, isOver) = (true, true)
-        let split = window.split(after: experience.quiet.current, at: now)
-        accept(split.safe)
-        for _ in 0..<doubtful(split, isPeersDoing: !wasOver) {
+        // What was quiet for long enough was taken out when that was looked at. By now the end may have been waiting to be
+        // read for longer than anybody knows.
+        for _ in 0..<doubtful(isPeersDoing: !wasOver) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
             tell(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
         }
@@ -279,10 +285,11 @@ class BinaryExchange {
     /// Without identifiers an end says that something was refused, and only a window of one says what.
     ///
     /// - Returns: the pushes in doubt.
-    private func doubtful(_ split: SendWindow.Split, isPeersDoing: Bool) -> Int {
-        guard !settings.command.isIdentified, split.unknown > 0, isPeersDoing else { return split.unknown }
+    private func doubtful(isPeersDoing: Bool) -> Int {
+        let whole = window.whole
+        guard !settings.command.isIdentified, whole > 0, isPeersDoing else { return whole }
         experience.pace.lostTrack()
-        guard split.unknown == 1, let ticket = pop() else { return split.unknown }
+        guard whole == 1, let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
         tell(
             .settled(

@@ -37,16 +37,6 @@ package struct SendWindow: ~Copyable {
         case foreign
     }
 
-    /// What is known of the window's pushes when the connection ends without a reply, the oldest first.
-    package struct Split: Hashable, Sendable {
-        /// Quiet for long enough.
-        package let safe: Int
-        /// Whole frames that left: the gateway may have accepted them.
-        package let unknown: Int
-        /// The rest never left whole.
-        package let unsent: Int
-    }
-
     package let longestBytes: Int
     /// The most pushes that it may hold; may change at any time.
     package var longest: Int
@@ -139,6 +129,11 @@ package struct SendWindow: ~Copyable {
         return end == 0 ? 0 : count(upTo: end)
     }
 
+    /// The quiet of all that has arrived begins anew: nobody was listening.
+    package mutating func restartQuiet(at now: Instant) {
+        for index in marks.indices where marks[index].arrivedAt != nil { marks[index].arrivedAt = now }
+    }
+
     /// When ``safe(after:at:)`` can next find something; nil: not before more has left or arrived.
     package func nextSafe(after quiet: Duration) -> Instant? {
         marks.first.flatMap { $0.arrivedAt }?.advanced(by: quiet)
@@ -163,12 +158,8 @@ package struct SendWindow: ~Copyable {
         return late(identifier)
     }
 
-    /// The connection has ended without a reply.
-    package mutating func split(after quiet: Duration, at now: Instant) -> Split {
-        let safe = safe(after: quiet, at: now)
-        let whole = count(upTo: left)
-        return Split(safe: safe, unknown: max(0, whole - safe), unsent: entries.count - max(whole, safe))
-    }
+    /// How many of the oldest have left whole: the gateway may have accepted them. The others never had the chance.
+    package var whole: Int { count(upTo: left) }
 
     /// The push that was added last, if it is still there.
     package var last: UInt64? { entries.last?.ticket }
