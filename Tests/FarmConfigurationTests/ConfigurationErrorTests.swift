@@ -113,6 +113,13 @@ struct ConfigurationErrorTests {
         ),
         (key + "\n    max_backlog: 0", "expected a whole number from 1 to 1000000000, found 0", 5),
         (
+            key + "\n    suppression: { days: 0 }", "expected a whole number from 1 to 366, found 0", 5
+        ),
+        (
+            key + "\n    suppression: { tokens: 10 }",
+            "expected a whole number from 1000 to 100000000, found 10", 5
+        ),
+        (
             key + "\n    max_inbox: many",
             "expected a whole number from 1 to 1000000000, found text \"many\"", 5
         ),
