@@ -34,6 +34,10 @@ package struct AppSetup: Equatable, Sendable {
     package var topic: String
     package var host: String
     package var port: UInt16
+    /// Where the gateway belongs: `production`, `sandbox`, or host and port. What is dead in one may live in another.
+    package var environment: String
+    /// For how long a token that was found dead is left out.
+    package var suppressionSeconds: UInt32
     package var credentials: Credentials
     /// CA certificates in PEM to trust instead of the system's; empty: the system's.
     package var authority: [UInt8]
@@ -49,8 +53,8 @@ package struct AppSetup: Equatable, Sendable {
     package var generation: UInt32
 
     package init(
-        name: String, topic: String, host: String, port: UInt16, credentials: Credentials,
-        authority: [UInt8] = [],
+        name: String, topic: String, host: String, port: UInt16, environment: String = "",
+        suppressionSeconds: UInt32 = 30 * 86_400, credentials: Credentials, authority: [UInt8] = [],
         requestTimeoutMilliseconds: UInt32 = 20_000, binary: Binary? = nil, proxyHost: String = "",
         proxyPort: UInt16 = 0,
         connections: UInt8 = 1, generation: UInt32 = 0
@@ -59,6 +63,8 @@ package struct AppSetup: Equatable, Sendable {
         self.topic = topic
         self.host = host
         self.port = port
+        self.environment = environment
+        self.suppressionSeconds = suppressionSeconds
         self.credentials = credentials
         self.authority = authority
         self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
@@ -76,6 +82,8 @@ extension AppSetup {
         writer.text(topic)
         writer.text(host)
         writer.number(port)
+        writer.text(environment)
+        writer.number(suppressionSeconds)
         switch credentials {
         case .providerToken: writer.number(UInt8(0))
         case .certificate(let pem):
@@ -102,6 +110,8 @@ extension AppSetup {
         topic = try reader.text()
         host = try reader.text()
         port = try reader.number()
+        environment = try reader.text()
+        suppressionSeconds = try reader.number()
         let kind: UInt8 = try reader.number()
         switch kind {
         case 0: credentials = .providerToken

@@ -27,6 +27,12 @@ extension Notice: ControlMessage {
             writer.kind(7)
             writer.text(app)
             writer.list(shards) { $0.number($1) }
+        case .feedback(let app, let reading, let tuples, let error):
+            writer.kind(8)
+            writer.text(app)
+            writer.text(reading)
+            writer.number(tuples)
+            writer.text(error)
         }
     }
 
@@ -46,6 +52,10 @@ extension Notice: ControlMessage {
             self = .released(
                 app: try reader.text(),
                 shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
+        case 8:
+            self = .feedback(
+                app: try reader.text(), reading: try reader.text(), tuples: try reader.number(),
+                error: try reader.text())
         default: throw .unknownKind(kind)
         }
     }

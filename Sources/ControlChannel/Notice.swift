@@ -16,6 +16,9 @@ package enum Notice: Equatable, Sendable {
     /// Shards that an order withdrew: nothing of them is in the air, in hand or unreported any more.
     case released(app: String, shards: [UInt16])
 
+    /// A reading of the feedback service is over: how many tuples Redis has of it, and why it failed, or "".
+    case feedback(app: String, reading: String, tuples: UInt64, error: String)
+
     /// What an answer puts in doubt.
     package enum Doubt: UInt8, CaseIterable, Sendable {
         /// The provider token is too old, or the connection belongs to another key.

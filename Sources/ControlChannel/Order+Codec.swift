@@ -30,6 +30,13 @@ extension Order: ControlMessage {
             writer.kind(6)
             writer.text(app)
             writer.list(shards) { $0.number($1) }
+        case .suppressed(let app, let shards):
+            writer.kind(11)
+            writer.text(app)
+            writer.list(shards) { $0.number($1) }
+        case .feedback(let order):
+            writer.kind(12)
+            order.write(to: &writer)
         case .pause(let app):
             writer.kind(7)
             writer.text(app)
@@ -67,6 +74,11 @@ extension Order: ControlMessage {
             self = .ring(
                 app: try reader.text(),
                 shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
+        case 11:
+            self = .suppressed(
+                app: try reader.text(),
+                shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
+        case 12: self = .feedback(try FeedbackOrder(from: &reader))
         case 7: self = .pause(app: try reader.text())
         case 8: self = .resume(app: try reader.text())
         case 10: self = .lease(end: try reader.number())

@@ -13,8 +13,12 @@ package enum Order: Equatable, Sendable {
     case shards(app: String, [Shard])
     /// Batches have become ready on these shards.
     case ring(app: String, shards: [UInt16])
+    /// The suppression lists of these shards have grown.
+    case suppressed(app: String, shards: [UInt16])
     /// The coordinator's leases hold until then, on ``BootClock`` in milliseconds: start nothing later.
     case lease(end: UInt64)
+    /// Read the app's feedback service; a notice says how that ended.
+    case feedback(FeedbackOrder)
     /// Send nothing for the app, and give its batches back.
     case pause(app: String)
     case resume(app: String)

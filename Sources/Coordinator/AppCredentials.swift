@@ -231,7 +231,9 @@ import Logging
     private var emptySetup: AppSetup {
         AppSetup(
             name: name, topic: configuration.topic, host: configuration.gateway.host,
-            port: configuration.gateway.port, credentials: .providerToken,
+            port: configuration.gateway.port, environment: configuration.gatewayEnvironment,
+            suppressionSeconds: UInt32(clamping: configuration.suppression.days * 86_400),
+            credentials: .providerToken,
             requestTimeoutMilliseconds: UInt32(clamping: configuration.requestTimeout.milliseconds),
             binary: configuration.binary.map { AppSetup.Binary($0) },
             proxyHost: configuration.proxy?.place.host ?? "", proxyPort: configuration.proxy?.place.port ?? 0,

@@ -12,11 +12,13 @@ import Logging
     let log: Logger
     /// Of the farm.
     let shards: Int
-    let retention: Retention
+    var retention: Retention
     let retry: RetryPolicy
 
     /// Tells the workers of this host that shards have batches.
     var ring: @Loop ([Int]) -> Void
+    /// The guard has paused the app.
+    var paused: @Loop () -> Void = {}
     /// Batches were put off; the first is due then. ``Promoter`` listens.
     var putOff: @Loop (Duration) -> Void = { _ in }
 

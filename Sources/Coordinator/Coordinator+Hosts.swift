@@ -97,6 +97,9 @@ extension Coordinator {
         case .free(let app):
             apps[app]?.leases.wake()
             leaseBell.ring()
+        case .feedback(let app):
+            apps[app]?.feedback.wake()
+            Task { @Loop in await apps[app]?.lookAfterFeedback() }
         case .release: release()
         case .other: Task { @Loop in for app in apps.values { await app.credentials.look() } }
         }

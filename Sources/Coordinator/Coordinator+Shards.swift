@@ -67,10 +67,20 @@ extension Coordinator {
     }
 
     func ring(_ app: String, _ shards: [Int]) {
+        tell(of: shards) { .ring(app: app, shards: $0) }
+    }
+
+    /// Tokens of these shards were suppressed, or are so no longer.
+    func tellOfDead(_ app: String, _ shards: [Int]) {
+        tell(of: shards) { .suppressed(app: app, shards: $0) }
+    }
+
+    /// Tells each worker of those shards that are his.
+    private func tell(of shards: [Int], _ order: ([UInt16]) -> Order) {
         guard !shards.isEmpty else { return }
         for slot in slots where slot.isReady {
             let his = shards.filter { map.worker(of: $0) == slot.index }
-            if !his.isEmpty { slot.tell(.ring(app: app, shards: his.map { UInt16($0) })) }
+            if !his.isEmpty { slot.tell(order(his.compactMap { UInt16(exactly: $0) })) }
         }
     }
 
@@ -125,6 +135,10 @@ extension Coordinator: WorkerSlot.Owner {
         case .fenced(let name):
             apps[name]?.leases.doubt()
             leaseBell.ring()
+        case .feedback(let name, let reading, let tuples, let error):
+            Task { @Loop in
+                await apps[name]?.feedback.ended(reading, tuples: Int(clamping: tuples), error: error)
+            }
         case .released(let name, let shards):
             if let app = apps[name] { emptied(app, shards.map { Int($0) }) }
         }
@@ -149,6 +163,7 @@ extension Coordinator: WorkerSlot.Owner {
             emptied(app, app.leases.leaving.filter { map.worker(of: $0) == slot.index })
         }
         if cause == .crash { setAside(accused) }
+        for app in apps.values { await app.feedback.workerEnded(name) }
     }
 
     /// - Parameter hadSent: nil when that is unknown: then nobody is accused.

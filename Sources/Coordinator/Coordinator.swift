@@ -138,6 +138,12 @@ import Supervision
                 for app in apps.values { await app.credentials.look() }
             },
             loop(every: .seconds(5)) { [unowned self] in await sweep() },
+            loop(every: .seconds(1)) { [unowned self] in
+                for app in apps.values { await app.lookAfterFeedback() }
+            },
+            loop(every: .seconds(600)) { [unowned self] in
+                for app in apps.values { await app.dropOldSuppressed() }
+            },
         ]
         log.notice(
             "coordinator ready",
@@ -165,6 +171,11 @@ import Supervision
             tellWorkers: { [unowned self] order in for slot in slots { slot.tell(order) } },
             tellIntake: { [unowned self] order in intake?.tell(order) },
             ring: { [unowned self] app, shards in ring(app, shards) },
+            orderWorker: { [unowned self] order in
+                guard let slot = slots.first(where: \.isReady) else { return nil }
+                slot.tell(order)
+                return slot.name
+            },
             liveWorkers: { [unowned self] in liveWorkers })
     }
 
@@ -226,11 +237,14 @@ import Supervision
         if channel.elementsEqual(FarmKeys.commands.utf8) {
             obey(HostCommand(text))
         } else if let app = apps.values.first(where: { $0.store.keys.bell == channel }) {
+            if text.hasPrefix("s ") { return tellOfDead(app.name, Self.shards(text.dropFirst(2))) }
             let all = text == "*"
-            ring(
-                app.name,
-                all ? Array(0..<configuration.shards) : text.split(separator: " ").compactMap { Int($0) })
+            ring(app.name, all ? Array(0..<configuration.shards) : Self.shards(text))
         }
+    }
+
+    private static func shards(_ text: some StringProtocol) -> [Int] {
+        text.split(separator: " ").compactMap { Int($0) }
     }
 
     func loop(every interval: Duration, _ body: @escaping @Loop () async -> Void) -> Task<Void, Never> {

@@ -185,9 +185,18 @@ extension Gatherer {
 
     private func send(_ settlements: [Settlement]) {
         desk.store.send(Settle(settlements, retention: desk.retention)) { [weak self] result in
-            guard case .failure(let error) = result else { return }
-            self?.failed(settlements, error)
+            switch result {
+            case .failure(let error): self?.failed(settlements, error)
+            case .success(let reply): if let alarm = reply.alarm { self?.alarmed(alarm) }
+            }
         }
+    }
+
+    private func alarmed(_ alarm: Settle.Alarm) {
+        desk.log.error(
+            "app paused: too many bad tokens; most likely they are of the other environment. Nothing of it is suppressed",
+            metadata: ["app": "\(desk.name)", "bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
+        desk.paused()
     }
 
     private func failed(_ settlements: [Settlement], _ error: StoreError) {

@@ -15,6 +15,7 @@ import Logging
     private let desk: AppDesk
     private let gatherer: Gatherer
     private let promoter: Promoter
+    let feedback: FeedbackDesk
     private let liveWorkers: @Loop () -> [String]
     let log: Logger
     private let tellIntake: @Loop (IntakeOrder) -> Void
@@ -42,6 +43,8 @@ import Logging
         var tellWorkers: @Loop (Order) -> Void
         var tellIntake: @Loop (IntakeOrder) -> Void
         var ring: @Loop (_ app: String, _ shards: [Int]) -> Void
+        /// Gives one worker an order; answers its name, nil if none is ready.
+        var orderWorker: @Loop (Order) -> String?
         /// Names of the workers that may hold batches.
         var liveWorkers: @Loop () -> [String]
     }
@@ -65,8 +68,11 @@ import Logging
             name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
             retention: around.retention
         ) { around.ring(name, $0) }
+        desk.retention.suppressed = configuration.suppressionLimit(shards: around.shards)
         promoter = Promoter(desk)
         gatherer = Gatherer(desk)
+        feedback = FeedbackDesk(desk, orderWorker: around.orderWorker)
+        desk.paused = { [unowned self] in Task { @Loop in await credentials.look() } }
         leases.onWon = { [unowned self] shards in
             await reclaim({ .allBut(liveWorkers()) }, shards: shards)
         }
@@ -88,6 +94,7 @@ import Logging
 
     func change(to configuration: AppConfiguration) async {
         self.configuration = configuration
+        desk.retention.suppressed = configuration.suppressionLimit(shards: desk.shards)
         tellIntake(.app(intakeSetup))
         await credentials.change(to: configuration)
     }
@@ -143,6 +150,19 @@ import Logging
             guard (try? await Loop.sleep(for: backoff.pause())) != nil else { break }
         }
         return poisoned - before
+    }
+
+    /// Has the feedback service read if it is time for it, and this host's part.
+    func lookAfterFeedback() async { await feedback.look(configuration, intake: leases.intake) }
+
+    /// Drops what is too old from the suppression lists, if the app's intake is this host's.
+    func dropOldSuppressed() async {
+        guard leases.intake != nil else { return }
+        let oldest = desk.clock.seconds - Int64(configuration.suppression.days) * 86_400
+        for shard in 0..<desk.shards {
+            // The next round is soon enough.
+            _ = try? await store.perform(DropOldSuppressed(shard: shard, before: oldest * 1000))
+        }
     }
 
     func tellOfQuarantine(_ shard: Int, _ duration: Duration, _ crashes: Int) {

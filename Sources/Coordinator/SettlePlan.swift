@@ -33,11 +33,16 @@ struct SettlePlan {
                 last = item.jobID
             }
             switch item.result {
-            case .delivered(let tokens): settlement.deliver(item, tokens, in: entry)
+            case .delivered(let tokens):
+                settlement.deliver(item, tokens, in: entry)
+                settlement.answers += item.count
             case .failed(let failure):
                 let text = entry.text(failure.reason)
                 settlement.fail(item.count, text, as: reasons.name(text))
-                settlement.tell(failure, reason: text, in: entry)
+                if FarmReason(rawValue: text) == nil { settlement.answers += item.count }
+                settlement.tell(failure, reason: text, in: entry, now: now) { token in
+                    token.withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
+                }
             case .expired(let expiry):
                 settlement.expire(item.count)
                 settlement.tell(

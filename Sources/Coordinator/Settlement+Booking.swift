@@ -43,7 +43,14 @@ extension Settlement {
     }
 
     /// Events about failed tokens. That a token is dead is always told: it concerns more than this job.
-    mutating func tell(_ failure: ResultsEntry.Failure, reason: String, in entry: ResultsEntry) {
+    ///
+    /// - Parameters:
+    ///   - shard: of a token.
+    ///   - now: Unix seconds.
+    mutating func tell(
+        _ failure: ResultsEntry.Failure, reason: String, in entry: ResultsEntry, now: Int64,
+        shard: (ArraySlice<UInt8>) -> Int
+    ) {
         let tokens = entry.tokens[failure.tokens]
         for token in tokens where failure.receipts != .none {
             events.append(
@@ -53,12 +60,22 @@ extension Settlement {
             )
         }
         guard failure.isDead else { return }
+        let cause = SuppressionReason(answer: reason, status: Int(failure.status))
+        let scope = cause == nil ? nil : failure.scope.flatMap { SuppressionScope(text: entry.text($0)) }
+        if let scope { scopes.insert(scope) }
         for token in tokens {
-            deadTokens.append(DeadToken(token: entry.bytes[token.range], timestamp: token.timestamp))
-            events.append(
-                FarmEvent(
-                    .tokenDead, job: job, token: entry.bytes[token.range], reason: reason,
-                    status: Int(failure.status), timestamp: token.timestamp))
+            let bytes = entry.bytes[token.range]
+            let record = scope.map {
+                SuppressionRecord(
+                    reason: cause, scope: $0.number,
+                    time: token.timestamp > 0 ? token.timestamp / 1000 : now, token: bytes)
+            }
+            deadTokens.append(
+                DeadToken(
+                    shard: shard(bytes), record: record,
+                    event: FarmEvent(
+                        .tokenDead, job: job, token: bytes, reason: reason, status: Int(failure.status),
+                        timestamp: token.timestamp)))
         }
     }
 }

@@ -11,6 +11,13 @@ package struct AppConfiguration: Sendable, Equatable {
         case certificate(file: String, keyFile: String?, password: Secret?)
     }
 
+    /// How much is remembered of tokens that were found dead.
+    package struct Suppression: Sendable, Equatable {
+        package var days = 30
+        /// At most, or few more; the oldest go first.
+        package var tokens = 1_000_000
+    }
+
     package let name: String
     /// The default `apns-topic` of the app's jobs.
     package var topic: String
@@ -33,6 +40,7 @@ package struct AppConfiguration: Sendable, Equatable {
     package var maxInbox = 1_000_000
     /// Of the inbox; nil: a quarter of what Redis may use.
     package var maxInboxBytes: Int?
+    package var suppression = Suppression()
     /// Gateway connections per worker.
     package var connections = 1
     package var credentials: Credentials
@@ -50,6 +58,23 @@ package struct AppConfiguration: Sendable, Equatable {
         return switch credentials {
         case .key(let file, _, _): [file] + trust
         case .certificate(let file, let keyFile, _): [file] + (keyFile.map { [$0] } ?? []) + trust
+        }
+    }
+}
+
+extension AppConfiguration {
+    /// Records that a shard's suppression list keeps at most: some more than its share, since shards are not equally full.
+    package func suppressionLimit(shards: Int) -> Int { suppression.tokens / shards * 21 / 20 + 100 }
+
+    /// Where the gateway belongs: tokens of one environment are not known in another. Other gateways than Apple's are each
+    /// an environment of its own.
+    package var gatewayEnvironment: String {
+        switch gateway.host {
+        case "api.push.apple.com", "gateway.push.apple.com": Environment.production.rawValue
+        case "api.sandbox.push.apple.com", "api.development.push.apple.com",
+            "gateway.sandbox.push.apple.com":
+            Environment.sandbox.rawValue
+        default: gateway.description
         }
     }
 }

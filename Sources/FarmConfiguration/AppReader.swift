@@ -51,6 +51,13 @@ struct AppReader {
         if let count = try reader.number(app.appending("max_inbox"), in: 1...1_000_000_000) {
             result.maxInbox = count
         }
+        let suppression = app.appending("suppression")
+        if let days = try reader.number(suppression.appending("days"), in: 1...366) {
+            result.suppression.days = days
+        }
+        if let count = try reader.number(suppression.appending("tokens"), in: 1000...100_000_000) {
+            result.suppression.tokens = count
+        }
         result.maxInboxBytes = try reader.number(app.appending("max_inbox_bytes"), in: 1024...1 << 50)
     }
 

@@ -22,6 +22,7 @@ enum Schema {
         ("topic", .value), ("environment", .value), ("gateway", .value), ("proxy", .value),
         ("feedback", .value), ("feedback_interval", .value), ("ca_file", .value),
         ("request_timeout", .value), ("max_job_bytes", .value), ("max_tokens", .value),
+        ("suppression", .group([("days", .value), ("tokens", .value)])),
         ("max_backlog", .value), ("max_inbox", .value), ("max_inbox_bytes", .value), ("connections", .value),
         ("key", .group([("file", .value), ("id", .value), ("team", .value)])),
         (

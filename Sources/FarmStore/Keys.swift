@@ -12,8 +12,13 @@ package struct Keys: Hashable, Sendable {
     package let results: [UInt8]
     package let events: [UInt8]
     package let refused: [UInt8]
-    package let invalid: [UInt8]
-    /// A channel: shards that have batches, "NN NN …", or "*" for any.
+    /// A hash: shard to the place of the last record in its suppression list.
+    package let suppression: [UInt8]
+    /// A hash: what the numbers in suppression records stand for.
+    package let scopes: [UInt8]
+    /// A hash: how the reading of the feedback service goes.
+    package let feedback: [UInt8]
+    /// A channel: shards that have batches, "NN NN …", or "*" for any; "s NN NN …": shards whose suppression lists have grown.
     package let bell: [UInt8]
 
     package init(app: String) {
@@ -28,8 +33,15 @@ package struct Keys: Hashable, Sendable {
         results = key("results")
         events = key("events")
         refused = key("refused")
-        invalid = key("invalid")
+        suppression = key("suppression")
+        scopes = key("scopes")
+        feedback = key("feedback")
         bell = key("bell")
+    }
+
+    /// A shard's suppression list, a stream.
+    package func suppressed(_ shard: Int) -> [UInt8] {
+        prefix + Array("suppressed:\(LeaseField.name(ofShard: shard))".utf8)
     }
 
     /// The account of a job, a hash.

@@ -3,7 +3,7 @@ import RESP
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
-    case accused, gate, group, depths, audit, mend
+    case suppress, feedback, accused, gate, group, depths, audit, mend
     case swap, beat, found
 
     /// What is loaded into Redis: the shebang, the shared prelude, the body.
@@ -58,6 +58,8 @@ package enum Script: Int, CaseIterable, Sendable {
         case .reclaim: PackageResources.reclaim_lua
         case .release: PackageResources.release_lua
         case .park: PackageResources.park_lua
+        case .suppress: PackageResources.suppress_lua
+        case .feedback: PackageResources.feedback_lua
         case .accused: PackageResources.accused_lua
         case .gate: PackageResources.gate_lua
         case .group: PackageResources.group_lua

@@ -98,6 +98,7 @@ extension JobLimits {
     fileprivate init(_ setup: IntakeSetup) {
         self.init(
             tokens: Int(setup.maxTokens),
-            payloadBytes: setup.maxPayloadBytes == 0 ? .max : Int(setup.maxPayloadBytes), hasOneTopic: setup.hasOneTopic)
+            payloadBytes: setup.maxPayloadBytes == 0 ? .max : Int(setup.maxPayloadBytes),
+            hasOneTopic: setup.hasOneTopic)
     }
 }

@@ -36,16 +36,23 @@ package struct ResultsBuilder: Sendable {
     }
 
     /// Starts an item of pushes that failed for good; `reason` and `cause` are cut at 255 bytes.
+    ///
+    /// - Parameter scope: where their tokens, which are dead, are to be left out; of at most 255 bytes in UTF-8.
     package mutating func beginFailed(
         jobID: UnsafeRawBufferPointer, reason: String, cause: String = "", status: UInt16 = 0,
-        isDead: Bool = false,
+        isDead: Bool = false, scope: String? = nil,
         isUnknown: Bool = false, receipts: Receipts
     ) {
         begin(.failed, jobID)
         appendCut(reason)
         appendCut(cause)
         bytes.appendBigEndian(status)
-        bytes.append(isDead ? 1 : 0)
+        if isDead, let scope {
+            bytes.append(ResultsEntry.deadInScope)
+            bytes.appendShort(scope)
+        } else {
+            bytes.append(isDead ? 1 : 0)
+        }
         bytes.append(isUnknown ? 1 : 0)
         bytes.append(receipts.rawValue)
     }

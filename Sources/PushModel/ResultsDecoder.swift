@@ -43,12 +43,14 @@ struct ResultsDecoder {
         let reason = try reader.shortRange()
         let cause = try reader.shortRange()
         let status = try reader.uint16()
-        let isDead = try reader.flag(.switches)
+        let death = try reader.uint8()
+        guard death <= ResultsEntry.deadInScope else { throw reader.error(.switches) }
+        let scope = death == ResultsEntry.deadInScope ? try reader.shortText(.topic) : nil
         let isUnknown = try reader.flag(.switches)
         let receipts = try receipts()
         return try ResultsEntry.Failure(
-            reason: reason, cause: cause, status: status, isDead: isDead, isUnknown: isUnknown,
-            receipts: receipts, tokens: tokens(count, withTimestamp: true))
+            reason: reason, cause: cause, status: status, isDead: death > 0, scope: scope,
+            isUnknown: isUnknown, receipts: receipts, tokens: tokens(count, withTimestamp: true))
     }
 
     private mutating func expiry(_ count: Int) throws(CodecError) -> ResultsEntry.Expiry {

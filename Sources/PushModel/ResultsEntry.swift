@@ -5,8 +5,8 @@
 ///     entry := version u8 | item*
 ///     item  := kind u8 | idLength u8 | job id | count u16 | then by kind
 ///     'D'   := receiptsAll u8 | if it is 1: count × (tokenLength u8 | token)
-///     'F'   := reasonLength u8 | reason | causeLength u8 | cause | status u16 | dead u8 | unknown u8
-///              | receipts u8 | count × (tokenLength u8 | token | timestamp i64)
+///     'F'   := reasonLength u8 | reason | causeLength u8 | cause | status u16
+///              | dead u8 | if it is 2: scopeLength u8 | scope | unknown u8 | receipts u8 | count × (tokenLength u8 | token | timestamp i64)
 ///     'E'   := causeLength u8 | cause | receipts u8 | count × (tokenLength u8 | token)
 ///     'R'   := why u8 | status u16 | reasonLength u8 | reason | retryAfterMs u32 | segmentLength u32
 ///              | a segment of `count` pushes as in a ``Batch``
@@ -43,6 +43,8 @@ package struct ResultsEntry: Sendable {
         package let status: UInt16
         /// The gateway declared these tokens dead.
         package let isDead: Bool
+        /// The text of the ``SuppressionScope`` in which they are to be left out from now on; nil: nowhere.
+        package let scope: Range<Int>?
         /// The outcome is not known, and stays so.
         package let isUnknown: Bool
         package let receipts: Receipts
@@ -76,6 +78,9 @@ package struct ResultsEntry: Sendable {
 
         package var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
     }
+
+    /// The byte that says that a scope follows.
+    static let deadInScope: UInt8 = 2
 
     package init(decoding bytes: [UInt8]) throws(CodecError) {
         self.bytes = bytes

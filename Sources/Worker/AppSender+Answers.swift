@@ -53,13 +53,12 @@ extension AppSender {
         if case .configurationWrong = refusal.verdict {} else { streak.other() }
         switch refusal.verdict {
         case .delivered: preconditionFailure("an acceptance told as a refusal")
-        case .tokenDead(let reason, let timestamp, _):
-            let registered = batch.batch.segments[batch.segment(of: position)].options.registeredAt
-            let isDead = Verdict(
-                status: Int(refusal.status), reason: reason, timestamp: timestamp, registeredAt: registered
-            ).declaresDead
+        case .tokenDead(let reason, let timestamp, let isDeclared):
+            let isDead = isDeclared && !wasRegisteredSince(batch, position, refusal, timestamp)
+            let scope = isDead ? bury(batch, position, refusal, timestamp: timestamp) : nil
             settle(
-                batch, position, .failed(reason: reason, status: refusal.status, isDead: isDead),
+                batch, position,
+                .failed(reason: reason, status: refusal.status, isDead: isDead, scope: scope),
                 timestamp: timestamp)
         case .requestWrong(let reason):
             settle(batch, position, .failed(reason: reason, status: refusal.status, isDead: false))
@@ -101,7 +100,7 @@ extension AppSender {
 
     func settle(_ batch: HeldBatch, _ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
         switch fact {
-        case .failed, .lostTrack, .expired: counts.failed += 1
+        case .failed, .suppressed, .lostTrack, .expired: counts.failed += 1
         case .retry: counts.retried += 1
         }
         window.settle(batch, position, fact, timestamp: timestamp)
@@ -110,12 +109,5 @@ extension AppSender {
     private func prove() {
         provenGeneration = generation
         context.tell(.proved(app: name, generation: generation))
-    }
-}
-
-extension Verdict {
-    /// The gateway said that the token is dead, and nothing newer speaks against it.
-    fileprivate var declaresDead: Bool {
-        if case .tokenDead(_, _, let declared) = self { declared } else { false }
     }
 }

@@ -19,6 +19,17 @@ import PushModel
     let name: String
     let store: AppStore
     private(set) var topic: String
+    /// Where the gateway belongs, in the words of a ``SuppressionScope``.
+    private(set) var environment = ""
+    private(set) var hasOneTopic = false
+    /// What was sent with older credentials may have gone to another topic or environment.
+    private(set) var scopeGeneration: UInt32 = 0
+    var scopes: [String: Scope] = [:]
+    let deadTokens: DeadTokens
+    /// All shards that the coordinator gave us; the window has those of them whose dead tokens are known.
+    private var shards: [Int: FenceToken] = [:]
+    /// The app goes on as soon as its dead tokens are known.
+    private var resumesWhenWhole = false
     let window: Window
     private(set) lazy var pool = ConnectionPool(owner: self)
     var breaker = ServerBreaker()
@@ -49,6 +60,7 @@ import PushModel
         /// The worker is finishing: nothing new starts.
         case finishing
 
+        fileprivate var isPause: Bool { self == .paused || self == .gateClosed }
         fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
     }
 
@@ -62,14 +74,23 @@ import PushModel
         store = AppStore(app: app, connection: context.redis)
         window = Window(worker: context.name, now: .now)
         topic = ""
+        deadTokens = DeadTokens(store, life: 30 * 86_400, log: context.log)
         context.solitude.join(self)
+        deadTokens.onLoaded = { [unowned self] in deadTokensAreKnown() }
     }
 
     // MARK: Orders
 
-    func follow(_ plan: GatewayPlan?, topic: String) {
-        self.topic = topic
-        if let plan { (generation, mostWindow) = (plan.generation, plan.window) }
+    func follow(_ plan: GatewayPlan?, topic: String, environment: String = "") {
+        if (topic, environment) != (self.topic, self.environment) {
+            scopes = [:]
+            scopeGeneration = plan?.generation ?? generation
+        }
+        (self.topic, self.environment) = (topic, environment)
+        if let plan {
+            (generation, mostWindow) = (plan.generation, plan.window)
+            hasOneTopic = plan.wire != .http2
+        }
         pool.follow(plan)
         if case .doubt = hold { hold = nil }
         schedule()
@@ -105,13 +126,20 @@ import PushModel
 
     private func hold(as next: Hold) {
         guard !isFinishing, hold != .left else { return }
+        // What was found out of late may be why it is paused, and not be let through: that is forgotten.
+        if next.isPause, hold?.isPause != true { deadTokens.reload() }
         hold = next
+        resumesWhenWhole = false
         pool.retireAll()
         schedule()
     }
 
     func resume() {
         guard !isFinishing, hold != .left else { return }
+        guard deadTokens.isWhole else {
+            resumesWhenWhole = true
+            return
+        }
         hold = nil
         breaker = ServerBreaker()
         streak = ConfigurationStreak()
@@ -134,9 +162,34 @@ import PushModel
 
     /// These shards are served from now on; the others are withdrawn.
     func assign(_ tokens: [Int: FenceToken]) {
+        let begun = shards.keys.filter { window.shards.token(of: $0) != nil }
+        let withdrawn = shards.keys.filter { tokens[$0] == nil && !begun.contains($0) }.sorted()
+        // One that went to somebody else and is back is read anew.
+        deadTokens.serve(tokens.keys)
+        shards = tokens
+        serveKnown()
+        if !withdrawn.isEmpty {
+            context.tell(.released(app: name, shards: withdrawn.map { UInt16($0) }))
+        }
+    }
+
+    /// Nothing of a shard is checked out before its dead tokens are known.
+    private func serveKnown() {
         window.now = .now
-        window.assign(tokens)
+        window.assign(
+            shards.filter { deadTokens.isLoaded($0.key) || window.shards.tokens[$0.key] != nil })
         schedule()
+    }
+
+    private func deadTokensAreKnown() {
+        if shards.contains(where: { window.shards.tokens[$0.key] != $0.value && deadTokens.isLoaded($0.key) })
+        {
+            serveKnown()
+        }
+        if resumesWhenWhole, deadTokens.isWhole {
+            resumesWhenWhole = false
+            resume()
+        }
     }
 
     /// There is a connection to Redis again.
@@ -144,12 +197,14 @@ import PushModel
         window.now = .now
         window.shards.ringAll()
         window.reconnected(isOther: isOther)
+        deadTokens.reconnected(isOther: isOther)
         schedule()
     }
 
     /// Nothing that bears our name in Redis stays unknown to us for long.
     func lookAround() {
         window.lookAround()
+        deadTokens.look()
         schedule()
     }
 
@@ -242,6 +297,7 @@ import PushModel
     ) -> Int {
         var sent = 0
         let seconds = context.redis.clock.seconds
+        let shelf = deadTokens.shelf(of: batch.shard)
         batch.batch.bytes.withUnsafeBytes { bytes in
             while sent < most, let position = batch.next() {
                 let push = batch.batch.pushes[position]
@@ -251,6 +307,10 @@ import PushModel
                     continue
                 }
                 let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
+                if let shelf, let why = suppression(batch, segment, token: token, shelf, at: seconds) {
+                    settle(batch, position, .suppressed(cause: why.name))
+                    continue
+                }
                 #if FAILPOINTS
                     Failpoint.hit("send.before", token: token)
                 #endif

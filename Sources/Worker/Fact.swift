@@ -2,8 +2,10 @@ import PushModel
 
 /// What became of a push, as far as it is not simply "delivered".
 enum Fact: Hashable {
-    /// For good. `isDead`: the gateway declared the token dead.
-    case failed(reason: String, status: UInt16, isDead: Bool)
+    /// For good. `isDead`: the gateway declared the token dead; `scope`: where it is to be left out from now on.
+    case failed(reason: String, status: UInt16, isDead: Bool, scope: String? = nil)
+    /// Not sent: the token is known to be dead, for this reason.
+    case suppressed(cause: String)
     /// Nobody knows whether the gateway accepted it, and the job wants it at most once.
     case lostTrack(cause: String)
     /// Its deadline passed before it was sent.
@@ -14,7 +16,7 @@ enum Fact: Hashable {
     var isFinal: Bool {
         switch self {
         case .failed, .lostTrack: true
-        case .expired, .retry: false
+        case .suppressed, .expired, .retry: false
         }
     }
 }

@@ -10,14 +10,12 @@ extension GatewayPlan {
     ///   - worker: the worker's index, which chooses the address to begin with.
     /// - Throws: when certificate, key or CA cannot be used.
     init(_ setup: AppSetup, token: [UInt8]?, generation: UInt32, worker: Int) throws(CredentialError) {
-        var settings = ClientSettings(
-            trust: setup.authority.isEmpty ? .system : .authorities(setup.authority))
+        var settings = try ClientSettings(setup)
         let wire = setup.binary.map { Wire.binary(BinarySettings($0)) } ?? .http2
         settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []
-        if case .certificate(let pem) = setup.credentials { settings.identity = try TLSIdentity(pem: pem) }
         self.init(
             host: setup.host, port: setup.port,
-            proxy: setup.proxyHost.isEmpty ? nil : .tcp(host: setup.proxyHost, port: setup.proxyPort),
+            proxy: setup.proxy,
             tls: try TLSContext(client: settings), providerToken: token, generation: generation,
             requestTimeout: .milliseconds(Int64(setup.requestTimeoutMilliseconds)), wire: wire,
             connections: Int(setup.connections), firstAddress: worker)
@@ -32,4 +30,16 @@ extension BinarySettings {
             endsWithSentinel: setup.endsWithSentinel,
             window: Int(setup.window))
     }
+}
+
+extension ClientSettings {
+    /// Whom the app trusts, and how it is known.
+    init(_ setup: AppSetup) throws(CredentialError) {
+        self.init(trust: setup.authority.isEmpty ? .system : .authorities(setup.authority))
+        if case .certificate(let pem) = setup.credentials { identity = try TLSIdentity(pem: pem) }
+    }
+}
+
+extension AppSetup {
+    var proxy: Endpoint? { proxyHost.isEmpty ? nil : .tcp(host: proxyHost, port: proxyPort) }
 }

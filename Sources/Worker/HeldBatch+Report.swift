@@ -112,10 +112,13 @@ extension HeldBatch {
             let receipts = segment.options.receipts
             let cause = batch.text(segment.cause)
             switch fact {
-            case .failed(let reason, let status, let isDead):
+            case .failed(let reason, let status, let isDead, let scope):
                 builder.beginFailed(
-                    jobID: jobID, reason: reason, cause: cause, status: status, isDead: isDead,
+                    jobID: jobID, reason: reason, cause: cause, status: status, isDead: isDead, scope: scope,
                     receipts: receipts)
+            case .suppressed(let why):
+                builder.beginFailed(
+                    jobID: jobID, reason: FarmReason.suppressed.rawValue, cause: why, receipts: receipts)
             case .lostTrack(let why):
                 builder.beginFailed(
                     jobID: jobID, reason: FarmReason.unknown.rawValue, cause: why, isUnknown: true,

@@ -4,7 +4,9 @@ import FarmPolicy
 import FarmStore
 import Gateway
 package import Logging
+import PushModel
 import Supervision
+import TLS
 
 #if canImport(Glibc)
     import Glibc
@@ -26,6 +28,7 @@ import Supervision
     private var setups: [String: AppSetup] = [:]
     private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
     private var beat: Timer?
+    private var readings: [String: FeedbackReading] = [:]
     /// Runs while it is finishing: when nothing is in hand any more, it ends.
     private var idleWatch: Timer?
     private var polls = 0
@@ -70,6 +73,9 @@ import Supervision
         case .ring(let app, let shards):
             apps[app]?.window.shards.ring(shards.lazy.map { Int($0) })
             apps[app]?.schedule()
+        case .suppressed(let app, let shards):
+            apps[app]?.deadTokens.heard(shards.lazy.map { Int($0) })
+        case .feedback(let order): readFeedback(order)
         case .lease(let end):
             context?.leaseClock = LeaseClock(end: end)
             for app in apps.values { app.schedule() }
@@ -138,13 +144,36 @@ import Supervision
             let plan = try GatewayPlan(
                 setup, token: setup.credentials == .providerToken ? token?.token : nil,
                 generation: token?.generation ?? setup.generation, worker: context.index)
-            app.follow(plan, topic: setup.topic)
+            app.deadTokens.life = Int64(setup.suppressionSeconds)
+            app.follow(plan, topic: setup.topic, environment: setup.environment)
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
             tell(
                 .doubt(
                     app: setup.name, .credentialsWrong, generation: token?.generation ?? setup.generation,
                     reason: "\(error)"))
+        }
+    }
+
+    private func readFeedback(_ order: FeedbackOrder) {
+        func ended(_ tuples: Int, _ error: String) {
+            readings[order.reading] = nil
+            tell(
+                .feedback(app: order.app, reading: order.reading, tuples: UInt64(tuples), error: error))
+        }
+        guard let setup = setups[order.app], let app = apps[order.app] else {
+            return ended(0, "the app is not served here")
+        }
+        guard readings[order.reading] == nil else { return }
+        do {
+            let tls = try TLSContext(client: ClientSettings(setup))
+            let reading = FeedbackReading(
+                order, scope: SuppressionScope(environment: setup.environment, topic: setup.topic),
+                store: app.store, ended: ended)
+            readings[order.reading] = reading
+            reading.start(tls, proxy: setup.proxy)
+        } catch {
+            ended(0, "\(error)")
         }
     }
 
@@ -192,7 +221,7 @@ import Supervision
     private func finish() {
         for app in apps.values { app.finish() }
         idleWatch = Timer { [unowned self] in
-            if apps.values.allSatisfy(\.isIdle) { life.end() }
+            if apps.values.allSatisfy(\.isIdle), readings.isEmpty { life.end() }
         }
         idleWatch?.start(after: .zero, every: .milliseconds(20))
     }

@@ -22,6 +22,7 @@ struct Pushfarm: ParsableCommand {
             UpCommand.self, DemoCommand.self, CoordinatorCommand.self, SimulatorCommand.self,
             PushCommand.self,
             JobCommand.self, JobsCommand.self, StatusCommand.self, ResumeCommand.self,
-            ReleaseCommand.self, FsckCommand.self, DoctorCommand.self,
+            ReleaseCommand.self, SuppressedCommand.self, FeedbackCommand.self, FsckCommand.self,
+            DoctorCommand.self,
         ])
 }

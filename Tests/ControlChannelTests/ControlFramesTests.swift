@@ -16,7 +16,10 @@ import Testing
         .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8), reconnects: true),
         .shards(app: "demo", [.init(number: 63, fence: Array("1:abc:host".utf8))]),
         .ring(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"),
-        .lease(end: 1 << 50),
+        .lease(end: 1 << 50), .suppressed(app: "demo", shards: [0, 63]),
+        .feedback(
+            FeedbackOrder(
+                app: "demo", host: "feedback.example", port: 2196, reading: "r1", shards: 64, limit: 16_000)),
         .finish(withinMilliseconds: 20_000),
     ]
 
@@ -32,6 +35,7 @@ import Testing
         .doubt(app: "demo", .credentialsStale, generation: 2, reason: "ExpiredProviderToken"),
         .proved(app: "demo", generation: 2), .fenced(app: "demo"),
         .released(app: "demo", shards: [0, 63]),
+        .feedback(app: "demo", reading: "r1", tuples: 1 << 33, error: "it ended within a tuple"),
     ]
 
     static let intakeOrders: [IntakeOrder] = [

@@ -99,7 +99,10 @@ struct ConfigurationErrorTests {
             "certificate: { file: k }\n    gateway: tls://h/path",
             "expected tls://host:port, without user, path or options", 5
         ),
-        ("certificate: { file: k }\n    gateway: tls://h\n    feedback: https://h", "expected tls://host:port", 6),
+        (
+            "certificate: { file: k }\n    gateway: tls://h\n    feedback: https://h",
+            "expected tls://host:port", 6
+        ),
         (
             "certificate: { file: k }\n    gateway: tls://h\n    binary: { command: 3 }",
             "expected a whole number from 0 to 2, found 3", 6
@@ -132,6 +135,13 @@ struct ConfigurationErrorTests {
             "expected a whole number from 1 to 1000000, found 1000001", 5
         ),
         (key + "\n    max_backlog: 0", "expected a whole number from 1 to 1000000000, found 0", 5),
+        (
+            key + "\n    suppression: { days: 0 }", "expected a whole number from 1 to 366, found 0", 5
+        ),
+        (
+            key + "\n    suppression: { tokens: 10 }",
+            "expected a whole number from 1000 to 100000000, found 10", 5
+        ),
         (
             key + "\n    max_inbox: many",
             "expected a whole number from 1 to 1000000000, found text \"many\"", 5

@@ -24,6 +24,7 @@ let sample = """
         max_tokens: 5000
         max_backlog: 2_000_000
         max_inbox: 300
+        suppression: { days: 7, tokens: 5000 }
         max_inbox_bytes: 4096
         proxy: http://proxy.example:3128
     """
@@ -94,7 +95,20 @@ struct FarmConfigurationTests {
         #expect((shop.maxInbox, shop.maxInboxBytes) == (300, 4096))
         #expect((demo.maxTokens, demo.maxBacklog) == (100_000, 10_000_000))
         #expect(demo.maxInbox == 1_000_000 && demo.maxInboxBytes == nil)
+        #expect((shop.suppression.days, shop.suppression.tokens) == (7, 5000))
+        #expect((demo.suppression.days, demo.suppression.tokens) == (30, 1_000_000))
         #expect(shop.proxy?.place == HostPort(host: "proxy.example", port: 3128))
+    }
+
+    @Test(arguments: [
+        ("https://api.push.apple.com", "production"), ("https://api.push.apple.com:2197", "production"),
+        ("https://api.sandbox.push.apple.com", "sandbox"),
+        ("https://api.development.push.apple.com", "sandbox"),
+        ("https://127.0.0.1:8443", "127.0.0.1:8443"),
+    ])
+    func `tokens belong to the gateway's environment`(gateway: String, environment: String) throws {
+        let farm = try read(sample.replacing("https://127.0.0.1:8443", with: gateway))
+        #expect(farm.app(named: "demo")?.gatewayEnvironment == environment)
     }
 
     @Test func `an empty text is all defaults`() throws {

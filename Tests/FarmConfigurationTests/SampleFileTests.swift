@@ -30,11 +30,11 @@ struct SampleFileTests {
         let text = try sample()
         let plain = try read(text)
         let hidden = try Regex(
-            #"^(\s*)# ((?:state_dir|workers|shards|accounts_kept|account_hours|log|gateway|request_timeout|max_job_bytes|max_tokens|max_backlog|max_inbox|connections):.*)$"#
+            #"^(\s*)# ((?:state_dir|workers|shards|accounts_kept|account_hours|log|gateway|request_timeout|max_job_bytes|max_tokens|max_backlog|max_inbox|suppression|connections):.*)$"#
         )
         .anchorsMatchLineEndings()
         let shown = text.replacing(hidden) { "\($0[1].substring!)\($0[2].substring!)" }
-        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 13)
+        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 14)
         #expect(try read(shown) == plain)
     }
 }

@@ -155,6 +155,24 @@ struct Desk {
         return settlement
     }
 
+    static let scope = SuppressionScope(environment: "production", topic: "com.example.demo")
+
+    /// A token that the gateway declared dead, of the one scope.
+    static func dead(
+        _ token: [UInt8], shard: Int = 1, _ reason: SuppressionReason = .badDeviceToken, time: Int64 = 7
+    ) -> Settlement.DeadToken {
+        Settlement.DeadToken(
+            shard: shard,
+            record: SuppressionRecord(reason: reason, scope: scope.number, time: time, token: token[...]),
+            event: FarmEvent(
+                .tokenDead, job: "j1", token: token[...], reason: reason.name, timestamp: time * 1000))
+    }
+
+    /// Suppressed tokens of a shard, as the list has them.
+    func suppressed(_ shard: Int = 1) throws -> [SuppressionRecord] {
+        try perform(ReadSuppressed(shard: shard)).compactMap(\.record)
+    }
+
     /// The events so far: type and fields.
     func events() throws -> [[String: String]] {
         let entries = try redis.run("XRANGE", "{pushfarm:demo}:events", "-", "+").array ?? []

@@ -51,11 +51,10 @@ import Testing
                 shard: 1, lane: .high, delay: .seconds(100), tokens: 1,
                 body: Desk.body([("j1", 1)], attempt: 1))
         ]
-        settlement.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 1_700_000_000_000)]
+        settlement.deadTokens = [Desk.dead([0xab, 1], time: 5)]
+        (settlement.answers, settlement.scopes) = (1, [Desk.scope])
         settlement.events = [
-            FarmEvent(
-                .pushFailed, job: "j1", token: [0xab, 1], reason: "BadDeviceToken", status: 400),
-            FarmEvent(.tokenDead, job: "j1", token: [0xab, 1], timestamp: 5),
+            FarmEvent(.pushFailed, job: "j1", token: [0xab, 1], reason: "BadDeviceToken", status: 400)
         ]
         #expect(try desk.perform(Settle([settlement])) == .init(booked: 1, finishedJobs: 0))
         #expect(try desk.perform(Settle([settlement])) == .init(booked: 0, finishedJobs: 0))
@@ -65,8 +64,9 @@ import Testing
         #expect(account.maybeDuplicated == 1 && account.reasons == ["BadDeviceToken": 1])
         let events = try desk.events().suffix(2)
         #expect(events.first?["token"] == "ab01" && events.first?["status"] == "400")
-        #expect(events.last?["type"] == "token.dead" && events.last?["timestamp"] == "5")
-        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == 1)
+        #expect(events.last?["type"] == "token.dead" && events.last?["timestamp"] == "5000")
+        #expect(try desk.suppressed() == [Desk.dead([0xab, 1], time: 5).record])
+        #expect(try desk.perform(ReadScopes()) == [Desk.scope.number: Desk.scope])
         #expect(try desk.perform(Promote()).rung.isEmpty)
         let id = "01.h.r\(records[0].id).1"
         try desk.makeDue()
@@ -91,27 +91,26 @@ import Testing
         #expect(rest.records == [records[1]] && rest.next == nil)
     }
 
-    /// So many tokens of which 20 may stay; a call drops a thousand.
-    @Test(arguments: [(19, 19), (20, 20), (21, 20), (50, 20), (1020, 20), (1120, 120)])
-    func `dead tokens are bounded`(tokens: Int, left: Int64) throws {
+    @Test func `dead tokens are bounded`() throws {
         let records = try reported()
         var settlement = Desk.settlement(records[0], "j1", delivered: 3)
-        settlement.deadTokens = Desk.tokens(tokens).map { .init(token: $0[...], timestamp: 1) }
+        settlement.deadTokens = Desk.tokens(500).map { Desk.dead($0, .unregistered) }
         var retention = Retention()
-        retention.invalidTokens = 20
+        retention.suppressed = 200
         try desk.perform(Settle([settlement], retention: retention))
-        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == left)
-        settlement = Desk.settlement(records[1], "j2", delivered: 3)
-        settlement.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 2)]
-        try desk.perform(Settle([settlement], retention: retention))
-        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:invalid").integer == Int64(min(tokens, 20)))
+        // Whole nodes of the stream go.
+        let left = try desk.suppressed()
+        #expect((200..<300).contains(left.count))
+        #expect(left.map { Array($0.token) } == Array(Desk.tokens(500).suffix(left.count)))
     }
 
     @Test(arguments: [
         ["HSET", "{pushfarm:demo}:job:j1", "delivered", "many"],
         ["HSET", "{pushfarm:demo}:job:j1", "waiting", "-"],
         ["HSET", "{pushfarm:demo}:job:j1", "reason:Bad", "x"], ["SET", "{pushfarm:demo}:delayed", "x"],
-        ["SET", "{pushfarm:demo}:events", "x"], ["SET", "{pushfarm:demo}:invalid", "x"],
+        ["SET", "{pushfarm:demo}:events", "x"], ["SET", "{pushfarm:demo}:suppressed:01", "x"],
+        ["SET", "{pushfarm:demo}:suppression", "x"], ["SET", "{pushfarm:demo}:unproven", "x"],
+        ["SET", "{pushfarm:demo}:scopes", "x"], ["HSET", "{pushfarm:demo}:guard", "bad", "x"],
         ["SET", "{pushfarm:demo}:job:j2", "x"],
     ])
     func `an entry that cannot be booked stays, and nothing of the call is booked`(damage: [String]) throws {
@@ -125,7 +124,7 @@ import Testing
         first.retries = [
             .init(shard: 1, lane: .high, delay: .zero, tokens: 1, body: Desk.body([("j1", 1)], attempt: 1))
         ]
-        first.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 1)]
+        first.deadTokens = [Desk.dead(Desk.tokens(1)[0])]
         let second = Desk.settlement(records[1], "j2", delivered: 3)
         let before = try dump()
         #expect(throws: StoreError.self) { try desk.perform(Settle([second, first])) }

@@ -9,7 +9,7 @@ import Testing
     let desk: Desk
     init() throws { desk = try Desk() }
 
-    /// A call that books two entries: the words of the first are 3 to 8, those of the second 9 to 24.
+    /// A call that books two entries: the words of the first are 6 to 12, those of the second 13 to 32.
     private func words() throws -> [String] {
         let batch = try desk.held([("a", 4)])
         _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
@@ -17,8 +17,11 @@ import Testing
         let ids = try desk.results().map(\.id.description)
         // One delivered, one failed for a reason, one to be tried again that may be doubled.
         let packed = Self.counts(1, 1, 0, 0, 1, 1) + "\u{1}\u{3}bad\0\0\0\u{1}"
-        return ["259200", "100000", "2", ids[0], "4", "", "0", "0", "0"] + [ids[1], "14", packed]
-            + ["1", "01", "h", "0", "1", "body"] + ["1", "token", "7"] + ["1", "2", "push.failed", "a"]
+        return ["259200", "100000", "1", "00000007", "here topic", "2"]
+            + [ids[0], "5", "", "0", "0", "0", "0"] + [ids[1], "18", packed]
+            + ["1", "01", "h", "0", "1", "body"] + ["2"]
+            + ["1", "01", "B\0\0\0\u{7}\0\0\0\u{1}token", "2", "type", "token.dead"]
+            + ["1", "2", "type", "push.failed"]
     }
 
     private static func counts(_ counts: UInt8...) -> String {
@@ -34,20 +37,25 @@ import Testing
 
     /// Other words in place of these, by the place of the first.
     private static let wrong: [(place: Int, words: [String], error: String)] = [
-        (0, ["x"], "no count: nil"), (0, ["-1"], "no count: -1"), (0, ["1.5"], "no count: 1.5"),
-        (1, ["x"], "no count: nil"), (1, ["-1"], "no count: -1"), (2, ["3"], "no count: nil"),
-        (10, ["x"], "no count: x"), (10, ["-14"], "no count: -14"), (10, ["13"], "other words than agreed"),
-        (10, ["15"], "words are missing"), (10, ["99"], "words are missing"),
-        (4, ["5"], "other words than agreed"), (11, ["\u{9}a"], "too short"), (11, ["\0"], "too short"),
-        (12, ["x"], "no count: x"), (12, ["-1"], "no count: -1"),
-        (13, ["x"], "no list to try again"), (13, [""], "no list to try again"),
-        (14, ["z"], "no list to try again"), (14, ["hb"], "no list to try again"),
-        (15, ["x"], "no count: x"), (15, ["-5"], "no count: -5"), (15, ["0.5"], "no count: 0.5"),
-        (16, ["x"], "no count: x"), (16, ["-1"], "no count: -1"), (16, ["65536"], "too large a batch"),
-        (18, ["x"], "no count: x"), (18, ["-1"], "no count: -1"),
-        (21, ["x"], "no count: x"), (21, ["-1"], "no count: -1"),
-        (22, ["x"], "no count: x"), (22, ["0"], "no event"), (22, ["1"], "no event"), (22, ["3"], "no event"),
-        (22, ["1001"], "no event"), (22, ["1002"], "no event"),
+        (0, ["x"], "no count: x"), (0, ["-1"], "no count: -1"), (0, ["1.5"], "no count: 1.5"),
+        (1, ["x"], "no count: x"), (1, ["-1"], "no count: -1"),
+        (2, ["x"], "no count: x"), (2, ["-1"], "no count: -1"), (2, ["99"], "no count: nil"),
+        (5, ["x"], "no count: x"), (5, ["3"], "no count: nil"),
+        (14, ["x"], "no count: x"), (14, ["-18"], "no count: -18"), (14, ["17"], "other words than agreed"),
+        (14, ["19"], "words are missing"), (14, ["99"], "words are missing"),
+        (7, ["6"], "other words than agreed"), (15, ["\u{9}a"], "too short"), (15, ["\0"], "too short"),
+        (16, ["x"], "no count: x"), (16, ["-1"], "no count: -1"),
+        (17, ["x"], "no list to try again"), (17, [""], "no list to try again"),
+        (18, ["z"], "no list to try again"), (18, ["hb"], "no list to try again"),
+        (19, ["x"], "no count: x"), (19, ["-5"], "no count: -5"), (19, ["0.5"], "no count: 0.5"),
+        (20, ["x"], "no count: x"), (20, ["-1"], "no count: -1"), (20, ["65536"], "too large a batch"),
+        (22, ["x"], "no count: x"), (22, ["-1"], "no count: -1"),
+        (23, ["x"], "no count: x"), (23, ["-1"], "no count: -1"),
+        (24, ["x"], "no dead token"), (24, [""], "no dead token"), (25, ["B12345678"], "no dead token"),
+        (26, ["x"], "no count: x"), (26, ["0"], "no event"), (26, ["3"], "no event"),
+        (29, ["x"], "no count: x"), (29, ["-1"], "no count: -1"),
+        (30, ["x"], "no count: x"), (30, ["0"], "no event"), (30, ["1"], "no event"), (30, ["3"], "no event"),
+        (30, ["1001"], "no event"), (30, ["1002"], "no event"),
     ]
 
     @Test func `words that are not as agreed are refused, and nothing of the call is booked`() throws {
@@ -60,11 +68,11 @@ import Testing
         }
         // A byte too many, and the last event's words are fewer than it says.
         var longer = words
-        longer[11] += "\0"
+        longer[15] += "\0"
         calls.append((longer, "too short"))
         for missing in 1...2 {
             var cut = words
-            (cut[10], cut[22]) = ("16", "4")
+            (cut[14], cut[30]) = ("20", "4")
             cut += ["name", "value"].dropLast(missing)
             calls.append((cut, "words are missing"))
         }
@@ -78,16 +86,20 @@ import Testing
 
     @Test func `a batch and an event as large as they may be are booked`() throws {
         var words = try words()
-        (words[16], words[10], words[22]) = ("65535", "1012", "1000")
+        (words[20], words[14], words[30]) = ("65535", "1016", "1000")
         words += (0..<998).map { "\($0)" }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
-        #expect(try desk.events().last?.count == 501)
+        #expect(try desk.events().dropLast().last?.count == 501)
     }
 
     /// Keys without the app's prefix.
     private static let damages = [
         ["SET", "events", "x"], ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
-        ["SET", "invalid", "x"], ["SET", "load", "x"], ["SET", "job:a", "x"],
+        ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "scopes", "x"],
+        ["SET", "unproven", "x"], ["SET", "guard", "x"], ["SET", "gate", "x"],
+        ["HSET", "guard", "answers", "x"], ["HSET", "guard", "answers", "0.5"],
+        ["HSET", "guard", "bad", "x"],
+        ["SET", "load", "x"], ["SET", "job:a", "x"],
         ["HSET", "load", "open", "many"], ["HSET", "load", "open", "1.5"],
         ["HSET", "job:a", "accepted", "x"], ["HSET", "job:a", "in_flight", "x"],
         ["HSET", "job:a", "delivered", "x"], ["HSET", "job:a", "failed", "x"],
@@ -107,15 +119,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"], ["SET", "invalid", "x"],
-        ["HSET", "job:a", "waiting", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
+        ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
+        ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "unproven", "x"],
+        ["SET", "scopes", "x"], ["SET", "gate", "x"], ["HSET", "job:a", "waiting", "x"],
+        ["HSET", "job:a", "maybe_duplicated", "x"],
         ["HSET", "job:a", "reason:other", "x"], ["HSET", "load", "open", "-3"], ["DEL", "load"],
     ])
     func `what an entry has nothing to do with is not in its way`(damage: [String]) throws {
         let words = try words()
         try spoil(damage)
         let delivered =
-            words[..<2] + ["1", words[9], "4", Self.counts(3, 0, 0, 0, 0, 0) + "\0", "0", "0", "0"]
+            words[..<2]
+            + ["0", "1", words[13], "5", Self.counts(3, 0, 0, 0, 0, 0) + "\0", "0", "0", "0", "0"]
         #expect(try settle(Array(delivered)) == .array([.integer(1), .integer(0)]))
     }
 

@@ -49,7 +49,8 @@ extension ResultsBuilder {
             case .failed(let failure):
                 beginFailed(
                     jobID: jobID, reason: entry.text(failure.reason), cause: entry.text(failure.cause),
-                    status: failure.status, isDead: failure.isDead, isUnknown: failure.isUnknown,
+                    status: failure.status, isDead: failure.isDead,
+                    scope: failure.scope.map { entry.text($0) }, isUnknown: failure.isUnknown,
                     receipts: failure.receipts)
                 for token in entry.tokens[failure.tokens] {
                     append(token: part(token.range), timestamp: token.timestamp)

@@ -27,7 +27,9 @@ final class BinarySimulation {
         static let retirement = Troubles(rawValue: 32)
         /// The gateway reads little of what its machine has.
         static let laziness = Troubles(rawValue: 64)
-        static let all: Troubles = [.badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness]
+        static let all: Troubles = [
+            .badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness,
+        ]
     }
 
     private final class Link {

@@ -242,8 +242,9 @@ extension TestFarm {
                 builder.append(token: token)
             case .refuse(let reason, let isDead):
                 builder.beginFailed(
-                    jobID: id, reason: reason, status: 410, isDead: isDead, receipts: segment.options.receipts
-                )
+                    jobID: id, reason: reason, status: 410, isDead: isDead,
+                    scope: "production com.example.demo",
+                    receipts: segment.options.receipts)
                 builder.append(token: token, timestamp: 1)
             case .fail(let cause):
                 let head = SegmentHead(

@@ -90,7 +90,9 @@ struct JobRefusalTests {
     @Test func `an app with one topic takes no job for another`() throws {
         let limits = JobLimits(hasOneTopic: true)
         let error = JobText.error(JobText.with("\"topic\":\"com.example.other\""), limits: limits)
-        #expect(error?.field == "topic" && error?.reason.contains("only the topic of the app's certificate") == true)
+        #expect(
+            error?.field == "topic"
+                && error?.reason.contains("only the topic of the app's certificate") == true)
         for fields in ["", "\"topic\":\"com.example.demo\"", "\"push_type\":\"voip\""] {
             #expect(try JobText.parse(JobText.with(fields), limits: limits).accepted == 1, "\(fields)")
         }

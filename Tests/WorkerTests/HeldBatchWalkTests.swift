@@ -142,9 +142,10 @@ import Testing
             let payload = part.payloadPerPush ? "{\"n\":\(position)}" : "{}"
             switch states[position].fact! {
             case nil: return (part.options.receipts == .all ? "\(position) " : "") + "\(part.job) delivered"
-            case .failed(let reason, let status, let isDead):
+            case .failed(let reason, let status, let isDead, _):
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause)"
                     + (isDead ? " dead" : "")
+            case .suppressed(let why): return "\(position) \(part.job) failed suppressed 0 cause \(why)"
             case .lostTrack(let why): return "\(position) \(part.job) failed unknown 0 cause \(why) unknown"
             case .expired: return "\(position) \(part.job) expired cause \(cause)"
             case .retry(let why, let status, let reason, let after):

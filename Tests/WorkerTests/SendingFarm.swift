@@ -83,7 +83,10 @@ import Testing
     }
 
     /// Lets the sender follow a plan with these credentials.
-    func follow(generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20)) throws {
+    func follow(
+        generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20),
+        environment: String = ""
+    ) throws {
         var settings = ClientSettings(trust: .authorityFile(gateway.credentials.authorityFile))
         settings.applicationProtocols = ["h2"]
         let signer = try SigningKey(file: gateway.credentials.signingKeyFile)
@@ -96,7 +99,7 @@ import Testing
                 host: "localhost", port: gateway.port, tls: try TLSContext(client: settings),
                 providerToken: token,
                 generation: generation, requestTimeout: timeout, connections: 1, firstAddress: 0),
-            topic: "com.example.demo")
+            topic: "com.example.demo", environment: environment)
     }
 
     /// Puts a job of batches of these sizes into Redis, and rings.

@@ -8,6 +8,8 @@ package enum HostCommand: Equatable, Sendable {
     case free(app: String)
     /// Something else has changed, such as a pause: look at everything.
     case other
+    /// The app's feedback service is to be read.
+    case feedback(app: String)
     /// Shards that were set aside after crashes go on.
     case release
 
@@ -18,6 +20,7 @@ package enum HostCommand: Equatable, Sendable {
         case "release": self = .release
         case "left" where words.count == 2: self = .left(host: String(words[1]))
         case "free" where words.count == 2: self = .free(app: String(words[1]))
+        case "feedback" where words.count == 2: self = .feedback(app: String(words[1]))
         default: self = .other
         }
     }
@@ -27,6 +30,7 @@ package enum HostCommand: Equatable, Sendable {
         case .hosts: "hosts"
         case .left(let host): "left \(host)"
         case .free(let app): "free \(app)"
+        case .feedback(let app): "feedback \(app)"
         case .other: "look"
         case .release: "release"
         }

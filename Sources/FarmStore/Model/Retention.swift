@@ -4,8 +4,8 @@ package struct Retention: Hashable, Sendable {
     package var accountSeconds = 72 * 3600
     /// Accounts kept at most; the oldest finished ones go first.
     package var accounts = 1_000_000
-    /// Dead tokens kept at most.
-    package var invalidTokens = 1_000_000
+    /// Records that a shard's suppression list keeps at most, or few more.
+    package var suppressed = 15_625
 
     package init() {}
 }

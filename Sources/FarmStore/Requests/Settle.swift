@@ -33,28 +33,34 @@ package struct Settlement: Sendable {
         }
     }
 
+    /// A token that the gateway declared dead.
     package struct DeadToken: Sendable {
-        /// Raw bytes.
-        package var token: ArraySlice<UInt8>
-        /// Unix milliseconds; 0 if the gateway named no time.
-        package var timestamp: Int64
+        package var shard: Int
+        /// What its shard's suppression list gets; nil: nothing.
+        package var record: SuppressionRecord?
+        package var event: FarmEvent
 
-        package init(token: ArraySlice<UInt8>, timestamp: Int64) {
-            (self.token, self.timestamp) = (token, timestamp)
+        package init(shard: Int, record: SuppressionRecord?, event: FarmEvent) {
+            (self.shard, self.record, self.event) = (shard, record, event)
         }
     }
 
     package var entry: EntryID
     package var jobs: [Job] = []
     package var retries: [Retry] = []
+    /// Answers of the gateway among the outcomes.
+    package var answers = 0
     package var deadTokens: [DeadToken] = []
+    /// Where the dead tokens' records belong.
+    package var scopes: Set<SuppressionScope> = []
     package var events: [FarmEvent] = []
 
     package init(entry: EntryID) { self.entry = entry }
 
     /// Words that ``write(to:)`` appends after the id and this number.
     private var wordCount: Int {
-        4 + 5 * retries.count + 2 * deadTokens.count + events.reduce(0) { $0 + $1.wordCount }
+        5 + 5 * retries.count + deadTokens.reduce(0) { $0 + 2 + $1.event.wordCount }
+            + events.reduce(0) { $0 + $1.wordCount }
     }
 
     fileprivate func write(to command: inout RESPCommand) {
@@ -72,10 +78,12 @@ package struct Settlement: Sendable {
             command.append(retry.tokens)
             command.append(retry.body)
         }
+        command.append(answers)
         command.append(deadTokens.count)
         for dead in deadTokens {
-            command.append(dead.token)
-            command.append(dead.timestamp)
+            command.append(LeaseField.name(ofShard: dead.shard))
+            command.append(dead.record?.bytes ?? [])
+            dead.event.write(to: &command)
         }
         command.append(events.count)
         for event in events { event.write(to: &command) }
@@ -120,6 +128,14 @@ package struct Settle: Request {
         /// Entries that were not settled before.
         package let booked: Int
         package let finishedJobs: Int
+        /// The guard has paused the app.
+        package var alarm: Alarm?
+    }
+
+    /// More bad tokens among the last answers than are suppressed without asking.
+    package struct Alarm: Equatable, Sendable {
+        package let bad: Int
+        package let answers: Int
     }
 
     package static var script: Script? { .settle }
@@ -134,13 +150,18 @@ package struct Settle: Request {
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
         command.append(retention.accountSeconds)
-        command.append(retention.invalidTokens)
+        command.append(retention.suppressed)
+        let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
+        command.append(scopes)
         command.append(settlements.count)
         for settlement in settlements { settlement.write(to: &command) }
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "settle")
-        return Reply(booked: try reader.integer(), finishedJobs: try reader.integer())
+        let (booked, finished) = (try reader.integer(), try reader.integer())
+        if reader.isAtEnd { return Reply(booked: booked, finishedJobs: finished, alarm: nil) }
+        let alarm = Alarm(bad: try reader.integer(), answers: try reader.integer())
+        return Reply(booked: booked, finishedJobs: finished, alarm: alarm)
     }
 }

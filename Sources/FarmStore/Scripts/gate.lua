@@ -15,11 +15,7 @@
 -- ("inbox"). The latter two end when all are below nine tenths of their limits.
 local gate, t, op = P .. 'gate', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
-    local old = call('HMGET', gate, 'paused', 'fingerprint')
-    if old[1] == ARGV[2] and old[2] == ARGV[3] then return 0 end
-    call('HSET', gate, 'paused', ARGV[2], 'fingerprint', ARGV[3], 'since', t)
-    tell('app.paused', t, 'reason', ARGV[2])
-    return 1
+    return pause_app(ARGV[2], ARGV[3], t)
 elseif op == 'resume' then
     if call('HDEL', gate, 'paused', 'fingerprint', 'since') == 0 then return 0 end
     tell('app.resumed', t)

@@ -206,6 +206,27 @@ local function ring(set)
     return names
 end
 
+-- Pauses the app, unless it is for the same reason.
+local function pause_app(reason, fingerprint, stamp)
+    local gate = P .. 'gate'
+    local old = call('HMGET', gate, 'paused', 'fingerprint')
+    if old[1] == reason and old[2] == fingerprint then return 0 end
+    call('HSET', gate, 'paused', reason, 'fingerprint', fingerprint, 'since', stamp)
+    tell('app.paused', stamp, 'reason', reason)
+    return 1
+end
+
+-- A shard's suppression list is a stream of records, whose first byte is a letter. Adds one; returns its place.
+local function suppress(nn, record, most)
+    return call('XADD', P .. 'suppressed:' .. nn, 'MAXLEN', '~', most, '*', 'r', record)
+end
+
+-- A gateway says the same of tokens of another environment: BadDeviceToken, InvalidToken.
+local function is_guarded(record)
+    local letter = record:byte()
+    return letter == 66 or letter == 73
+end
+
 -- A job has no open push any more, and its account says so: it stays for `keep` seconds.
 local function tell_finished(job, stamp, keep, accepted, delivered, failed, expired, cancelled)
     call('EXPIRE', P .. 'job:' .. job, keep)

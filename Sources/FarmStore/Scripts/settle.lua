@@ -2,30 +2,32 @@
 -- Books results entries: outcomes, retries, dead tokens, events; finishes jobs.
 --
 -- KEYS  1 prefix
--- ARGV  1 seconds an account is kept; 2 dead tokens kept at most; 3 entries; entries × (id, words of this entry after
---       this one, and these: jobs packed; retries, retries × (NN, h|b, delay in ms, tokens, body);
---       invalid, invalid × (token, timestamp); events, events × (n, n words)).
+-- ARGV  1 seconds an account is kept; 2 records that a shard's suppression list keeps at most; 3 scopes,
+--       scopes × (field, text); entries; entries × (id, words of this entry after this one, and these: jobs packed;
+--       retries, retries × (NN, h|b, delay in ms, tokens, body); answers of the gateway; dead tokens,
+--       dead tokens × (NN, suppression record or "", n, n words of an event); events, events × (n, n words)).
 --       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
 --       maybe duplicated u32, reasons u8, reasons × (length u8, reason, count u32)
--- Reply [entries booked, jobs finished]
+-- Reply [entries booked, jobs finished], and when the guard has paused the app [bad tokens, answers] behind
 -- Fence none: XDEL is the guard, an entry exists until it is settled. OOM allowed.
 -- Again XDEL finds nothing and the entry's words are skipped.
 --
 -- What ends is taken off `load`, which split added it to: with or without an account, it is in no batch and no entry.
 -- Whatever can fail does so before the first effect, and then nothing is booked: words that are not as agreed, accounts
 -- that hold no numbers, keys of another type. The entry stays in the stream.
-local keep, most, nentries = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local results, t = P .. 'results', now()
-local stamp = string.format('%d', t)
-local i = 4
-
+--
+-- The guard: a gateway finds all tokens of another environment bad. When more than a fifth of the last thousand answers
+-- did, the app is paused, nothing of it is suppressed or told, and what was suppressed of those answers is taken back.
 local function count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
     return n
 end
-count(keep)
-count(most)
+local keep, most, nscopes = count(ARGV[1]), count(ARGV[2]), count(ARGV[3])
+local nentries = count(ARGV[4 + 2 * nscopes])
+local results, t = P .. 'results', now()
+local stamp = string.format('%d', t)
+local i = 5 + 2 * nscopes
 
 -- Packed jobs as one flat list: id, delivered, failed, expired, cancelled, waiting, maybe duplicated, reasons or false.
 local function read_jobs(packed)
@@ -49,12 +51,19 @@ local function read_jobs(packed)
     return jobs
 end
 
--- Reads an entry's words without any effect. Returns its jobs.
-local hasRetries, hasDead = false, false
+local function check_event(at)
+    local n = count(ARGV[at])
+    if n < 2 or n % 2 == 1 or n > 1000 then error('no event') end
+    return at + 1 + n
+end
+
+-- Reads an entry's words without any effect: its jobs, its answers, and how many of them may be the environment's fault.
+local hasRetries, lists = false, {}
 local function check_entry(at, words)
     local last = at + words
     if last - 1 > #ARGV then error('words are missing') end
-    local jobs, retries = read_jobs(ARGV[at]), count(ARGV[at + 1])
+    local entry = { at = at, jobs = read_jobs(ARGV[at]), bad = 0 }
+    local retries = count(ARGV[at + 1])
     at = at + 2
     for _ = 1, retries do
         if not ARGV[at]:match('^%d+$') or not ARGV[at + 1]:match('^[hb]$') then error('no list to try again') end
@@ -63,18 +72,21 @@ local function check_entry(at, words)
         at = at + 5
         hasRetries = true
     end
-    local dead = count(ARGV[at])
-    hasDead = hasDead or dead > 0
-    at = at + 1 + 2 * dead
+    entry.answers = count(ARGV[at])
+    local dead = count(ARGV[at + 1])
+    at = at + 2
+    for _ = 1, dead do
+        local nn, record = ARGV[at], ARGV[at + 1]
+        if not nn:match('^%d+$') or record ~= '' and #record < 10 then error('no dead token') end
+        if is_guarded(record) then entry.bad = entry.bad + 1 end
+        if record ~= '' then lists[nn] = true end
+        at = check_event(at + 2)
+    end
     local events = count(ARGV[at])
     at = at + 1
-    for _ = 1, events do
-        local n = count(ARGV[at])
-        if n < 2 or n % 2 == 1 or n > 1000 then error('no event') end
-        at = at + 1 + n
-    end
+    for _ = 1, events do at = check_event(at) end
     if at ~= last then error('other words than agreed') end
-    return jobs
+    return entry
 end
 
 -- What the accounts hold now: accepted, in flight, delivered, failed, expired, cancelled; false: there is no account.
@@ -104,7 +116,8 @@ end
 local entries = {}
 for k = 1, nentries do
     local words = count(ARGV[i + 1])
-    local entry = { id = ARGV[i], at = i + 2, jobs = check_entry(i + 2, words) }
+    local entry = check_entry(i + 2, words)
+    entry.id = ARGV[i]
     for n = 1, #entry.jobs, 8 do read_account(entry.jobs, n) end
     entries[k] = entry
     i = i + 2 + words
@@ -116,9 +129,19 @@ if hasRetries then
     call('HLEN', STATES)
     call('HLEN', BODIES)
 end
-if hasDead then call('HLEN', P .. 'invalid') end
+local hasDead = next(lists) ~= nil
+local ring, paused = call('HMGET', P .. 'guard', 'answers', 'bad'), false
+local answers, bad = count(ring[1] or '0'), tonumber(ring[2] or '0')
+if not bad then error('guard holds ' .. ring[2]) end
+if hasDead then
+    for nn in pairs(lists) do call('XLEN', P .. 'suppressed:' .. nn) end
+    call('HLEN', P .. 'suppression')
+    call('HLEN', P .. 'scopes')
+    call('LLEN', P .. 'unproven')
+    paused = call('HEXISTS', P .. 'gate', 'paused') == 1
+end
 
-local jobs, order, acks, invalid = {}, {}, {}, {}
+local jobs, order, acks = {}, {}, {}
 local function book_jobs(list)
     for n = 1, #list, 8 do
         local id, names = list[n], list[n + 7]
@@ -135,6 +158,48 @@ local function book_jobs(list)
     end
 end
 
+-- The guard's ring of a thousand answers, as two numbers: of those before so many as there is room for count on, in
+-- proportion.
+local alarm
+local earlier = 0
+local RING, SHARE = 1000, 0.2
+local function weigh(more, found)
+    if more == 0 or paused or found == 0 and bad == 0 and answers >= RING then return end
+    local stay = math.min(answers, math.max(0, RING - more))
+    earlier = answers > 0 and bad * stay / answers or 0
+    if earlier < 0.5 then earlier = 0 end
+    bad = earlier + found
+    answers = stay + more
+    alarm = answers >= RING and bad > SHARE * answers
+    if alarm then return end
+    call('HSET', P .. 'guard', 'answers', string.format('%d', answers), 'bad', string.format('%.3f', bad))
+end
+
+-- Suppresses a token. What the guard may take back is kept in mind.
+local last, unproven = {}, {}
+local function bury(nn, record)
+    last[nn] = suppress(nn, record, most)
+    if is_guarded(record) then unproven[#unproven + 1] = nn .. ' ' .. last[nn] end
+end
+
+local function settle_guard()
+    if alarm then
+        local places = earlier > 0 and call('LRANGE', P .. 'unproven', -math.ceil(earlier), -1) or {}
+        for _, place in ipairs(places) do
+            local nn, id = place:match('^(%d+) (.+)$')
+            if nn then call('XDEL', P .. 'suppressed:' .. nn, id) end
+        end
+        call('DEL', P .. 'unproven', P .. 'guard')
+        pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment', bad,
+            answers), '', stamp)
+    elseif #unproven > 0 then
+        for k = 1, #unproven, 1000 do call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven))) end
+        call('LTRIM', P .. 'unproven', -math.ceil(bad), -1)
+    end
+    for k = 4, 2 + 2 * nscopes, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
+    for nn, id in pairs(last) do call('HSET', P .. 'suppression', nn, id) end
+end
+
 local function book_entry(entry)
     book_jobs(entry.jobs)
     local at = entry.at + 2
@@ -144,27 +209,37 @@ local function book_entry(entry)
         call('ZADD', P .. 'delayed', t + tonumber(ARGV[at + 2]), id)
         at = at + 5
     end
-    local dead = tonumber(ARGV[at])
-    at = at + 1
-    for _ = 1, dead do
-        invalid[#invalid + 1] = ARGV[at]
-        invalid[#invalid + 1] = ARGV[at + 1]
-        at = at + 2
-    end
+    local dead = at + 1
+    at = at + 2
+    for _ = 1, tonumber(ARGV[dead]) do at = at + 3 + tonumber(ARGV[at + 2]) end
     local events = tonumber(ARGV[at])
     at = at + 1
     for _ = 1, events do at = tell_next(stamp, at) end
+    at = dead + 1
+    for _ = 1, tonumber(ARGV[dead]) do
+        local record = ARGV[at + 1]
+        if is_guarded(record) and (alarm or paused) then
+            at = at + 3 + tonumber(ARGV[at + 2])
+        else
+            if record ~= '' then bury(ARGV[at], record) end
+            at = tell_next(stamp, at + 2)
+        end
+    end
 end
 
-local booked = 0
+local booked, answered, found = {}, 0, 0
 for k = 1, nentries do
     local entry = entries[k]
     acks[k] = entry.id
     if call('XDEL', results, entry.id) == 1 then
-        booked = booked + 1
-        book_entry(entry)
+        booked[#booked + 1] = entry
+        answered = answered + entry.answers
+        found = found + entry.bad
     end
 end
+weigh(answered, found)
+for _, entry in ipairs(booked) do book_entry(entry) end
+settle_guard()
 if #acks > 0 then call('XACK', results, 'gatherers', unpack(acks)) end
 
 -- Numbers are handed to Redis as text: its own conversion of a Lua number is slow.
@@ -212,10 +287,5 @@ end
 
 if ended > 0 then call('HINCRBY', P .. 'load', 'open', -ended) end
 
-if #invalid > 0 then
-    local key = P .. 'invalid'
-    for k = 1, #invalid, 2 do call('HSET', key, invalid[k], invalid[k + 1]) end
-    local over = call('HLEN', key) - most
-    if over > 0 then call('HDEL', key, unpack(call('HRANDFIELD', key, math.min(over, 1000)))) end
-end
-return { booked, finished }
+if alarm then return { #booked, finished, math.floor(bad), answers } end
+return { #booked, finished }

@@ -36,6 +36,10 @@ struct DemoCommand: ParsableCommand {
         guard (1...100_000_000).contains(pushes) else { throw ValidationError("--pushes is 1 to 100000000.") }
         if let bad {
             guard (0...pushes).contains(bad) else { throw ValidationError("--bad is 0 to --pushes.") }
+            // Above a fifth the farm thinks that it sends to another environment's tokens, and pauses the app.
+            guard pushes < 1000 || bad <= pushes * 3 / 20 else {
+                throw ValidationError("--bad is at most 15 % of --pushes: with many more a farm pauses.")
+            }
         }
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256.") }
         guard (0...1000).contains(kill) else { throw ValidationError("--kill is 0 to 1000.") }

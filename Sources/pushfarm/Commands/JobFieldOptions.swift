@@ -39,6 +39,10 @@ struct JobFieldOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Tries a push, 1 to 100. Default: 8.", valueName: "n"))
     var maxAttempts: Int?
 
+    @Option(
+        help: ArgumentHelp("Unix seconds when you last saw the tokens registered.", valueName: "time"))
+    var registeredAt: Int?
+
     /// The fields that were given, under their names in a job.
     var fields: [(name: String, value: JSONValue)] {
         let texts = [
@@ -47,7 +51,7 @@ struct JobFieldOptions: ParsableArguments {
         ]
         let numbers = [
             ("priority", priority), ("ttl", ttl), ("expires_at", expiresAt), ("deliver_at", deliverAt),
-            ("max_attempts", maxAttempts),
+            ("max_attempts", maxAttempts), ("registered_at", registeredAt),
         ]
         return texts.compactMap { name, value in value.map { (name, .string($0)) } }
             + numbers.compactMap { name, value in value.map { (name, .number($0)) } }

@@ -14,6 +14,8 @@ struct AppStatus: Sendable {
     let owners: [Owner]
     /// Shards that nobody owns; the intake counts as one.
     let unowned: Int
+    /// How the reading of its feedback service goes; nil when it has none.
+    var feedback: ReadFeedback.State?
 
     /// What a host has of an app.
     struct Owner: Sendable {
@@ -42,7 +44,15 @@ struct AppStatus: Sendable {
         return AppStatus(
             app: app, pause: pause, full: full, depths: depths, openJobs: open,
             owners: owners(leases, at: now),
-            unowned: shards + 1 - leases.fields.count)
+            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: app, from: client))
+    }
+
+    /// An app that has no feedback service any more may have had one.
+    @Loop private static func feedback(
+        of app: String, from client: FarmClient
+    ) async throws(CommandFailure) -> ReadFeedback.State? {
+        if let known = client.configuration.app(named: app), known.binary?.feedback == nil { return nil }
+        return try await client.call(ReadFeedback(), app)
     }
 
     private static func owners(_ leases: ReadOwners.Reply, at now: Duration) -> [Owner] {
@@ -76,7 +86,17 @@ struct AppStatus: Sendable {
             "delayed": .number(depths.delayed), "parked": .number(depths.parked),
             "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .number(openJobs),
             "unowned": .number(unowned),
-            "owners": .array(owners.map(\.json)),
+            "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
+        ])
+    }
+}
+
+extension ReadFeedback.State {
+    fileprivate var json: JSONValue {
+        .object([
+            "reading": .bool(isReading), "read_at": readAt > 0 ? .number(readAt) : .null,
+            "due": due > 0 ? .number(due) : .null, "tokens": .number(tuples), "total": .number(total),
+            "failures": .number(failures), "error": .text(error.isEmpty ? nil : error),
         ])
     }
 }

@@ -42,6 +42,9 @@ struct FarmStatus: Sendable {
         for app in apps {
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
             if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }
+            if let feedback = app.feedback, feedback.failures > 0 {
+                troubles.append("\(app.app): its feedback service cannot be read: \(feedback.error)")
+            }
             for owner in app.owners where owner.leaseLeft < .zero {
                 troubles.append("\(app.app): the lease of \(owner.host) on \(owner.shards) shards has ended")
             }

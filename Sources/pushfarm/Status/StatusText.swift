@@ -1,3 +1,6 @@
+import FarmLogging
+import FarmStore
+
 /// The status as tables.
 struct StatusText {
     let status: FarmStatus
@@ -8,6 +11,7 @@ struct StatusText {
         for host in status.hosts { parts.append(text(host)) }
         if !status.apps.isEmpty { parts.append(apps) }
         if status.apps.contains(where: { !$0.owners.isEmpty }) { parts.append(leases) }
+        if let feedback { parts.append(feedback) }
         parts.append(redis)
         let troubles = status.troubles.map { Paint.red.on("! " + $0, if: colours) + "\n" }.joined()
         if !troubles.isEmpty { parts.append(troubles) }
@@ -86,6 +90,24 @@ struct StatusText {
             }
         }
         return table.text(colours: colours)
+    }
+
+    private var feedback: String? {
+        var table = Table([
+            "APP": .left, "FEEDBACK READ": .left, "TOKENS": .right, "IN ALL": .right, "NEXT": .left,
+        ])
+        for app in status.apps {
+            guard let feedback = app.feedback else { continue }
+            table.add(
+                .init(app.app),
+                feedback.failures > 0
+                    ? .init("failed", .red)
+                    : .init(
+                        feedback.readAt > 0 ? Timestamp(milliseconds: feedback.readAt).description : "never"),
+                .init(Figures.grouped(feedback.tuples)), .init(Figures.grouped(feedback.total)),
+                .init(feedback.isReading ? "now" : Timestamp(milliseconds: feedback.due).description))
+        }
+        return table.isEmpty ? nil : table.text(colours: colours)
     }
 
     private var redis: String {

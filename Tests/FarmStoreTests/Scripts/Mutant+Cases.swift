@@ -79,11 +79,30 @@ extension Mutant {
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
             .settle, "keeps an account for ever", "call('EXPIRE', P .. 'job:' .. job, keep)\n"),
-        Mutant(.settle, "keeps no dead tokens", "if #invalid > 0 then", "if false then"),
+        Mutant(.settle, "keeps no dead tokens", "if record ~= '' then bury", "if false then bury"),
+        Mutant(.settle, "never thinks of the environment", "bad > SHARE * answers", "false"),
+        Mutant(.settle, "thinks of the environment too early", "answers >= RING and bad >", "bad >"),
+        Mutant(.settle, "takes nothing back", "if nn then call('XDEL'", "if false then call('XDEL'"),
+        Mutant(.settle, "suppresses what is in doubt", "and (alarm or paused) then", "and paused then"),
+        Mutant(.settle, "suppresses while the app is paused", "and (alarm or paused) then", "and alarm then"),
+        Mutant(
+            .settle, "keeps no bad token in mind", "do call('RPUSH', P .. 'unproven'",
+            "do tostring('RPUSH', P .. 'unproven'"),
+        Mutant(
+            .settle, "counts an answer twice", "answered = answered + entry.answers",
+            "answered = answered + 2 * entry.answers"),
+        Mutant(.feedback, "lets two read at once", "return { 0, busy } end", "tostring(busy) end"),
+        Mutant(.feedback, "reads before it is due", "return { 0, wait } end", "tostring(wait) end"),
+        Mutant(.feedback, "ends another's reading", "if old[1] ~= ARGV[2] then return 0 end", ""),
+        Mutant(.feedback, "forgets why it failed", "call('HSET', feedback, 'error', ARGV[5])", ""),
+        Mutant(.suppress, "adds a portion twice", "== ARGV[2] then return 0 end", "== 0 then return 0 end"),
+        Mutant(.suppress, "rings no bell", "if #rung > 0 then", "if false then"),
+        Mutant(.suppress, "forgets where the list ends", "call('HSET', suppression, nn, id)"),
         Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
         Mutant(.promote, "rings no bell", "rung[nn] = true"),
         Mutant(
-            .gate, "writes an event each time", "if old[1] == ARGV[2] and old[2] == ARGV[3] then return 0 end"
+            .gate, "writes an event each time",
+            "if old[1] == reason and old[2] == fingerprint then return 0 end"
         ),
         Mutant(.gate, "wakes nobody", "call('PUBLISH', P .. 'bell', '*')"),
         Mutant(.gate, "holds no intake", "if held and not old[2] then", "if false then"),

@@ -4,7 +4,8 @@ import PushModel
 
 extension ScriptCase {
     /// At least one for each script.
-    static let all = owners + intake + delivery + poison + results + farm + fsck + edges + corners
+    static let all =
+        owners + intake + delivery + poison + results + suppression + farm + fsck + edges + corners
 
     private static let owners = [
         ScriptCase("acquires what has ended", again: .same) { desk in
@@ -258,6 +259,62 @@ extension ScriptCase {
         },
     ]
 
+    private static let suppression = [
+        ScriptCase("suppresses tokens, and tells of one", again: .any) { desk in
+            var event = FarmEvent(.tokenDead)
+            event.add("token", hex: [9, 9])
+            return Suppress(
+                [
+                    .init(shard: 2, record: Desk.dead([1, 2]).record!),
+                    .init(shard: 0, record: Desk.dead([9, 9], .feedback).record!, event: event),
+                ], scopes: [Desk.scope])
+        },
+        ScriptCase("adds a portion once", again: .other("0")) { desk in
+            Suppress(
+                [.init(shard: 2, record: Desk.dead([1, 2]).record!)], scopes: [Desk.scope], portion: "f:1")
+        },
+        ScriptCase("asks for a reading", again: .other("2")) { _ in AskForFeedback() },
+        ScriptCase("begins a reading that was never made", again: .same) { desk in
+            BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60))
+        },
+        ScriptCase("begins no reading while another reads", again: .any) { desk in
+            try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60)))
+            return BeginFeedback(token: desk.token, reader: "r2", limit: .seconds(60))
+        },
+        ScriptCase("begins no reading before it is due", again: .any) { desk in
+            try read(desk, "")
+            return BeginFeedback(token: desk.token, reader: "r2", limit: .seconds(60))
+        },
+        ScriptCase("begins a reading that is asked for", again: .same) { desk in
+            try read(desk, "no route")
+            try desk.perform(AskForFeedback())
+            return BeginFeedback(token: desk.token, reader: "r2", limit: .seconds(60))
+        },
+        ScriptCase("begins no reading without the intake", again: .refused("error FENCED intake")) { _ in
+            BeginFeedback(token: FenceToken(Array("9:n9:x".utf8)), reader: "r1", limit: .seconds(60))
+        },
+        ScriptCase("ends a reading", again: .other("0")) { desk in
+            try read(desk, "no route")
+            try desk.perform(AskForFeedback())
+            try desk.perform(BeginFeedback(token: desk.token, reader: "r2", limit: .seconds(60)))
+            return EndFeedback(reader: "r2", tuples: 5, next: .seconds(3600), error: "")
+        },
+        ScriptCase("ends a reading that failed", again: .other("0")) { desk in
+            try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60)))
+            return EndFeedback(reader: "r1", tuples: 2, next: .seconds(5), error: "no route")
+        },
+        ScriptCase("ends no reading of another", again: .same) { desk in
+            try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60)))
+            return EndFeedback(reader: "r2", tuples: 2, next: .seconds(5), error: "")
+        },
+    ]
+
+    /// The feedback service was read once, and is to be again in an hour.
+    private static func read(_ desk: Desk, _ error: String) throws {
+        try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60)))
+        try desk.perform(EndFeedback(reader: "r1", tuples: 3, next: .seconds(3600), error: error))
+    }
+
     private static let results = [
         ScriptCase("books outcomes, a retry, a dead token, and ends a job", again: .other("[0, 0]")) { desk in
             let batch = try desk.held([("a", 5), ("b", 2)])
@@ -272,7 +329,8 @@ extension ScriptCase {
             first.retries = [
                 .init(shard: 1, lane: .bulk, delay: .zero, tokens: 1, body: Desk.body([("a", 1)], attempt: 1))
             ]
-            first.deadTokens = [.init(token: Desk.tokens(1)[0][...], timestamp: 7)]
+            (first.answers, first.scopes) = (3, [Desk.scope])
+            first.deadTokens = [Desk.dead(Desk.tokens(1)[0])]
             first.events = [
                 FarmEvent(.pushFailed, job: "a", token: [0xab, 1], reason: "BadDeviceToken", status: 400)
             ]

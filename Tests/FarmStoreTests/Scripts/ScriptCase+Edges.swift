@@ -402,29 +402,57 @@ extension ScriptCase {
             try desk.perform(Settle([all[1]]))
             return Settle(all)
         },
-        ScriptCase("keeps to the number of dead tokens", again: .other("[0, 0]")) { desk in
-            let batch = try desk.held([("a", 2)])
-            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
-            var settlement = Desk.settlement(try desk.results()[0], "a", delivered: 2)
-            settlement.deadTokens = [
-                .init(token: [1, 2, 3], timestamp: 5), .init(token: [4, 5], timestamp: 6),
-            ]
-            var retention = Retention()
-            retention.invalidTokens = 0
-            return Settle([settlement], retention: retention)
-        },
-        ScriptCase("keeps as many dead tokens as it may, and an account as long", again: .other("[0, 0]")) {
+        ScriptCase("keeps what it may of dead tokens, and an account as long", again: .other("[0, 0]")) {
             desk in
             let batch = try desk.held([("a", 2)])
             _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
             var settlement = Desk.settlement(try desk.results()[0], "a", delivered: 2)
-            settlement.deadTokens = [
-                .init(token: [1, 2, 3], timestamp: 5), .init(token: [4, 5], timestamp: 6),
-            ]
-            return Settle([settlement], retention: kept(1, seconds: 50_000))
+            (settlement.answers, settlement.scopes) = (2, [Desk.scope])
+            settlement.deadTokens = [Desk.dead([1, 2, 3], .unregistered), Desk.dead([4, 5], shard: 0)]
+            var retention = kept(1, seconds: 50_000)
+            retention.suppressed = 0
+            return Settle([settlement], retention: retention)
+        },
+        ScriptCase("tells of a dead token that belongs nowhere", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 1)])
+            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
+            var settlement = Desk.settlement(try desk.results()[0], "a", delivered: 1)
+            settlement.answers = 1
+            settlement.deadTokens = [Desk.dead([1, 2, 3])]
+            settlement.deadTokens[0].record = nil
+            return Settle([settlement])
+        },
+        ScriptCase(
+            "pauses the app when too many tokens are bad, and suppresses none", again: .other("[0, 0]")
+        ) {
+            desk in try guarded(desk, bad: 201)
+        },
+        ScriptCase("suppresses what the guard lets through", again: .other("[0, 0]")) { desk in
+            try guarded(desk, bad: 200)
+        },
+        ScriptCase("suppresses no bad token of a paused app", again: .other("[0, 0]")) { desk in
+            let settle = try guarded(desk, bad: 2)
+            try desk.perform(Pause(reason: "bad tokens: 1"))
+            return settle
         },
         ScriptCase("books nothing of no entries", again: .same) { _ in Settle([]) },
     ]
+
+    /// Eight hundred good answers and two of bad tokens are settled; the rest of a thousand comes, `bad` of them bad, and
+    /// two tokens of them are told.
+    private static func guarded(_ desk: Desk, bad: Int) throws -> Settle {
+        let batch = try desk.held([("a", 3)])
+        for place in 0..<3 { _ = try desk.report(batch, place..<place + 1, entry: Desk.delivered("a", 1)) }
+        var all = try desk.results().map { Desk.settlement($0, "a", delivered: 1) }
+        (all[0].answers, all[0].scopes) = (802, [Desk.scope])
+        all[0].deadTokens = [Desk.dead([1, 1]), Desk.dead([1, 2], shard: 2)]
+        try desk.perform(Settle([all[0]]))
+        try desk.redis.run("HSET", "{pushfarm:demo}:guard", "bad", "\(bad - 2)")
+        (all[1].answers, all[2].answers) = (100, 98)
+        all[1].deadTokens = [Desk.dead([2, 1]), Desk.dead([3, 1], .unregistered)]
+        all[2].deadTokens = [Desk.dead([2, 2], .invalidToken)]
+        return Settle(Array(all[1...]))
+    }
 
     private static let returns = [
         ScriptCase("puts back what is its own in this delivery only", again: .any) { desk in

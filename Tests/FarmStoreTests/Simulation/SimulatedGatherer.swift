@@ -59,17 +59,25 @@ final class SimulatedGatherer {
         _ settlement: inout Settlement, lane: Lane
     ) {
         switch item.result {
-        case .delivered: job.delivered += item.count
+        case .delivered:
+            job.delivered += item.count
+            settlement.answers += item.count
         case .failed(let failure):
             job.failed += item.count
             job.reasons[entry.text(failure.reason), default: 0] += item.count
+            settlement.answers += item.count
             for token in entry.tokens[failure.tokens] {
                 settlement.events.append(
                     FarmEvent(
                         .pushFailed, job: job.id, token: entry.bytes[token.range],
                         reason: entry.text(failure.reason)))
                 if failure.isDead {
-                    settlement.deadTokens.append(.init(token: entry.bytes[token.range], timestamp: 0))
+                    let bytes = Array(entry.bytes[token.range])
+                    settlement.scopes.insert(Desk.scope)
+                    settlement.deadTokens.append(
+                        Desk.dead(
+                            bytes, shard: ShardHash.shard(of: bytes, shards: Simulation.shards), .unregistered
+                        ))
                 }
             }
         case .expired: job.expired += item.count

@@ -158,10 +158,11 @@ extension Simulation {
     private func checkRest() throws {
         let left = try redis.run("KEYS", "*").array?.compactMap(\.text) ?? []
         let known = [
-            "events", "refused", "jobs", "owners", "intake", "load", "invalid", "results", "gate",
-            "quarantine",
+            "events", "refused", "jobs", "owners", "intake", "load", "results", "gate", "quarantine",
+            "suppression", "scopes", "guard",
         ]
-        for key in left where !key.hasPrefix("{pushfarm:demo}:job:") && !key.hasPrefix("test:") {
+        let many = ["{pushfarm:demo}:job:", "{pushfarm:demo}:suppressed:", "test:"]
+        for key in left where !many.contains(where: key.hasPrefix) {
             guard known.contains(where: { key == "{pushfarm:demo}:\($0)" }) else {
                 throw SimulationFault.count("\(key) is left")
             }

@@ -1,0 +1,87 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// Has an app's feedback service read, on schedule and on demand: by a worker, since what comes from the network is not
+/// parsed beside the signing keys, and by one of all hosts, that of the intake.
+@Loop final class FeedbackDesk {
+    private let desk: AppDesk
+    /// Gives a worker an order; answers its name, nil if there is none that could take it.
+    private let orderWorker: @Loop (Order) -> String?
+    private var reading: (name: String, worker: String, interval: Duration, failures: Int)?
+    private var isAsking = false
+    private var nextLook = ContinuousClock.now
+    private var random = SystemRandomNumberGenerator()
+
+    /// After so long a reading counts as lost.
+    private static let limit = Duration.seconds(600)
+    /// A wish whose message was lost is seen no later.
+    private static let longestWait = Duration.seconds(30)
+
+    init(_ desk: AppDesk, orderWorker: @escaping @Loop (Order) -> String?) {
+        (self.desk, self.orderWorker) = (desk, orderWorker)
+    }
+
+    /// Somebody wishes a reading.
+    func wake() { nextLook = .now }
+
+    /// Begins a reading if one is due.
+    ///
+    /// - Parameter intake: the proof that the app's intake is this host's.
+    func look(_ configuration: AppConfiguration, intake: FenceToken?) async {
+        guard let intake, reading == nil, !isAsking, ContinuousClock.now >= nextLook,
+            let binary = configuration.binary, let place = binary.feedback
+        else { return }
+        isAsking = true
+        defer { isAsking = false }
+        let name = Nonce.make()
+        do throws(StoreError) {
+            let begin = BeginFeedback(token: intake, reader: name, limit: Self.limit)
+            switch try await desk.store.perform(begin) {
+            case .wait(let wait): nextLook = .now + min(wait, Self.longestWait)
+            case .read(let failures):
+                let order = FeedbackOrder(
+                    app: desk.name, host: place.host, port: place.port, reading: name, shards: desk.shards,
+                    limit: desk.retention.suppressed)
+                let worker = orderWorker(.feedback(order))
+                reading = (name, worker ?? "", binary.feedbackInterval, failures)
+                if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
+            }
+        } catch {
+            nextLook = .now + .seconds(1)
+        }
+    }
+
+    /// A worker has said how its reading ended.
+    func ended(_ name: String, tuples: Int, error: String) async {
+        guard let reading, reading.name == name else { return }
+        self.reading = nil
+        nextLook = .now
+        var next = reading.interval
+        if error.isEmpty {
+            desk.log.info("feedback read", metadata: ["app": "\(desk.name)", "tokens": "\(tuples)"])
+        } else {
+            var pause = BackOff(first: .seconds(5), longest: .seconds(600))
+            for _ in 0..<min(reading.failures, 16) { _ = pause.failed(using: &random) }
+            next = min(next, pause.failed(using: &random))
+            desk.log.warning(
+                "the feedback service could not be read to its end",
+                metadata: ["app": "\(desk.name)", "tokens": "\(tuples)", "reason": "\(error)"])
+        }
+        let end = EndFeedback(reader: name, tuples: tuples, next: next, error: error)
+        do throws(StoreError) { try await desk.store.performPatiently(end, within: Self.limit) } catch {
+            desk.log.warning(
+                "what became of the feedback is not noted",
+                metadata: ["app": "\(desk.name)", "error": "\(error)"])
+        }
+    }
+
+    /// A worker has ended, and with it what it was reading.
+    func workerEnded(_ worker: String) async {
+        guard let reading, reading.worker == worker else { return }
+        await ended(reading.name, tuples: 0, error: "the worker that read it ended")
+    }
+}

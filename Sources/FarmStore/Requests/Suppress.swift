@@ -1,0 +1,72 @@
+package import PushModel
+package import RESP
+
+/// Adds records to suppression lists, and tells the workers that serve the shards.
+///
+/// Bounds, so that Redis is not held up for more than 5 ms: 1,000 records, 500 with events.
+package struct Suppress: Request {
+    package struct Entry: Sendable {
+        package var shard: Int
+        package var record: SuppressionRecord
+        /// What producers are told of it.
+        package var event: FarmEvent?
+
+        package init(shard: Int, record: SuppressionRecord, event: FarmEvent? = nil) {
+            (self.shard, self.record, self.event) = (shard, record, event)
+        }
+    }
+
+    package static var script: Script? { .suppress }
+
+    package var entries: [Entry]
+    package var scopes: Set<SuppressionScope>
+    /// Records that a shard's list keeps at most.
+    package var limit: Int
+    /// Of this call and no other, so that it can be made again without telling anything twice; "" if that does not matter.
+    package var portion: String
+
+    package init(
+        _ entries: [Entry], scopes: Set<SuppressionScope>, limit: Int = Retention().suppressed,
+        portion: String = ""
+    ) {
+        (self.entries, self.scopes, self.limit, self.portion) = (entries, scopes, limit, portion)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(limit)
+        command.append(portion)
+        command.append(scopes)
+        command.append(entries.count)
+        for entry in entries {
+            command.append(LeaseField.name(ofShard: entry.shard))
+            command.append(entry.record.bytes)
+            if let event = entry.event { event.write(to: &command) } else { command.append(0) }
+        }
+    }
+
+    /// How many were added; 0 if this portion was there.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
+        guard let count = value.integer else { throw .unexpectedReply("suppress") }
+        return Int(count)
+    }
+}
+
+extension RESPCommand {
+    /// A count, then field and text of each.
+    mutating func append(_ scopes: Set<SuppressionScope>) {
+        append(scopes.count)
+        for scope in scopes {
+            append(scope.field)
+            append(scope.text)
+        }
+    }
+}
+
+extension SuppressionScope {
+    /// Its number in the hash of scopes, as 8 hexadecimal digits.
+    var field: String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+import PushModel
+
+struct SuppressedAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Suppresses tokens.",
+        discussion: """
+            Without --topic and --environment they are those of the app's configuration.
+
+            Example:
+              pushfarm suppressed add --app demo --token $TOKEN
+              pushfarm suppressed add --app demo --tokens-file unsubscribed.txt
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+    @OptionGroup var list: TokenOptions
+
+    @Option(help: ArgumentHelp("Operator, or a gateway's word such as Unregistered.", valueName: "reason"))
+    var reason = SuppressionReason.operator.name
+
+    func validate() throws {
+        guard !list.isEmpty else { throw ValidationError("Give --token or --tokens-file.") }
+        guard SuppressionReason(name: reason) != nil else {
+            throw ValidationError(
+                "--reason is one of " + SuppressionReason.allCases.map(\.name).joined(separator: ", ") + ".")
+        }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let app = try selection.chosenApp(configuration)
+        let (selection, list) = (selection, list)
+        let reason = SuppressionReason(name: reason) ?? .operator
+        let report = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let book = try await SuppressionBook.open(client, app: app)
+            var defaults = selection.defaults(
+                book.settings, now: try await client.clock().components.seconds)
+            defaults.reason = reason
+            var run = SuppressionImport(book: book, defaults: defaults, isQuiet: true)
+            for token in list.tokens { try await run.take(token[...]) }
+            if let file = list.tokensFile { try await run.take(file: file) }
+            return try await run.finish()
+        }
+        try report.show(Console(json: common.json), "suppressed")
+    }
+}

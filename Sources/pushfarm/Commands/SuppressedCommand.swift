@@ -1,0 +1,21 @@
+import ArgumentParser
+
+struct SuppressedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "suppressed",
+        abstract: "Tokens that are known to be dead, and left out.",
+        discussion: """
+            A token that the gateway declared dead is not sent to again for a while:
+            its pushes fail with the reason suppressed. What is known belongs to one
+            topic in one environment.
+
+            Example:
+              pushfarm suppressed list --app demo
+              pushfarm suppressed remove --app demo --token $TOKEN
+              pushfarm suppressed export --app demo --file dead.txt
+            """,
+        subcommands: [
+            SuppressedListCommand.self, SuppressedAddCommand.self, SuppressedRemoveCommand.self,
+            SuppressedImportCommand.self, SuppressedExportCommand.self,
+        ])
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import FarmStore
+
+struct SuppressedExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes suppressed tokens to a file.",
+        discussion: """
+            One token a line: the token as hex, the reason, Unix seconds since when it
+            is dead, the topic, the environment. import reads it.
+
+            Example:
+              pushfarm suppressed export --app demo --file dead.txt
+              pushfarm suppressed export --app demo | gzip > dead.gz
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+
+    @Option(help: ArgumentHelp("Where to; without it, standard output.", valueName: "file"))
+    var file: String?
+
+    func run() throws {
+        let configuration = try common.load()
+        let (app, selection) = (try selection.chosenApp(configuration), selection)
+        let (file, json) = (file, common.json)
+        let count = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let book = try await SuppressionBook.open(client, app: app)
+            var sink = try TextSink(file)
+            var progress = ProgressLine("shards", total: book.shards, quiet: json || file == nil)
+            defer { progress.finish() }
+            var count = 0
+            for shard in 0..<book.shards {
+                for line in try await book.lines(of: shard, where: selection.covers) {
+                    try sink.write(line.text)
+                    count += 1
+                }
+                progress.update(shard + 1)
+            }
+            try sink.finish()
+            return count
+        }
+        guard file != nil else { return }
+        Console(json: json).show(
+            .object(["exported": .number(count)]), "\(Figures.grouped(count)) tokens exported\n")
+    }
+}

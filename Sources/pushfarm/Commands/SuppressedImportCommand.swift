@@ -1,0 +1,43 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct SuppressedImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Suppresses what a file of export says.",
+        discussion: """
+            A line is a token, and behind it, as far as they are there: reason, Unix
+            seconds since when it is dead, topic, environment. What is missing is
+            Operator, now, and the app's own. Lines that begin with # are remarks. A line
+            that cannot be read is named by its number; all others are imported, and
+            the status is 1.
+
+            Example:
+              pushfarm suppressed import --app demo dead.txt
+              cut -d, -f1 dead.csv | pushfarm suppressed import --app demo -
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+
+    @Argument(help: "The file; - is standard input.")
+    var file: String
+
+    func run() throws {
+        let configuration = try common.load()
+        let app = try selection.chosenApp(configuration)
+        let (selection, file, json) = (selection, file, common.json)
+        let report = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let book = try await SuppressionBook.open(client, app: app)
+            let now = try await client.clock().components.seconds
+            var run = SuppressionImport(
+                book: book, defaults: selection.defaults(book.settings, now: now), isQuiet: json)
+            try await run.take(file: file)
+            return try await run.finish()
+        }
+        try report.show(Console(json: common.json), "imported")
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import PushModel
+
+struct SuppressedListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists suppressed tokens.",
+        discussion: """
+            Example:
+              pushfarm suppressed list --app demo
+              pushfarm suppressed list --app demo --token $TOKEN --json
+
+            With --json each token is a document on a line of its own.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+
+    @Option(
+        name: .customLong("token"), parsing: .upToNextOption,
+        help: ArgumentHelp("Only these, as hex.", valueName: "hex"))
+    var tokens: [String] = []
+
+    func run() throws {
+        let configuration = try common.load()
+        let (app, selection, json) = (try selection.chosenApp(configuration), selection, common.json)
+        let wanted = Set(
+            try tokens.map { text throws(CommandFailure) in
+                do { return try DeviceToken.bytes(of: text) } catch { throw .usage("\(text): \(error)") }
+            })
+        try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let book = try await SuppressionBook.open(client, app: app)
+            var sink = try TextSink(nil)
+            let shards = Set(wanted.map { book.shard(of: $0) })
+            for shard in 0..<book.shards where wanted.isEmpty || shards.contains(shard) {
+                let lines = try await book.lines(of: shard) {
+                    selection.covers($0) && (wanted.isEmpty || wanted.contains($0.token))
+                }
+                for line in lines { try sink.write(json ? line.json.description : Self.row(line)) }
+            }
+            try sink.finish()
+        }
+    }
+
+    private static func row(_ line: SuppressionLine) -> String {
+        let reason = line.reason.name
+        let space = String(repeating: " ", count: max(1, 24 - reason.utf8.count))
+        return "\(line.tokenText)  \(reason)\(space)\(Timestamp(milliseconds: line.time * 1000))  "
+            + "\(line.scope.topic.isEmpty ? "-" : line.scope.topic)  \(line.scope.environment)"
+    }
+}

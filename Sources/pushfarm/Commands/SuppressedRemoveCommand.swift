@@ -1,0 +1,71 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+import PushModel
+
+struct SuppressedRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Lets pushes to suppressed tokens go out again.",
+        discussion: """
+            Example:
+              pushfarm suppressed remove --app demo --token $TOKEN
+              pushfarm suppressed remove --app demo --tokens-file alive.txt
+
+            Only the first word of a line is read, so a file of export will do.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+    @OptionGroup var list: TokenOptions
+
+    func validate() throws {
+        guard !list.isEmpty else { throw ValidationError("Give --token or --tokens-file.") }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let (app, selection) = (try selection.chosenApp(configuration), selection)
+        let tokens = try tokens()
+        let removed = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let book = try await SuppressionBook.open(client, app: app)
+            let shards = Dictionary(grouping: tokens) { book.shard(of: $0) }
+            var removed: Set<[UInt8]> = []
+            for (shard, some) in shards {
+                let some = Set(some)
+                let lines = try await book.lines(of: shard) {
+                    selection.covers($0) && some.contains($0.token)
+                }
+                try await book.write(lines, isRemoval: true)
+                removed.formUnion(lines.map(\.token))
+            }
+            return removed.count
+        }
+        let others = tokens.count - removed
+        Console(json: common.json).show(
+            .object(["removed": .number(removed), "unknown": .number(others)]),
+            "\(Figures.grouped(removed)) tokens removed"
+                + (others > 0 ? "; \(Figures.grouped(others)) were not suppressed" : "") + "\n")
+    }
+
+    private func tokens() throws(CommandFailure) -> Set<[UInt8]> {
+        var tokens: Set<[UInt8]> = []
+        func take(_ text: some StringProtocol, _ place: String) throws(CommandFailure) {
+            do { tokens.insert(try DeviceToken.bytes(of: text)) } catch { throw .usage("\(place): \(error)") }
+        }
+        for text in list.tokens { try take(text, text) }
+        guard let file = list.tokensFile else { return tokens }
+        var lines = try TextLines(file)
+        var number = 0
+        while let line = try lines.next() {
+            number += 1
+            guard !SuppressionLine.isEmpty(line),
+                let word = line.split(whereSeparator: \.isWhitespace).first
+            else { continue }
+            try take(word, "\(file), line \(number)")
+        }
+        return tokens
+    }
+}

@@ -1,0 +1,86 @@
+import EventLoop
+import FarmLogging
+import PushModel
+
+/// Suppresses what lines say, a portion at a time.
+@Loop struct SuppressionImport {
+    private let book: SuppressionBook
+    private let defaults: SuppressionLine.Defaults
+    private let isQuiet: Bool
+    private var waiting: [SuppressionLine] = []
+    private var report = Report()
+
+    /// Faulty lines that are named; the others are counted.
+    private static let named = 20
+
+    /// What came of it.
+    struct Report: Sendable {
+        var written = 0
+        var faulty = 0
+        var faults: [(place: String, reason: String)] = []
+    }
+
+    init(book: SuppressionBook, defaults: SuppressionLine.Defaults, isQuiet: Bool) {
+        (self.book, self.defaults, self.isQuiet) = (book, defaults, isQuiet)
+    }
+
+    /// A line, or a token of the command line.
+    mutating func take(_ text: Substring, place: String? = nil) async throws(CommandFailure) {
+        do {
+            waiting.append(try SuppressionLine(text, defaults))
+        } catch {
+            report.faulty += 1
+            if report.faults.count < Self.named {
+                report.faults.append((place ?? String(text.prefix(64)), "\(error)"))
+            }
+            return
+        }
+        if waiting.count >= SuppressionBook.portion { try await write() }
+    }
+
+    mutating func take(file: String) async throws(CommandFailure) {
+        var lines = try TextLines(file)
+        var progress = ProgressLine("reading bytes", total: lines.byteCount ?? 0, quiet: isQuiet)
+        defer { progress.finish() }
+        var number = 0
+        while let line = try lines.next() {
+            number += 1
+            if number.isMultiple(of: 10_000) {
+                progress.update(
+                    lines.bytesRead, note: "\(Figures.grouped(report.written)) tokens")
+            }
+            if !SuppressionLine.isEmpty(line) { try await take(line, place: "line \(number)") }
+        }
+    }
+
+    mutating func finish() async throws(CommandFailure) -> Report {
+        try await write()
+        return report
+    }
+
+    private mutating func write() async throws(CommandFailure) {
+        try await book.write(waiting)
+        report.written += waiting.count
+        waiting.removeAll(keepingCapacity: true)
+    }
+}
+
+extension SuppressionImport.Report {
+    /// - Throws: when a line was faulty, after all is said.
+    func show(_ console: Console, _ verb: String) throws(CommandFailure) {
+        console.show(
+            .object([
+                verb: .number(written), "faulty": .number(faulty),
+                "faults": .array(
+                    faults.map { .object(["place": .string($0.place), "reason": .string($0.reason)]) }),
+            ]),
+            "\(Figures.grouped(written)) tokens \(verb)\n")
+        guard faulty > 0 else { return }
+        for fault in faults {
+            Terminal.write("\(fault.place): \(fault.reason)\n", to: Terminal.standardError)
+        }
+        throw .failed(
+            "\(Figures.grouped(faulty)) lines cannot be read"
+                + (faulty > faults.count ? "; these are the first \(faults.count)" : ""))
+    }
+}

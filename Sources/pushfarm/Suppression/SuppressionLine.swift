@@ -1,0 +1,82 @@
+import EventLoop
+import FarmLogging
+import PushModel
+
+/// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it: token, reason, Unix seconds since when it
+/// is dead, topic, environment, with a space between two.
+///
+/// Whoever reads takes any white space, and a line that ends earlier. A topic that is not known is "-".
+struct SuppressionLine: Equatable, Sendable {
+    var token: [UInt8]
+    var reason: SuppressionReason
+    /// Unix seconds.
+    var time: Int64
+    var scope: SuppressionScope
+
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What a line that ends early means.
+    struct Defaults: Sendable {
+        var reason = SuppressionReason.operator
+        var time: Int64
+        var topic: String?
+        var environment: String?
+    }
+
+    /// Nothing at all, or a remark.
+    static func isEmpty(_ text: Substring) -> Bool {
+        let text = text.trimmed
+        return text.isEmpty || text.first == "#"
+    }
+
+    init(token: [UInt8], reason: SuppressionReason, time: Int64, scope: SuppressionScope) {
+        (self.token, self.reason, self.time, self.scope) = (token, reason, time, scope)
+    }
+
+    init(_ text: Substring, _ defaults: Defaults) throws(Fault) {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard let first = words.first, words.count <= 5 else {
+            throw Fault(description: "expected token, reason, time, topic, environment")
+        }
+        do { token = try DeviceToken.bytes(of: first) } catch { throw Fault(description: error.description) }
+        reason = defaults.reason
+        if words.count > 1 {
+            guard let named = SuppressionReason(name: String(words[1])) else {
+                let all = SuppressionReason.allCases.map(\.name).joined(separator: ", ")
+                throw Fault(description: "there is no reason \(words[1].prefix(40)); one of \(all)")
+            }
+            reason = named
+        }
+        time = defaults.time
+        if words.count > 2 {
+            guard let seconds = Int64(words[2]), (0...Int64(UInt32.max)).contains(seconds) else {
+                throw Fault(description: "\(words[2].prefix(40)) is no time in Unix seconds")
+            }
+            time = seconds
+        }
+        let topic = words.count > 3 ? (words[3] == "-" ? "" : String(words[3])) : defaults.topic
+        let environment = words.count > 4 ? String(words[4]) : defaults.environment
+        guard let topic else { throw Fault(description: "has no topic; give one with --topic") }
+        guard let environment else {
+            throw Fault(description: "has no environment; give one with --environment")
+        }
+        scope = SuppressionScope(environment: environment, topic: topic)
+    }
+
+    var tokenText: String {
+        token.map { (0x100 + Int($0)) }.map { String($0, radix: 16).dropFirst() }.joined()
+    }
+
+    var text: String {
+        "\(tokenText) \(reason.name) \(time) \(scope.topic.isEmpty ? "-" : scope.topic) \(scope.environment)"
+    }
+
+    var json: JSONValue {
+        .object([
+            "token": .string(tokenText), "reason": .string(reason.name), "time": .number(time),
+            "topic": .string(scope.topic), "environment": .string(scope.environment),
+        ])
+    }
+}

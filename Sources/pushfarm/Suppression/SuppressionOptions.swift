@@ -1,0 +1,50 @@
+import ArgumentParser
+import FarmConfiguration
+
+/// Which app, and which of its topics and environments.
+struct SuppressionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"))
+    var app: String?
+
+    @Option(help: ArgumentHelp("The topic. To list, remove and export: all, without it.", valueName: "topic"))
+    var topic: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "production, sandbox, or a gateway's host:port. To list, remove and export: all, without it.",
+            valueName: "name"))
+    var environment: String?
+
+    func chosenApp(_ configuration: FarmConfiguration) throws(CommandFailure) -> String {
+        if let app { return app }
+        guard let only = configuration.apps.first, configuration.apps.count == 1 else {
+            throw .usage("name the app with --app")
+        }
+        return only.name
+    }
+
+    /// Whether a line is one of those that were asked for.
+    func covers(_ line: SuppressionLine) -> Bool {
+        (topic ?? line.scope.topic) == line.scope.topic
+            && (environment ?? line.scope.environment) == line.scope.environment
+    }
+
+    /// What lines without these words mean.
+    func defaults(_ app: AppConfiguration?, now: Int64) -> SuppressionLine.Defaults {
+        SuppressionLine.Defaults(
+            time: now, topic: topic ?? app?.topic, environment: environment ?? app?.gatewayEnvironment)
+    }
+}
+
+/// Tokens on the command line.
+struct TokenOptions: ParsableArguments {
+    @Option(
+        name: .customLong("token"), parsing: .upToNextOption,
+        help: ArgumentHelp("Device tokens, as hex.", valueName: "hex"))
+    var tokens: [String] = []
+
+    @Option(help: ArgumentHelp("A file with one token a line; - is standard input.", valueName: "file"))
+    var tokensFile: String?
+
+    var isEmpty: Bool { tokens.isEmpty && tokensFile == nil }
+}

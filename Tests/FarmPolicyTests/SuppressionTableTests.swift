@@ -1,0 +1,99 @@
+import FarmPolicy
+import PushModel
+import RandomTesting
+import Testing
+
+struct SuppressionTableTests {
+    private static let now: Int64 = 1_700_000_000
+    private static let day: Int64 = 86_400
+
+    private func record(
+        _ reason: SuppressionReason?, _ token: [UInt8] = [1, 2, 3], scope: UInt32 = 7, time: Int64 = now
+    ) -> SuppressionRecord {
+        SuppressionRecord(reason: reason, scope: scope, time: time, token: token[...])
+    }
+
+    private func reason(
+        _ table: SuppressionTable, _ token: [UInt8] = [1, 2, 3], scope: UInt32 = 7,
+        registeredAt: Int64? = nil, now: Int64 = now
+    ) -> SuppressionReason? {
+        token.withUnsafeBytes { table.reason($0, scope: scope, registeredAt: registeredAt, now: now) }
+    }
+
+    @Test func `a token is left out in its scope and in no other`() {
+        var table = SuppressionTable(life: 30 * Self.day)
+        #expect(table.isEmpty && reason(table) == nil)
+        table.apply(record(.unregistered), recorded: Self.now)
+        #expect(reason(table) == .unregistered)
+        #expect(reason(table, scope: 8) == nil)
+        #expect(reason(table, [1, 2, 4]) == nil)
+    }
+
+    @Test(arguments: SuppressionReason.allCases)
+    func `a later registration lifts what a 410 or the feedback said, and nothing else`(
+        cause: SuppressionReason
+    ) {
+        var table = SuppressionTable(life: 30 * Self.day)
+        table.apply(record(cause, time: 1000), recorded: Self.now)
+        #expect(reason(table) == cause)
+        #expect(reason(table, registeredAt: 999) == cause)
+        #expect(reason(table, registeredAt: 1000) == cause, "at the same time is not later")
+        let isLifted = [SuppressionReason.unregistered, .expiredToken, .feedback].contains(cause)
+        #expect(reason(table, registeredAt: 1001) == (isLifted ? nil : cause))
+    }
+
+    @Test func `what is recorded last counts, and a removal ends it`() {
+        var table = SuppressionTable(life: 30 * Self.day)
+        table.apply(record(.unregistered, time: 5), recorded: Self.now)
+        table.apply(record(.badDeviceToken), recorded: Self.now)
+        #expect(table.count == 1 && reason(table, registeredAt: .max) == .badDeviceToken)
+        table.apply(record(nil), recorded: Self.now)
+        #expect(table.isEmpty && reason(table) == nil)
+        table.apply(record(nil), recorded: Self.now)
+        #expect(table.isEmpty)
+    }
+
+    @Test func `a record counts for its life, to the hour`() {
+        var table = SuppressionTable(life: 30 * Self.day)
+        table.apply(record(.feedback, time: 5), recorded: Self.now)
+        #expect(reason(table, now: Self.now + 30 * Self.day - 1) == .feedback)
+        #expect(reason(table, now: Self.now + 30 * Self.day + 3600) == nil)
+    }
+
+    @Test func `what is too old makes room for the next`() {
+        var table = SuppressionTable(life: Self.day)
+        for number in 0..<1000 { table.apply(record(.feedback, Self.token(number)), recorded: Self.now) }
+        let before = table.byteCount
+        let later = Self.now + 2 * Self.day
+        for number in 1000..<2000 { table.apply(record(.feedback, Self.token(number)), recorded: later) }
+        #expect(table.byteCount == before && table.count < 1500)
+        for number in 1000..<2000 { #expect(reason(table, Self.token(number), now: later) == .feedback) }
+    }
+
+    @Test(arguments: 1...20) func `whatever comes and goes, it knows what a dictionary knows`(seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        var table = SuppressionTable(life: 30 * Self.day)
+        var known: [Int: SuppressionReason] = [:]
+        for _ in 0..<3000 {
+            let number = Int.random(in: 0..<400, using: &random)
+            let cause = random.chance(3) ? nil : SuppressionReason.allCases.randomElement(using: &random)
+            known[number] = cause
+            table.apply(record(cause, Self.token(number)), recorded: Self.now)
+            #expect(table.count == known.count)
+        }
+        for number in 0..<400 { #expect(reason(table, Self.token(number)) == known[number]) }
+    }
+
+    /// Of a hundred thousand tokens in it none is forgotten, and of as many others none is left out.
+    @Test func `a slot takes 16 bytes, and more than a third of them is in use`() {
+        var table = SuppressionTable(life: 30 * Self.day)
+        for number in 0..<100_000 { table.apply(record(.operator, Self.token(number)), recorded: Self.now) }
+        #expect(table.count == 100_000 && table.byteCount <= 100_000 * 48)
+        let found = (0..<200_000).count { reason(table, Self.token($0)) != nil }
+        #expect(found == 100_000)
+    }
+
+    private static func token(_ number: Int) -> [UInt8] {
+        [UInt8](repeating: 7, count: 28) + (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+}

@@ -1,0 +1,109 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension BusyFarms {
+    /// An app with a binary gateway, whose feedback service is the simulator's.
+    struct FeedbackTests {
+        private static func farm(_ faults: [String] = [], interval: String = "1h") async throws -> Farm {
+            var options = Farm.Options()
+            options.faults = faults
+            options.simulatorOptions = ["--binary-port", "0", "--feedback-port", "0"]
+            options.apps = { started, _ in
+                let folder = (started.certificateFile as NSString).deletingLastPathComponent
+                var app = App(
+                    started, credentials: "certificate: { file: \(folder)/push.pem }",
+                    more: ["feedback: \(started.feedback ?? "")", "feedback_interval: \(interval)"])
+                app.gateway = started.binary ?? ""
+                return [app]
+            }
+            return try await Farm(options)
+        }
+
+        /// How many the simulator's list still has.
+        private static func waiting(_ farm: Farm) throws -> Int {
+            let text = try farm.gateway.tell("counters")
+            let all = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            return (all?["feedback"] as? [String: Any])?["waiting"] as? Int ?? -1
+        }
+
+        @Test func `what the feedback service tells is told, and left out unless it was registered since`()
+            async throws
+        {
+            let farm = try await Self.farm()
+            _ = try await farm.ready()
+            let tokens = Tokens.make(4)
+            for token in tokens[..<3] { try farm.gateway.tell("feedback add \(token) 1700000000") }
+            let read = try await farm.run("feedback", "read", "--app", "demo", "--json")
+            #expect(read.status == 0 && read.output.contains(#""tokens":3"#), "\(read)")
+            let dead = try farm.events("token.dead").map { $0.without("at") }
+            #expect(
+                Set(dead)
+                    == Set(
+                        tokens[..<3].map {
+                            [
+                                "type": "token.dead", "token": $0, "reason": "Feedback",
+                                "timestamp": "1700000000000",
+                            ]
+                        }))
+            try farm.push([
+                Job(id: "plain", tokens: tokens),
+                Job(id: "since", tokens: tokens, fields: #""registered_at":1700000001"#),
+            ])
+            let plain = try await farm.finished("plain")
+            #expect(plain.reasons == ["suppressed": 3] && plain.delivered == 1)
+            #expect(try await farm.finished("since").delivered == 4)
+        }
+
+        @Test func `a hundred thousand tuples are all kept, each told once`() async throws {
+            let farm = try await Self.farm()
+            _ = try await farm.ready()
+            try farm.gateway.tell("feedback fill 100000")
+            let read = try await farm.run("feedback", "read", "--json")
+            #expect(read.status == 0 && read.output.contains(#""tokens":100000"#), "\(read)")
+            #expect(try Self.waiting(farm) == 0)
+            let file = farm.folder.path + "/dead.txt"
+            #expect(try await farm.run("suppressed", "export", "--file", file).status == 0)
+            let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+            #expect(Set(lines).count == 100_000 && lines.allSatisfy { $0.contains(" Feedback ") })
+            let told = try farm.redis.client().run("XLEN", "{pushfarm:demo}:events").integer
+            #expect(told == 100_000)
+        }
+
+        @Test func `it is read on schedule, and one that says nothing more and stays is left`() async throws {
+            let farm = try await Self.farm(["feedback stay on"], interval: "1s")
+            _ = try await farm.ready()
+            let tokens = Tokens.make(2)
+            for (number, token) in tokens.enumerated() {
+                try farm.gateway.tell("feedback add \(token) 1700000000")
+                #expect(try await farm.event("token.dead", number: number + 1)["token"] == token)
+            }
+        }
+
+        @Test func `a reading that is cut keeps what came, says so, and is made again`() async throws {
+            let farm = try await Self.farm(["feedback cut 300"])
+            _ = try await farm.ready()
+            try farm.gateway.tell("feedback fill 1000")
+            let read = try await farm.run("feedback", "read", "--json")
+            #expect(read.status == 75 && read.output.contains(#""tokens":300"#), "\(read)")
+            #expect(read.output.contains("within a tuple"))
+            try farm.gateway.tell("calm")
+            // The one that was cut is lost on the way, as they are.
+            try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
+            try await eventually("the rest is kept") { try farm.events("token.dead").count == 999 }
+        }
+
+        @Test func `while Redis is away nothing that was read is lost`() async throws {
+            let farm = try await Self.farm()
+            _ = try await farm.ready()
+            try farm.gateway.tell("feedback fill 50000")
+            async let read = farm.run("feedback", "read", "--json")
+            try await eventually("some of it is kept") { try farm.events("token.dead").count > 1000 }
+            try await farm.redis.crash()
+            _ = try await read
+            try await eventually("all of it is kept") {
+                try farm.redis.client().run("XLEN", "{pushfarm:demo}:events").integer == 50_000
+            }
+        }
+    }
+}

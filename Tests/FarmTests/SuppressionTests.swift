@@ -1,0 +1,149 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension BusyFarms {
+    /// Counted at the gateway: what is suppressed never gets there.
+    struct SuppressionTests {
+        private static let good = Tokens.make(200)
+        private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
+        private static let wrongTopic = Tokens.make(5, start: "bad10000", seed: 3)
+        /// Dead since 1700000000.
+        private static let unregistered = Tokens.make(15, start: "dead00016553f100", seed: 4)
+        private static let expired = Tokens.make(5, start: "fade0000", seed: 5)
+        private static let dead = bad + wrongTopic + unregistered + expired
+
+        @Test func `dead tokens are left out of later jobs, through the ends of workers and of Redis`()
+            async throws
+        {
+            let farm = try await Farm()
+            let tokens = Self.good + Self.dead
+            try farm.push([Job(id: "first", tokens: tokens)])
+            #expect(try await farm.finished("first").failed == Self.dead.count)
+
+            func again(_ id: String) async throws {
+                try farm.push([Job(id: id, tokens: tokens)])
+                let account = try await farm.finished(id)
+                #expect(account.delivered == Self.good.count)
+                #expect(account.reasons == ["suppressed": Self.dead.count], "\(id)")
+                let requests = try farm.gateway.ledger().requests
+                #expect(Self.dead.allSatisfy { requests[$0] == 1 }, "\(id): one went out again")
+            }
+            try await again("second")
+            let events = try farm.events("push.failed").filter { $0["job"] == "second" }
+            #expect(Set(events.compactMap { $0["token"] }) == Set(Self.dead))
+            #expect(
+                Set(events.compactMap { $0["cause"] }) == [
+                    "BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "ExpiredToken",
+                ])
+            #expect(events.allSatisfy { $0["reason"] == "suppressed" })
+            #expect(try farm.events("token.dead").count == Self.dead.count, "nobody is told twice")
+
+            for worker in farm.workers { farm.kill(worker: worker) }
+            try await again("after workers were killed")
+            try await farm.redis.crash()
+            try await again("after Redis was killed")
+            farm.coordinator.signal(SIGTERM)
+            _ = try await farm.coordinator.wait(within: .seconds(30))
+            try farm.restartCoordinator()
+            try await again("after the coordinator was started anew")
+        }
+
+        @Test func `a token seen registered since lifts a 410, and nothing else`() async throws {
+            let farm = try await Farm()
+            let tokens = [Self.unregistered[0], Self.bad[0]]
+            try farm.push([Job(id: "one", tokens: tokens)])
+            _ = try await farm.finished("one")
+            for (id, registered, passes) in [
+                ("before", 1_699_999_999, false), ("same", 1_700_000_000, false),
+                ("later", 1_700_000_001, true),
+            ] {
+                try farm.push([
+                    Job(id: id, tokens: tokens, fields: #""registered_at":\#(registered)"#)
+                ])
+                let account = try await farm.finished(id)
+                #expect(account.reasons["suppressed"] == (passes ? 1 : 2), "\(id)")
+                let requests = try farm.gateway.ledger().requests
+                #expect(requests[Self.unregistered[0]] == (passes ? 2 : 1), "\(id)")
+                #expect(requests[Self.bad[0]] == 1, "\(id)")
+            }
+        }
+
+        @Test func `a token belongs to a topic: another one's is not left out`() async throws {
+            let farm = try await Farm()
+            let token = Self.unregistered[0]
+            try farm.push([Job(id: "app", tokens: [token])])
+            _ = try await farm.finished("app")
+            try farm.push([
+                Job(id: "voip", tokens: [token], fields: #""push_type":"voip""#),
+                Job(id: "again", tokens: [token]),
+            ])
+            #expect(try await farm.finished("voip").reasons["suppressed"] == nil)
+            #expect(try await farm.finished("again").reasons == ["suppressed": 1])
+        }
+
+        @Test func `operators list, add, remove, export and import`() async throws {
+            let farm = try await Farm()
+            let token = Self.good[0]
+            #expect(try await farm.run("suppressed", "add", "--token", token, "--json").status == 0)
+            try farm.push([Job(id: "added", tokens: Array(Self.good[..<3]))])
+            let added = try await farm.finished("added")
+            #expect(added.reasons == ["suppressed": 1] && added.delivered == 2)
+
+            let list = try await farm.run("suppressed", "list", "--token", token, "--json")
+            #expect(list.output.contains(#""token":"\#(token)","reason":"Operator""#), "\(list)")
+            #expect(try await farm.run("suppressed", "list", "--token", Self.good[1]).output.isEmpty)
+
+            let file = farm.folder.path + "/dead.txt"
+            #expect(try await farm.run("suppressed", "export", "--file", file).status == 0)
+            let removed = try await farm.run("suppressed", "remove", "--token", token, Self.good[1])
+            #expect(
+                removed.status == 0 && removed.output.contains("1 tokens removed; 1 were not"), "\(removed)")
+            try farm.push([Job(id: "removed", tokens: [token])])
+            #expect(try await farm.finished("removed").delivered == 1)
+            #expect(try await farm.run("suppressed", "list").output.isEmpty)
+
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.hasPrefix("\(token) Operator 1"))
+            let more = try farm.folder.write(
+                text
+                    + "# a remark\n\nno token\n\(Self.good[1]) Unregistered 1700000000\n\(Self.good[2]) Nonsense\n",
+                to: "more.txt")
+            let imported = try await farm.run("suppressed", "import", more)
+            #expect(imported.status == 1 && imported.output == "2 tokens imported\n", "\(imported)")
+            #expect(imported.error.contains("line 4: ") && imported.error.contains("line 6: "))
+            try farm.push([Job(id: "imported", tokens: Array(Self.good[..<3]))])
+            let account = try await farm.finished("imported")
+            #expect(account.reasons == ["suppressed": 2] && account.delivered == 1)
+            #expect(try farm.gateway.ledger().requests[token] == 1)
+        }
+
+        @Test func `an app that sends to another environment is paused, and nothing of it is suppressed`()
+            async throws
+        {
+            let farm = try await Farm()
+            let bad = Tokens.make(300, start: "bad00000", seed: 9)
+            let good = Tokens.make(900, seed: 10)
+            // A few bad ones among few answers are no wrong environment.
+            try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + good[..<7])])
+            #expect(try await farm.finished("test").delivered == 7)
+            let lot = Job.several("lot", Array(bad[3...]), size: 100)
+            try farm.push(lot)
+            #expect(try await farm.finished(lot).reasons == ["BadDeviceToken": 297])
+            let others = Job.several("good", good, size: 100)
+            try farm.push(others)
+            let event = try await farm.event("app.paused")
+            #expect(event["reason"]?.contains("other environment") == true, "\(event)")
+            try await eventually("the log tells why") {
+                farm.coordinator.error.contains("too many bad tokens")
+            }
+            let resumed = try await farm.run("resume", "demo")
+            #expect(resumed.status == 0 && resumed.output == "demo goes on\n", "\(resumed)")
+            #expect(try await farm.finished(others).delivered == good.count)
+            let list = try await farm.run("suppressed", "list")
+            #expect(list.output.isEmpty, "\(list.output.prefix(400))")
+            try farm.push([Job(id: "after", tokens: Array(bad[..<50]))])
+            #expect(try await farm.finished("after").reasons == ["BadDeviceToken": 50])
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import LoopTesting
+import PushModel
+import Testing
+
+@testable import Worker
+
+/// What is suppressed does not reach the gateway, which counts what comes.
+@Suite(.timeLimit(.minutes(5))) struct DeadTokensTests {
+    private static let scope = SuppressionScope(environment: "here", topic: "com.example.demo")
+
+    private static func entries(
+        _ numbers: Range<Int>, _ reason: SuppressionReason? = .badDeviceToken
+    ) -> [Suppress.Entry] {
+        numbers.map { number in
+            let record = SuppressionRecord(
+                reason: reason, scope: scope.number, time: 1_700_000_000, token: Batches.token(number)[...])
+            // The test farm deals batches to shards in turns.
+            return Suppress.Entry(shard: 0, record: record)
+        }
+    }
+
+    @Test func `a shard is not sent before its dead tokens are known, however many they are`() async throws {
+        try await SendingFarm.run { farm in
+            farm.sender.assign([:])
+            for start in stride(from: 0, to: 5000, by: 1000) {
+                _ = try await farm.sender.store.perform(
+                    Suppress(Self.entries(start..<start + 1000), scopes: [Self.scope]))
+            }
+            try farm.follow(environment: "here")
+            try await farm.submit([200])
+            farm.assignAll()
+            #expect(!farm.sender.deadTokens.isLoaded(0) && farm.sender.window.shards.tokens.isEmpty)
+            try await farm.finish()
+            #expect(farm.counters.accepted == 0)
+            #expect(try await farm.results() == ["failed": 200])
+        }
+    }
+
+    @Test func `what is added and taken back while it serves counts with the bell, or with the next look`()
+        async throws
+    {
+        try await SendingFarm.run { farm in
+            try farm.follow(environment: "here")
+            try await farm.submit([100])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 100)
+
+            let store = farm.sender.store
+            _ = try await store.perform(Suppress(Self.entries(100..<150), scopes: [Self.scope]))
+            farm.sender.deadTokens.heard([0])
+            #expect(await until { farm.sender.deadTokens.shelf(of: 0)?.table.count == 50 })
+            try await farm.submit([100])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 150)
+
+            _ = try await store.perform(Suppress(Self.entries(100..<150, nil), scopes: [Self.scope]))
+            _ = try await store.perform(Suppress(Self.entries(200..<210), scopes: [Self.scope]))
+            farm.sender.lookAround()
+            #expect(await until { farm.sender.deadTokens.shelf(of: 0)?.table.count == 10 })
+            try await farm.submit([100])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 240)
+        }
+    }
+
+    @Test func `a pause forgets what was not let through`() async throws {
+        try await SendingFarm.run { farm in
+            try farm.follow(environment: "here")
+            let dead = Self.entries(0..<10)
+            #expect(await until { farm.sender.deadTokens.isWhole })
+            for entry in dead { farm.sender.deadTokens.note(entry.record, of: 0, at: 1_700_000_000) }
+            farm.sender.pause()
+            farm.sender.resume()
+            try await farm.submit([10])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 10)
+        }
+    }
+
+    @Test func `a Redis that refuses the list does not keep pushes back`() async throws {
+        try await SendingFarm.run { farm in
+            farm.sender.assign([:])
+            _ = try await farm.run("SET", "{pushfarm:demo}:suppression", "no hash")
+            try farm.follow(environment: "here")
+            try await farm.submit([20])
+            farm.assignAll()
+            try await farm.finish()
+            #expect(farm.counters.accepted == 20)
+        }
+    }
+}
