@@ -24,7 +24,7 @@ import Transport
     private var ledger: LedgerHolder?
     private var payloads = PayloadCheck()
     private var listeners: HostListeners?
-    private(set) var binary: BinarySide?
+    package private(set) var binary: BinarySide?
     private(set) var feedback: FeedbackDesk?
     var feedbackBook = FeedbackBook()
     private var control: ControlSocket?
