@@ -6,7 +6,12 @@ final class SimulatorProcess: Sendable {
 
     private struct Started: Decodable {
         var binary: String
-        var ca_file: String
+        var authorityFile: String
+
+        private enum CodingKeys: String, CodingKey {
+            case binary
+            case authorityFile = "ca_file"
+        }
     }
 
     let port: UInt16
@@ -38,7 +43,7 @@ final class SimulatorProcess: Sendable {
             throw Failure(what: "no port in \(started.binary)")
         }
         self.port = port
-        authorityFile = started.ca_file
+        authorityFile = started.authorityFile
         certificateFile = folder + "/simulator/push.pem"
     }
 

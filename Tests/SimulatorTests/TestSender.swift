@@ -9,6 +9,9 @@ import Transport
     private(set) var end: String?
     let stream: ByteStream
     private var watchers: [CheckedContinuation<Void, Never>] = []
+    /// Ends what would otherwise wait for ever; what was expected then fails.
+    private var limit: Timer?
+    private var isOverdue = false
 
     init(_ stream: ByteStream) {
         self.stream = stream
@@ -20,11 +23,16 @@ import Transport
             self.end = "\(end)"
             wake()
         }
+        limit = Timer { [unowned self] in
+            isOverdue = true
+            close()
+        }
+        limit?.start(after: .seconds(60))
     }
 
     func close() {
         stream.close()
-        if end == nil { end = "closed here" }
+        if end == nil { end = isOverdue ? "overdue" : "closed here" }
         wake()
     }
 
@@ -41,7 +49,7 @@ import Transport
     }
 
     func until(_ isTrue: () -> Bool) async {
-        while !isTrue() { await withCheckedContinuation { watchers.append($0) } }
+        while !isTrue(), !isOverdue { await withCheckedContinuation { watchers.append($0) } }
     }
 
     private func wake() {
