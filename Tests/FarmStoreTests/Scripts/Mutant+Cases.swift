@@ -86,8 +86,8 @@ extension Mutant {
         Mutant(.settle, "suppresses what is in doubt", "and (alarm or paused) then", "and paused then"),
         Mutant(.settle, "suppresses while the app is paused", "and (alarm or paused) then", "and alarm then"),
         Mutant(
-            .settle, "keeps no bad token in mind", "do call('RPUSH', P .. 'unproven'",
-            "do tostring('RPUSH', P .. 'unproven'"),
+            .settle, "keeps no bad token in mind", "            call('RPUSH', P .. 'unproven'",
+            "            tostring('RPUSH', P .. 'unproven'"),
         Mutant(
             .settle, "counts an answer twice", "answered = answered + entry.answers",
             "answered = answered + 2 * entry.answers"),
