@@ -95,7 +95,7 @@ extension Mutant {
         Mutant(.feedback, "reads before it is due", "return { 0, wait } end", "tostring(wait) end"),
         Mutant(.feedback, "ends another's reading", "if old[1] ~= ARGV[2] then return 0 end", ""),
         Mutant(.feedback, "forgets why it failed", "call('HSET', feedback, 'error', ARGV[5])", ""),
-        Mutant(.suppress, "adds a portion twice", "== ARGV[2] then return 0 end", "== 0 then return 0 end"),
+        Mutant(.suppress, "does a step twice", ">= tonumber(ARGV[3]) then", "< 0 then"),
         Mutant(.suppress, "rings no bell", "if #rung > 0 then", "if false then"),
         Mutant(.suppress, "forgets where the list ends", "call('HSET', suppression, nn, id)"),
         Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
