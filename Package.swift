@@ -253,6 +253,10 @@ let package = Package(
                 "Chaos", "ChaosChecker", "FarmHarness", "LoopTesting", "EventLoop", "Transport",
                 "RandomTesting", "pushfarm", "chaos-campaign",
             ], swiftSettings: strict),
+        // How fast the simulator's binary interface reads.
+        .executableTarget(
+            name: "binary-load", dependencies: ["APNs", "EventLoop", "TLS", "Transport"],
+            path: "Tests/BinaryLoad", swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(
             name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),

@@ -86,7 +86,10 @@ import Logging
         do throws(StoreError) {
             let pause = try await store.perform(ReadGate())
             if pause == nil, pauseReason != nil { lifted() }
-            if let pause, pauseReason == nil { held(pause.reason) }
+            if let pause, pauseReason == nil {
+                log.warning("app is paused", metadata: ["app": "\(name)", "reason": "\(pause.reason)"])
+                held(pause.reason)
+            }
         } catch {
             // Redis is away; the next look comes in a moment.
         }

@@ -16,8 +16,9 @@ import Logging
     private var nextLook = ContinuousClock.now
     private var random = SystemRandomNumberGenerator()
 
-    /// After so long a reading counts as lost.
-    private static let limit = Duration.seconds(600)
+    /// After so long a reading counts as lost, such as one that a coordinator began that has ended. Two that read at once
+    /// share what there is, and both bring it to Redis.
+    private static let limit = Duration.seconds(60)
     /// A wish whose message was lost is seen no later.
     private static let longestWait = Duration.seconds(30)
 

@@ -21,5 +21,6 @@ struct BinaryClient {
         if case .refused(.badCertificateEnvironment) = outcome { return nil }
         topic = certificate.userID
         if case .refused = outcome { hasTopic = false }
+        if topic?.isEmpty != false { hasTopic = false }
     }
 }

@@ -26,8 +26,9 @@ import Transport
         case open, answering, closing, leaving, gone
     }
 
-    /// What the system takes in of a connection that is read slowly, bytes.
-    private static let slowBuffer = 16 << 10
+    /// What the system takes in of a connection that is read slowly, bytes: two segments of the loopback, below which a
+    /// sender waits for its timers.
+    private static let slowBuffer = 128 << 10
 
     init(
         _ number: Int64, _ stream: ByteStream, _ client: BinaryClient, at host: String, of side: BinarySide

@@ -1,13 +1,13 @@
 import APNs
-import EventLoop
+package import EventLoop
 import TLS
 import Transport
 
 /// The gateway's binary interface: commands 0, 1 and 2.
-@Loop final class BinarySide {
+@Loop package final class BinarySide {
     unowned let gateway: SimulatedGateway
     let judge: BinaryJudge
-    var counters: BinaryCounters
+    package internal(set) var counters: BinaryCounters
     private var listeners: HostListeners?
     private var peers: [Int64: BinaryPeer] = [:]
     private var perSecond = 0

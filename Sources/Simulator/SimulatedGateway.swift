@@ -24,13 +24,13 @@ import Transport
     private var ledger: LedgerHolder?
     private var payloads = PayloadCheck()
     private var listeners: HostListeners?
-    private(set) var binary: BinarySide?
+    package private(set) var binary: BinarySide?
     private(set) var feedback: FeedbackDesk?
     var feedbackBook = FeedbackBook()
     private var control: ControlSocket?
-    private var connections: [Int64: GatewayConnection] = [:]
+    private(set) var connections: [Int64: GatewayConnection] = [:]
     private var nextNumber: Int64 = 1
-    private var streamLimit: UInt32
+    var streamLimit: UInt32
     private var delays = DelayLine()
     private var delayTimer: Timer?
     private var clock: Timer?
@@ -258,66 +258,5 @@ import Transport
         guard let due = delays.nextDue else { return }
         let now = Loop.milliseconds
         delayTimer?.start(after: .milliseconds(due > now ? Int64(due - now) : 0))
-    }
-
-    // MARK: Commands
-
-    /// Carries a command out.
-    /// - Returns: a JSON object on one line.
-    package func carryOut(_ command: FaultCommand) throws(SimulatorError) -> String {
-        switch command {
-        case .change(let change):
-            if case .binary(_, let address) = change { try check(address) }
-            change.apply(to: &faults)
-            binary?.faultsChanged()
-        case .goAwayNow(let announced, let reason):
-            for connection in connections.values { connection.goAway(announced: announced, reason: reason) }
-        case .cutNow:
-            for connection in connections.values { connection.cut() }
-        case .streams(let limit):
-            streamLimit = limit
-            for connection in connections.values { connection.setLimit(limit) }
-        case .token(let token, let rule):
-            guard judge.book.set(token, rule) else { throw .unusable("the token is not hexadecimal") }
-        case .closeBinary(let isReset, let address):
-            try check(address)
-            binary?.closeNow(isReset: isReset, at: address)
-        case .shutBinaryDown(let address):
-            try check(address)
-            binary?.shutDownNow(at: address)
-        case .feedback(let command): carryOut(command)
-        case .counters: return countersJSON()
-        case .resetCounters:
-            counters.reset()
-            binary?.counters.reset()
-            feedback?.resetCounters()
-        case .faults: return faults.json
-        case .help: return "{\"ok\":true,\"help\":\(TextBuffer.quoted(FaultCommand.manual))}"
-        case .stop: onStop()
-        }
-        return "{\"ok\":true}"
-    }
-
-    private func check(_ address: String?) throws(SimulatorError) {
-        guard let address, !options.hosts.contains(address) else { return }
-        throw .unusable("nobody listens on \(address); there are \(options.hosts.joined(separator: ", "))")
-    }
-
-    private func carryOut(_ command: FeedbackCommand) {
-        switch command {
-        case .add(let token, let time, let topic): feedbackBook.add(token, time: time, topic: topic)
-        case .fill(let count, let topic):
-            feedbackBook.fill(
-                count, topic: topic, now: UInt32(clamping: WallClock.milliseconds / 1000), random: &random)
-        case .clear: feedbackBook.clear()
-        }
-    }
-
-    private func reply(to line: String) -> String {
-        do throws(SimulatorError) {
-            return try carryOut(FaultCommand(line, now: WallClock.milliseconds))
-        } catch {
-            return "{\"ok\":false,\"error\":\(TextBuffer.quoted(error.description))}"
-        }
     }
 }

@@ -113,7 +113,6 @@ import PushModel
         switch result {
         case .failure(let error): failed(asked.map(\.value), error)
         case .success(let ends):
-            isRefused = false
             for ((shard, shelf), end) in zip(asked, ends) where shelves[shard] === shelf {
                 if let end, end != shelf.place {
                     if !due.contains(shard) { due.append(shard) }
@@ -121,6 +120,7 @@ import PushModel
                     shelf.isLoaded = true
                 }
             }
+            if due.isEmpty { isRefused = false }
             readOn()
             onLoaded()
         }

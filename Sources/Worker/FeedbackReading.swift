@@ -95,7 +95,8 @@ import Transport
         let some = waiting.prefix(Self.portion)
         portions += 1
         let request = Suppress(
-            some.map(entry), scopes: [scope], limit: order.limit, portion: "\(order.reading):\(portions)")
+            some.map(entry), scopes: [scope], limit: order.limit, writer: order.reading,
+            step: portions)
         let count = some.count
         Task { @Loop in
             do throws(StoreError) {

@@ -12,7 +12,7 @@ package final class Gateway {
         package var keyFile: String
         package var keyID: String
         package var team: String
-        /// PKCS #12.
+        /// PEM, with its key.
         package var certificateFile: String
         package var bundle: String
         package var control: String

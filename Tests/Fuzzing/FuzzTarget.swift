@@ -16,7 +16,8 @@ package struct FuzzTarget: Sendable {
     }
 
     package static let all: [FuzzTarget] = [
-        .job, .answer, .batch, .results, .configuration, .resp, .replies, .control, .http2,
+        .job, .answer, .batch, .results, .configuration, .resp, .replies, .control, .http2, .frames,
+        .gatewayReply, .feedback,
     ]
 }
 

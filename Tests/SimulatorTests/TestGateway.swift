@@ -12,6 +12,7 @@ import Transport
     let gateway: SimulatedGateway
     private let folder: String
     private var clients: [TestClient] = []
+    private var senders: [TestSender] = []
 
     /// Runs `body` with a gateway that is set up by `options`, and cleans up after it.
     nonisolated static func run(
@@ -23,6 +24,7 @@ import Transport
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
             for client in test.clients { client.close() }
+            for sender in test.senders { sender.close() }
             test.gateway.stop()
             try FileManager.default.removeItem(atPath: test.folder)
             try outcome.get()
@@ -55,6 +57,40 @@ import Transport
         let client = TestClient(stream)
         clients.append(client)
         return client
+    }
+
+    /// To the binary interface, or to `port`.
+    ///
+    /// - Parameter certificate: nil: the gateway's own throw-away one; shown unless `isAnonymous`.
+    func send(
+        to port: UInt16? = nil, at host: String = "127.0.0.1", certificate: TLSIdentity? = nil,
+        isAnonymous: Bool = false
+    ) async throws -> TestSender {
+        let own = try certificate ?? TLSIdentity(file: gateway.credentials.clientPEM)
+        let settings = ClientSettings(
+            trust: .authorityFile(gateway.credentials.authorityFile), identity: isAnonymous ? nil : own)
+        let tls = gateway.options.usesTLS ? try TLSContext(client: settings) : nil
+        let stream = try await Dial(
+            .tcp(host: host, port: port ?? gateway.binaryPort!), tls: tls, serverName: "localhost",
+            timeout: .seconds(10)
+        ).connect()
+        let sender = TestSender(stream)
+        senders.append(sender)
+        return sender
+    }
+
+    /// What the feedback service has, until it closes.
+    func feedback(certificate: TLSIdentity? = nil, isAnonymous: Bool = false) async throws -> [UInt8] {
+        try await send(to: gateway.feedbackPort!, certificate: certificate, isAnonymous: isAnonymous)
+            .untilEnd()
+    }
+
+    var binary: BinaryCounters { gateway.binary!.counters }
+
+    /// A throw-away authority that the gateway trusts.
+    func authority() throws -> ThrowAwayAuthority {
+        let file = URL(fileURLWithPath: gateway.options.folder + "/authority.pem")
+        return try ThrowAwayAuthority(pem: Array(try Data(contentsOf: file)))
     }
 
     /// An `authorization` header that the gateway accepts, unless something about it is changed.
@@ -92,10 +128,29 @@ import Transport
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
 
+    /// Waits for something that only the gateway sees.
+    func until(_ isTrue: () -> Bool) async throws {
+        let limit = ContinuousClock.now + .seconds(60)
+        while !isTrue() {
+            guard ContinuousClock.now < limit else { throw Unexpected(what: "it never came to that") }
+            _ = try await control("faults")
+        }
+    }
+
     struct Unexpected: Error { let what: String }
 }
 
 extension SimulatorOptions {
+    /// With the binary interface and the feedback service, which answer at once.
+    static func binary(_ change: (inout SimulatorOptions) -> Void = { _ in }) -> SimulatorOptions {
+        with { options in
+            options.binaryPort = 0
+            options.feedbackPort = 0
+            options.faults = ["binary delay off", "binary linger off"]
+            change(&options)
+        }
+    }
+
     static func with(_ change: (inout SimulatorOptions) -> Void) -> SimulatorOptions {
         var options = SimulatorOptions()
         change(&options)

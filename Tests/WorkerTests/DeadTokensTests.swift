@@ -27,7 +27,9 @@ import Testing
             farm.sender.assign([:])
             for start in stride(from: 0, to: 5000, by: 1000) {
                 _ = try await farm.sender.store.perform(
-                    Suppress(Self.entries(start..<start + 1000), scopes: [Self.scope]))
+                    Suppress(
+                        Self.entries(start..<start + 1000), scopes: [Self.scope], writer: "t", step: start + 1
+                    ))
             }
             try farm.follow(environment: "here")
             try await farm.submit([200])
@@ -49,15 +51,18 @@ import Testing
             #expect(farm.counters.accepted == 100)
 
             let store = farm.sender.store
-            _ = try await store.perform(Suppress(Self.entries(100..<150), scopes: [Self.scope]))
+            _ = try await store.perform(
+                Suppress(Self.entries(100..<150), scopes: [Self.scope], writer: "t", step: 1))
             farm.sender.deadTokens.heard([0])
             #expect(await until { farm.sender.deadTokens.shelf(of: 0)?.table.count == 50 })
             try await farm.submit([100])
             try await farm.finish()
             #expect(farm.counters.accepted == 150)
 
-            _ = try await store.perform(Suppress(Self.entries(100..<150, nil), scopes: [Self.scope]))
-            _ = try await store.perform(Suppress(Self.entries(200..<210), scopes: [Self.scope]))
+            _ = try await store.perform(
+                Suppress(Self.entries(100..<150, nil), scopes: [Self.scope], writer: "t", step: 2))
+            _ = try await store.perform(
+                Suppress(Self.entries(200..<210), scopes: [Self.scope], writer: "t", step: 3))
             farm.sender.lookAround()
             #expect(await until { farm.sender.deadTokens.shelf(of: 0)?.table.count == 10 })
             try await farm.submit([100])

@@ -11,6 +11,7 @@ struct SimulatorProcessTests {
         let line = simulator.nextLine()
         let started = try #require(SimulatorStarted(line: line))
         #expect(started.gateway.hasPrefix("https://127.0.0.1:"))
+        #expect(started.binary == nil && started.feedback == nil)
         #expect(FileManager.default.fileExists(atPath: started.keyFile))
         #expect(started.json.description + "\n" == line)
 
@@ -24,5 +25,25 @@ struct SimulatorProcessTests {
         #expect(end.status == 0, "\(end)")
         #expect(
             try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "counters"]).status == 75)
+    }
+
+    @Test func `it tells its further ports, and takes faults for its addresses`() throws {
+        let folder = try StateFolder.temporary()
+        defer { StateFolder.remove(folder) }
+        let simulator = try BuiltProgram([
+            "simulator", "--json", "--port", "0", "--binary-port", "0", "--feedback-port", "0", "--state-dir",
+            folder, "--listen", "127.0.0.1", "--listen", "127.0.0.2", "--fault",
+            "binary close 3 at=127.0.0.2",
+        ])
+        let started = try #require(SimulatorStarted(line: simulator.nextLine()))
+        #expect(started.binary?.hasPrefix("tls://127.0.0.1:") == true)
+        #expect(started.feedback?.hasPrefix("tls://127.0.0.1:") == true)
+        #expect(FileManager.default.fileExists(atPath: started.certificateFile))
+        let faults = try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "faults"])
+        #expect(faults.output.contains(#""at":{"127.0.0.2":{"close":{"every":3"#), "\(faults)")
+        let counters = try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "counters"])
+        #expect(counters.output.contains(#""binary":{"frames":0"#), "\(counters)")
+        #expect(try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "stop"]).status == 0)
+        #expect(simulator.wait().status == 0)
     }
 }

@@ -11,10 +11,10 @@ package struct AskForFeedback: Request {
         command.append("ask")
     }
 
-    /// The number of the wish: ``ReadFeedback/State/served`` reaches it.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
-        guard let number = value.integer else { throw .unexpectedReply("feedback") }
-        return Int(number)
+    /// The moment of the wish, in Unix milliseconds: ``ReadFeedback/State/served`` reaches it.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Int64 {
+        guard let moment = value.integer else { throw .unexpectedReply("feedback") }
+        return moment
     }
 }
 
@@ -85,8 +85,8 @@ package struct EndFeedback: Request {
 /// How the reading of the feedback service goes.
 package struct ReadFeedback: Request {
     package struct State: Equatable, Sendable {
-        /// The last wish that was served.
-        package var served = 0
+        /// When the last reading began that has ended, in Unix milliseconds.
+        package var served: Int64 = 0
         package var isReading = false
         /// Unix milliseconds when it was last read to its end, when a reading last ended, and when the next one is due; 0: never.
         package var readAt: Int64 = 0
@@ -117,7 +117,7 @@ package struct ReadFeedback: Request {
         }
         func number(_ field: String) -> Int64 { fields[field].flatMap { Int64($0) } ?? 0 }
         return State(
-            served: Int(number("served")), isReading: fields["reader"] != nil, readAt: number("read_at"),
+            served: number("served"), isReading: fields["reader"] != nil, readAt: number("read_at"),
             endedAt: number("ended_at"), due: number("due"), tuples: Int(number("tuples")),
             total: Int(number("total")), failures: Int(number("failures")), error: fields["error"] ?? "")
     }

@@ -22,20 +22,24 @@ package struct Suppress: Request {
     package var scopes: Set<SuppressionScope>
     /// Records that a shard's list keeps at most.
     package var limit: Int
-    /// Of this call and no other, so that it can be made again without telling anything twice; "" if that does not matter.
-    package var portion: String
+    /// Whoever writes, by a name that nobody else has, and the number of its step, from 1: so that the call can be made again
+    /// without telling anything twice.
+    package var writer: String
+    package var step: Int
 
     package init(
         _ entries: [Entry], scopes: Set<SuppressionScope>, limit: Int = Retention().suppressed,
-        portion: String = ""
+        writer: String, step: Int
     ) {
-        (self.entries, self.scopes, self.limit, self.portion) = (entries, scopes, limit, portion)
+        (self.entries, self.scopes, self.limit) = (entries, scopes, limit)
+        (self.writer, self.step) = (writer, step)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
         command.append(limit)
-        command.append(portion)
+        command.append(writer)
+        command.append(step)
         command.append(scopes)
         command.append(entries.count)
         for entry in entries {
@@ -45,7 +49,7 @@ package struct Suppress: Request {
         }
     }
 
-    /// How many were added; 0 if this portion was there.
+    /// How many were added; 0 if that was done before.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int {
         guard let count = value.integer else { throw .unexpectedReply("suppress") }
         return Int(count)

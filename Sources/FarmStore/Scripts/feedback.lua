@@ -4,13 +4,16 @@
 -- KEYS  1 prefix
 -- ARGV  ask | begin, intake token, reader, ms that it may take
 --       | end, reader, tuples, ms until the next reading, why it failed or ""
--- Reply ask: the number of this wish, which is served when `served` has reached it
+-- Reply ask: the moment of the wish in ms, which is served when `served` has reached it
 --       begin: [1, failures in a row], or [0, ms until it is worth asking again]
 --       end: 1, or 0 when another reader has begun since
 -- Fence begin: the intake's token: of all hosts its owner reads. OOM allowed: a few fields.
--- Again ask is another wish; begin goes on for the same reader; end does nothing.
+-- Again ask is a later wish; begin goes on for the same reader; end does nothing.
 local feedback, t, op = P .. 'feedback', now(), ARGV[1]
-if op == 'ask' then return call('HINCRBY', feedback, 'asked', 1) end
+if op == 'ask' then
+    call('HSET', feedback, 'asked', string.format('%d', t))
+    return t
+end
 
 local old = call('HMGET', feedback, 'reader', 'until', 'due', 'asked', 'served', 'failures')
 if op == 'begin' then
@@ -18,16 +21,16 @@ if op == 'begin' then
     local busy = tonumber(old[2] or '0') - t
     -- No end is believed that is later than a reading may take: Redis's clock was put back.
     if old[1] and old[1] ~= ARGV[3] and busy > 0 and busy <= tonumber(ARGV[4]) then return { 0, busy } end
-    local asked, wait = old[4] or '0', tonumber(old[3] or '0') - t
-    if wait > 0 and asked == (old[5] or '0') then return { 0, wait } end
-    call('HSET', feedback, 'reader', ARGV[3], 'until', string.format('%d', t + ARGV[4]), 'serves', asked)
+    local wait = tonumber(old[3] or '0') - t
+    if wait > 0 and tonumber(old[4] or '0') <= tonumber(old[5] or '0') then return { 0, wait } end
+    call('HSET', feedback, 'reader', ARGV[3], 'until', string.format('%d', t + ARGV[4]), 'begun_at', string.format('%d', t))
     return { 1, tonumber(old[6] or '0') }
 end
 
 if old[1] ~= ARGV[2] then return 0 end
-local serves = call('HGET', feedback, 'serves') or '0'
-call('HDEL', feedback, 'reader', 'until', 'serves')
-call('HSET', feedback, 'served', serves, 'due', string.format('%d', t + ARGV[4]), 'ended_at', string.format('%d', t), 'tuples',
+local begun = call('HGET', feedback, 'begun_at') or '0'
+call('HDEL', feedback, 'reader', 'until', 'begun_at')
+call('HSET', feedback, 'served', begun, 'due', string.format('%d', t + ARGV[4]), 'ended_at', string.format('%d', t), 'tuples',
     ARGV[3])
 call('HINCRBY', feedback, 'total', ARGV[3])
 if ARGV[5] == '' then

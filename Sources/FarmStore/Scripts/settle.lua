@@ -137,9 +137,10 @@ if hasDead then
     for nn in pairs(lists) do call('XLEN', P .. 'suppressed:' .. nn) end
     call('HLEN', P .. 'suppression')
     call('HLEN', P .. 'scopes')
-    call('LLEN', P .. 'unproven')
     paused = call('HEXISTS', P .. 'gate', 'paused') == 1
 end
+
+if hasDead or bad > 0 then call('LLEN', P .. 'unproven') end
 
 local jobs, order, acks = {}, {}, {}
 local function book_jobs(list)
@@ -161,14 +162,13 @@ end
 -- The guard's ring of a thousand answers, as two numbers: of those before so many as there is room for count on, in
 -- proportion.
 local alarm
-local earlier = 0
+local hadBad = bad > 0
 local RING, SHARE = 1000, 0.2
 local function weigh(more, found)
     if more == 0 or paused or found == 0 and bad == 0 and answers >= RING then return end
     local stay = math.min(answers, math.max(0, RING - more))
-    earlier = answers > 0 and bad * stay / answers or 0
-    if earlier < 0.5 then earlier = 0 end
-    bad = earlier + found
+    bad = found + (answers > 0 and bad * stay / answers or 0)
+    if bad < 0.5 then bad = 0 end
     answers = stay + more
     alarm = answers >= RING and bad > SHARE * answers
     if alarm then return end
@@ -184,17 +184,23 @@ end
 
 local function settle_guard()
     if alarm then
-        local places = earlier > 0 and call('LRANGE', P .. 'unproven', -math.ceil(earlier), -1) or {}
-        for _, place in ipairs(places) do
+        for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
             local nn, id = place:match('^(%d+) (.+)$')
             if nn then call('XDEL', P .. 'suppressed:' .. nn, id) end
         end
         call('DEL', P .. 'unproven', P .. 'guard')
         pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment', bad,
             answers), '', stamp)
-    elseif #unproven > 0 then
-        for k = 1, #unproven, 1000 do call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven))) end
-        call('LTRIM', P .. 'unproven', -math.ceil(bad), -1)
+    else
+        for k = 1, #unproven, 1000 do
+            call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven)))
+        end
+        -- In which order they came within a step is not known: twice as many as count may be taken back.
+        if bad > 0 then
+            call('LTRIM', P .. 'unproven', -2 * math.ceil(bad), -1)
+        elseif hadBad then
+            call('DEL', P .. 'unproven')
+        end
     end
     for k = 4, 2 + 2 * nscopes, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
     for nn, id in pairs(last) do call('HSET', P .. 'suppression', nn, id) end

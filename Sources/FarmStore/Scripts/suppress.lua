@@ -2,19 +2,17 @@
 -- Adds records to suppression lists, and tells whoever serves the shards.
 --
 -- KEYS  1 prefix
--- ARGV  1 records that a shard's list keeps at most; 2 this portion's name, or ""; 3 scopes, scopes × (field, text);
---       records; records × (NN, record, n, n words of an event; n may be 0)
--- Reply records added; 0 when the portion of this name was added before
+-- ARGV  1 records that a shard's list keeps at most; 2 name of a writer, 3 number of its step, ascending;
+--       4 scopes, scopes × (field, text); records; records × (NN, record, n, n words of an event; n may be 0)
+-- Reply records added; 0 when the writer's step was done before
 -- Fence none: what is said of a token later counts. OOM allowed: a list has a bound, and what the feedback service has
 --       told it never tells again.
--- Again a portion with a name is not added twice in a row; one without is added once more, which says the same.
-local suppression, nscopes = P .. 'suppression', tonumber(ARGV[3])
-local i = 4 + 2 * nscopes
-if ARGV[2] ~= '' then
-    if call('HGET', suppression, 'portion') == ARGV[2] then return 0 end
-    call('HSET', suppression, 'portion', ARGV[2])
-end
-for k = 4, i - 2, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
+-- Again the step is done: nothing is added or told.
+local suppression, writer, nscopes = P .. 'suppression', P .. 'writer:' .. ARGV[2], tonumber(ARGV[4])
+local i = 5 + 2 * nscopes
+if tonumber(call('GET', writer) or '0') >= tonumber(ARGV[3]) then return 0 end
+call('SET', writer, ARGV[3], 'EX', 3600)
+for k = 5, i - 2, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
 local stamp, last, count = string.format('%d', now()), {}, tonumber(ARGV[i])
 i = i + 1
 for _ = 1, count do

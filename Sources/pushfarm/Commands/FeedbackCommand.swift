@@ -59,7 +59,7 @@ struct FeedbackReadCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let deadline = ContinuousClock.now + patience
-            var wishes: [(String, Int)] = []
+            var wishes: [(String, Int64)] = []
             for name in chosen {
                 wishes.append((name, try await client.call(AskForFeedback(), name)))
                 _ = try await client.ask { registry throws(RedisError) in
@@ -85,7 +85,7 @@ struct FeedbackReadCommand: ParsableCommand {
     }
 
     @Loop private static func outcome(
-        of wish: Int, _ app: String, _ client: FarmClient, _ deadline: ContinuousClock.Instant
+        of wish: Int64, _ app: String, _ client: FarmClient, _ deadline: ContinuousClock.Instant
     ) async throws(CommandFailure) -> Outcome {
         while ContinuousClock.now < deadline {
             if let state = try await client.call(ReadFeedback(), app), state.served >= wish {

@@ -7,8 +7,10 @@ struct ResumeCommand: ParsableCommand {
         commandName: "resume",
         abstract: "Lets a paused app go on.",
         discussion: """
-            An app is paused when the gateway refuses its credentials; its queue is
-            kept. It goes on by itself when the credential file changes.
+            An app is paused when the gateway refuses its credentials, or when so many
+            of its tokens are bad that they must be of the other environment; its queue
+            is kept. After a refusal it goes on by itself when the credential file
+            changes.
 
             Example:
               pushfarm resume demo

@@ -30,7 +30,7 @@ struct SuppressedRemoveCommand: ParsableCommand {
         let removed = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            let book = try await SuppressionBook.open(client, app: app)
+            var book = try await SuppressionBook.open(client, app: app)
             let shards = Dictionary(grouping: tokens) { book.shard(of: $0) }
             var removed: Set<[UInt8]> = []
             for (shard, some) in shards {

@@ -31,6 +31,9 @@ struct UpCommand: ParsableCommand {
         var plan = LocalFarm.Plan(
             configuration: configuration, arguments: common.arguments + flags, simulates: simulate)
         plan.simulatorArguments = ["--port", "0"]
+        if configuration.apps.contains(where: { $0.binary != nil }) {
+            plan.simulatorArguments += ["--binary-port", "0", "--feedback-port", "0"]
+        }
         plan.logArguments = [
             "--log-level", configuration.log.level.rawValue, "--log-format",
             configuration.log.format.rawValue,

@@ -123,14 +123,13 @@ import FarmLogging
     private var simulationArguments: [String] {
         guard let simulation else { return privateRedisArguments }
         let apps = plan.configuration.apps
-        let names = apps.isEmpty ? ["demo"] : apps.map(\.name)
-        let values = names.flatMap { name in
-            [
-                "apps.\(name).gateway=\(simulation.gateway)", "apps.\(name).ca_file=\(simulation.caFile)",
-                "apps.\(name).key.file=\(simulation.keyFile)", "apps.\(name).key.id=\(simulation.keyID)",
-                "apps.\(name).key.team=\(simulation.team)",
-            ] + (apps.isEmpty ? ["apps.\(name).topic=\(simulation.bundle)"] : [])
-        }
+        let values =
+            apps.isEmpty
+            ? simulation.settings(of: "demo") + ["apps.demo.topic=\(simulation.bundle)"]
+            : apps.flatMap { app in
+                app.binary == nil
+                    ? simulation.settings(of: app.name) : simulation.binarySettings(of: app.name)
+            }
         return privateRedisArguments + values.flatMap { ["--set", $0] }
     }
 

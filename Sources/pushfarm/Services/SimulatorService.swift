@@ -34,7 +34,7 @@ import Simulator
             gateway: place("https", gateway.port), binary: gateway.binaryPort.map { place("tls", $0) },
             feedback: gateway.feedbackPort.map { place("tls", $0) }, caFile: credentials.authorityFile,
             keyFile: credentials.signingKeyFile, keyID: SimulatorCredentials.keyID,
-            team: SimulatorCredentials.teamID, certificateFile: credentials.clientPKCS12,
+            team: SimulatorCredentials.teamID, certificateFile: credentials.clientPEM,
             bundle: credentials.bundle, control: options.controlSocket ?? "")
         let services = [
             started.binary.map { "binary interface on \($0)\n" },

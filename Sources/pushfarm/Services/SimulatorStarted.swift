@@ -10,7 +10,7 @@ struct SimulatorStarted: Codable, Sendable {
     var keyFile: String
     var keyID: String
     var team: String
-    /// PKCS #12.
+    /// PEM, with its key.
     var certificateFile: String
     var bundle: String
     var control: String
@@ -30,6 +30,26 @@ struct SimulatorStarted: Codable, Sendable {
             "team": .string(team), "certificate_file": .string(certificateFile), "bundle": .string(bundle),
             "control": .string(control),
         ])
+    }
+
+    /// All gateways in a line.
+    var places: String { [gateway, binary].compactMap(\.self).joined(separator: ", ") }
+
+    /// What points an app at the HTTP/2 gateway.
+    func settings(of app: String) -> [String] {
+        [
+            "apps.\(app).gateway=\(gateway)", "apps.\(app).ca_file=\(caFile)",
+            "apps.\(app).key.file=\(keyFile)", "apps.\(app).key.id=\(keyID)", "apps.\(app).key.team=\(team)",
+        ]
+    }
+
+    /// What points an app at the binary interface and at the feedback service.
+    func binarySettings(of app: String) -> [String] {
+        [
+            "apps.\(app).gateway=\(binary ?? "")", "apps.\(app).feedback=\(feedback ?? "")",
+            "apps.\(app).ca_file=\(caFile)", "apps.\(app).certificate.file=\(certificateFile)",
+            "apps.\(app).certificate.key_file=\(certificateFile)",
+        ]
     }
 
     /// Nil while the line is not there as a whole.

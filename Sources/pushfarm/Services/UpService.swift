@@ -53,11 +53,12 @@ import EventLoop
                 "state": .string("running"), "apps": .array(apps.map { .string($0) }),
                 "workers": .number(workers),
                 "redis": .string(client.place), "gateway": .text(farm.simulation?.gateway),
+                "binary": .text(farm.simulation?.binary), "feedback": .text(farm.simulation?.feedback),
             ]),
             """
             \(Paint.bold.on("pushfarm is up", if: console.colours)): \(workers) workers, \(apps.joined(separator: ", "))
               Redis    \(client.place)
-              gateway  \(farm.simulation.map { "\($0.gateway) (simulated)" } ?? "as configured")
+              gateway  \(farm.simulation.map { "\($0.places) (simulated)" } ?? "as configured")
               push     pushfarm push --app \(apps[0]) --token TOKEN --alert "Hello" --wait
               end      Control-C
 

@@ -11,6 +11,10 @@ import PushModel
     /// The app's, if it is in this host's configuration.
     let settings: AppConfiguration?
     let scopes: [UInt32: SuppressionScope]
+    /// This command's name among all that write.
+    let writer = JobDraft.freshID()
+    /// Its last step.
+    private(set) var step = 0
 
     /// Records that go into one call.
     static let portion = 1000
@@ -65,7 +69,7 @@ import PushModel
     }
 
     /// Suppresses, or with `isRemoval` takes back what is said to be suppressed; in portions.
-    func write(_ lines: [SuppressionLine], isRemoval: Bool = false) async throws(CommandFailure) {
+    mutating func write(_ lines: [SuppressionLine], isRemoval: Bool = false) async throws(CommandFailure) {
         let limit = settings?.suppressionLimit(shards: shards) ?? Retention().suppressed
         for start in stride(from: 0, to: lines.count, by: Self.portion) {
             let some = lines[start..<min(start + Self.portion, lines.count)]
@@ -76,7 +80,10 @@ import PushModel
                         reason: isRemoval ? nil : line.reason, scope: line.scope.number, time: line.time,
                         token: line.token[...]))
             }
-            _ = try await client.call(Suppress(entries, scopes: Set(some.map(\.scope)), limit: limit), app)
+            step += 1
+            _ = try await client.call(
+                Suppress(entries, scopes: Set(some.map(\.scope)), limit: limit, writer: writer, step: step),
+                app)
         }
     }
 }

@@ -4,7 +4,7 @@ import PushModel
 
 /// Suppresses what lines say, a portion at a time.
 @Loop struct SuppressionImport {
-    private let book: SuppressionBook
+    private var book: SuppressionBook
     private let defaults: SuppressionLine.Defaults
     private let isQuiet: Bool
     private var waiting: [SuppressionLine] = []

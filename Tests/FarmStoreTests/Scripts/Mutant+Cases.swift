@@ -86,8 +86,8 @@ extension Mutant {
         Mutant(.settle, "suppresses what is in doubt", "and (alarm or paused) then", "and paused then"),
         Mutant(.settle, "suppresses while the app is paused", "and (alarm or paused) then", "and alarm then"),
         Mutant(
-            .settle, "keeps no bad token in mind", "do call('RPUSH', P .. 'unproven'",
-            "do tostring('RPUSH', P .. 'unproven'"),
+            .settle, "keeps no bad token in mind", "            call('RPUSH', P .. 'unproven'",
+            "            tostring('RPUSH', P .. 'unproven'"),
         Mutant(
             .settle, "counts an answer twice", "answered = answered + entry.answers",
             "answered = answered + 2 * entry.answers"),
@@ -95,7 +95,7 @@ extension Mutant {
         Mutant(.feedback, "reads before it is due", "return { 0, wait } end", "tostring(wait) end"),
         Mutant(.feedback, "ends another's reading", "if old[1] ~= ARGV[2] then return 0 end", ""),
         Mutant(.feedback, "forgets why it failed", "call('HSET', feedback, 'error', ARGV[5])", ""),
-        Mutant(.suppress, "adds a portion twice", "== ARGV[2] then return 0 end", "== 0 then return 0 end"),
+        Mutant(.suppress, "does a step twice", ">= tonumber(ARGV[3]) then", "< 0 then"),
         Mutant(.suppress, "rings no bell", "if #rung > 0 then", "if false then"),
         Mutant(.suppress, "forgets where the list ends", "call('HSET', suppression, nn, id)"),
         Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),

@@ -260,20 +260,22 @@ extension ScriptCase {
     ]
 
     private static let suppression = [
-        ScriptCase("suppresses tokens, and tells of one", again: .any) { desk in
+        ScriptCase("suppresses tokens, and tells of one", again: .other("0")) { desk in
             var event = FarmEvent(.tokenDead)
             event.add("token", hex: [9, 9])
             return Suppress(
                 [
                     .init(shard: 2, record: Desk.dead([1, 2]).record!),
                     .init(shard: 0, record: Desk.dead([9, 9], .feedback).record!, event: event),
-                ], scopes: [Desk.scope])
+                ], scopes: [Desk.scope], writer: "r1", step: 1)
         },
-        ScriptCase("adds a portion once", again: .other("0")) { desk in
-            Suppress(
-                [.init(shard: 2, record: Desk.dead([1, 2]).record!)], scopes: [Desk.scope], portion: "f:1")
+        ScriptCase("takes a writer's steps in turn", again: .other("0")) { desk in
+            let entries = [Suppress.Entry(shard: 2, record: Desk.dead([1, 2]).record!)]
+            try desk.perform(Suppress(entries, scopes: [Desk.scope], writer: "r1", step: 1))
+            try desk.perform(Suppress(entries, scopes: [Desk.scope], writer: "r2", step: 7))
+            return Suppress(entries, scopes: [Desk.scope], writer: "r1", step: 2)
         },
-        ScriptCase("asks for a reading", again: .other("2")) { _ in AskForFeedback() },
+        ScriptCase("asks for a reading", again: .same) { _ in AskForFeedback() },
         ScriptCase("begins a reading that was never made", again: .same) { desk in
             BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60))
         },

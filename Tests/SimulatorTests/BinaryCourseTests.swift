@@ -1,0 +1,118 @@
+import APNs
+import Testing
+
+@testable import Simulator
+
+@Suite struct BinaryCourseTests {
+    private var random = RandomSource(seed: 3)
+
+    @Test mutating func `only the first refused frame is told of, and what is behind it is discarded`() {
+        var course = BinaryCourse(random: &random)
+        #expect(take(&course, 11) == .accepted)
+        #expect(take(&course, 12, .refused(.invalidToken)) == .refused(.invalidToken, isLost: false))
+        let culprit = BinaryCourse.Place(number: 2, identifier: 12)
+        #expect(take(&course, 13) == .discarded(after: culprit))
+        #expect(take(&course, 14, .refused(.missingPayload)) == .discarded(after: culprit))
+        #expect(course.end?.reply == BinaryReply(status: .invalidToken, identifier: 12))
+        #expect(course.end?.place == culprit)
+        #expect(course.last.number == 4)
+    }
+
+    @Test mutating func `command 0 gets no reply`() {
+        var course = BinaryCourse(random: &random)
+        #expect(
+            take(&course, 0, .refused(.invalidToken), of: .simple) == .refused(.invalidToken, isLost: false))
+        #expect(course.end != nil && course.end?.reply == nil)
+    }
+
+    @Test(arguments: [false, true]) mutating func `an empty token is named or not`(isNamed: Bool) {
+        var faults = BinaryFaults()
+        faults.namesEmptyTokens = isNamed
+        var course = BinaryCourse(random: &random)
+        _ = take(&course, 9, .refused(.missingDeviceToken), faults: faults)
+        #expect(course.end?.reply == BinaryReply(status: .missingDeviceToken, identifier: isNamed ? 9 : 0))
+    }
+
+    @Test(arguments: [false, true]) mutating func `an unknown command`(closes: Bool) {
+        var faults = BinaryFaults()
+        faults.closesAtUnknownCommand = closes
+        var course = BinaryCourse(random: &random)
+        let outcome = course.takeUnknownCommand(faults: faults, random: &random)
+        #expect(outcome == .refused(.protocolError, isLost: false))
+        #expect(course.end?.reply == (closes ? nil : BinaryReply(status: .protocolError, identifier: 0)))
+    }
+
+    @Test mutating func `a shutdown names the last one accepted`() {
+        var faults = BinaryFaults()
+        faults.shutdown = BinaryFaults.Ending(every: 3, share: 1)
+        var course = BinaryCourse(random: &random)
+        for id: UInt32 in [5, 6, 7] { #expect(take(&course, id, faults: faults) == .accepted) }
+        #expect(
+            take(&course, 8, faults: faults)
+                == .discarded(after: BinaryCourse.Place(number: 3, identifier: 7)))
+        #expect(course.end?.reply == BinaryReply(status: .shutdown, identifier: 7))
+        var idle = BinaryCourse(random: &random)
+        idle.shutDown(faults: faults, random: &random)
+        #expect(idle.end?.reply == BinaryReply(status: .shutdown, identifier: 0))
+        var simple = BinaryCourse(random: &random)
+        _ = take(&simple, 0, of: .simple)
+        simple.shutDown(faults: faults, random: &random)
+        #expect(simple.end?.cause == .shutdown && simple.end?.reply == nil)
+    }
+
+    @Test mutating func `a share of the connections is closed without a word`() {
+        var faults = BinaryFaults()
+        faults.closing = BinaryFaults.Ending(every: 2, share: 0.3, isReset: true)
+        var closed = 0
+        for _ in 0..<1000 {
+            var course = BinaryCourse(random: &random)
+            for id: UInt32 in 1...20 { _ = take(&course, id, faults: faults) }
+            guard let end = course.end else { continue }
+            closed += 1
+            #expect(end.place.number == 2 && end.cause == .none && end.reply == nil && end.isReset)
+        }
+        #expect((200...400).contains(closed))
+    }
+
+    @Test mutating func `the first end stays`() {
+        var course = BinaryCourse(random: &random)
+        _ = take(&course, 1, .refused(.invalidToken))
+        let end = course.end
+        course.shutDown(faults: BinaryFaults(), random: &random)
+        course.close(BinaryFaults.Ending(every: 0, share: 1), random: &random)
+        #expect(course.end == end)
+    }
+
+    @Test mutating func `replies come within the usual times, and closes within a second`() {
+        var delays: [Double] = []
+        for _ in 0..<1000 {
+            var course = BinaryCourse(random: &random)
+            _ = take(&course, 1, .refused(.invalidToken))
+            let end = course.end!
+            delays.append(end.replyDelay)
+            #expect((300...700).contains(end.replyDelay) && end.replyDelay + end.closeDelay <= 1000)
+        }
+        #expect(delays.min()! < 320 && delays.max()! > 680)
+    }
+
+    @Test mutating func `a share of the replies is lost`() {
+        var faults = BinaryFaults()
+        faults.lostReplies = BinaryFaults.Loss(share: 0.5, isReset: true)
+        var lost = 0
+        for _ in 0..<1000 {
+            var course = BinaryCourse(random: &random)
+            let outcome = take(&course, 1, .refused(.invalidToken), faults: faults)
+            guard outcome == .refused(.invalidToken, isLost: true) else { continue }
+            lost += 1
+            #expect(course.end?.reply == nil && course.end?.isReset == true)
+        }
+        #expect((400...600).contains(lost))
+    }
+
+    private mutating func take(
+        _ course: inout BinaryCourse, _ id: UInt32, _ verdict: BinaryJudge.Verdict = .accepted,
+        of command: BinaryCommand = .framed, faults: BinaryFaults = BinaryFaults()
+    ) -> BinaryCourse.Outcome {
+        course.take(identifier: id, of: command, verdict, faults: faults, random: &random)
+    }
+}

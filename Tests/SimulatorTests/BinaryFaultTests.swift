@@ -1,0 +1,177 @@
+import APNs
+import EventLoop
+import Foundation
+import Simulator
+import Testing
+import Transport
+
+@Suite struct BinaryFaultTests {
+    @Test func `a connection is closed without a word after so many frames, or now`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary close 3") }) { test in
+            let first = try await test.send()
+            first.write(.good(1), .good(2), .good(3), .good(4), .bad(5))
+            #expect(await first.untilEnd() == [])
+            #expect(first.end == "closed by the peer")
+            let ledger = try test.ledger()
+            #expect(
+                ledger.map { $0["outcome"] } == [
+                    "accepted", "accepted", "accepted", "discarded", "discarded",
+                ])
+            #expect(ledger.map { $0["after"] } == [nil, nil, nil, "3", "3"])
+            let second = try await test.send()
+            second.write(.good(1))
+            try await test.until { test.binary.accepted == 4 }
+            _ = try await test.control("binary close now")
+            #expect(await second.untilEnd() == [])
+            _ = try await test.control("binary close 0")
+            #expect(await (try test.send()).untilEnd() == [])
+            #expect(test.binary.causelessCloses == 3)
+        }
+    }
+
+    @Test func `a reset is one`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary close 1 reset delay=20ms") }) { test in
+            let first = try await test.send()
+            first.write(.good(1))
+            #expect(await first.untilEnd() == [])
+            #expect(first.end != "closed by the peer")
+            _ = try await test.control("binary close off")
+            let second = try await test.send()
+            second.write(.good(1))
+            try await test.until { test.binary.accepted == 2 }
+            _ = try await test.control("binary close now reset")
+            _ = await second.untilEnd()
+            #expect(second.end != "closed by the peer")
+        }
+    }
+
+    @Test(arguments: [false, true]) func `a reply is lost, and the close comes`(isReset: Bool) async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary lose 100%\(isReset ? " reset" : "")") })
+        {
+            test in
+            let sender = try await test.send()
+            sender.write(.good(1), .bad(2), .good(3))
+            #expect(await sender.untilEnd() == [])
+            #expect((sender.end == "closed by the peer") == !isReset)
+            let ledger = try test.ledger()
+            #expect(ledger.map { $0["outcome"] } == ["accepted", "refused", "discarded"])
+            #expect(ledger.map { $0["lost"] } == [nil, "1", nil])
+            #expect(test.binary.replies == 0 && test.binary.lostReplies == 1)
+        }
+    }
+
+    @Test func `a shutdown names the last one accepted, and the rest is discarded`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary shutdown 2") }) { test in
+            let first = try await test.send()
+            first.write(.good(71), .good(72), .good(73), .bad(74))
+            #expect(await first.untilEnd() == reply(10, 72))
+            #expect(
+                try test.ledger().map { $0["outcome"] } == ["accepted", "accepted", "discarded", "discarded"])
+            let second = try await test.send()
+            second.write(.good(81))
+            try await test.until { test.binary.accepted == 3 }
+            _ = try await test.control("binary shutdown now")
+            #expect(await second.untilEnd() == reply(10, 81))
+            #expect(test.binary.shutdowns == 2)
+        }
+    }
+
+    @Test func `frames are refused that deserved better`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary refuse 100% status=99") }) { test in
+            let sender = try await test.send()
+            sender.write(.good(1), .good(2))
+            #expect(await sender.untilEnd() == reply(99, 1))
+            #expect(try test.ledger().map { $0["reason"] } == ["Status99", nil])
+        }
+    }
+
+    @Test func `a slow reader fills the socket, and reads on when it may`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary slow 0") }) { test in
+            let sender = try await test.send()
+            // More than the sockets of both sides hold.
+            let count = 8_000
+            let payload = Array(#"{"aps":{"alert":"\#(String(repeating: "a", count: 1500))"}}"#.utf8)
+            let frames = (1...UInt32(count)).flatMap { TestFrame(id: $0, payload: payload).bytes }
+            sender.write(frames + TestFrame.bad(0).bytes)
+            for _ in 0..<20 { _ = try await test.control("faults") }
+            #expect(test.binary.frames == 0)
+            #expect(sender.stream.queuedBytes > 1 << 20)
+            _ = try await test.control("binary slow off")
+            #expect(await sender.untilEnd() == reply(8, 0))
+            #expect(test.binary.accepted == count)
+        }
+    }
+
+    @Test func `so many bytes in a second`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary slow 200000") }) { test in
+            let sender = try await test.send()
+            let start = ContinuousClock.now
+            let bytes = (1...1000).flatMap { TestFrame.good($0).bytes }
+            sender.write(bytes + TestFrame.bad(0).bytes)
+            #expect(await sender.untilEnd() == reply(8, 0))
+            // The last piece need not be waited for.
+            let least = Double(bytes.count - (16 << 10)) / 200_000
+            #expect(ContinuousClock.now - start >= .seconds(least))
+        }
+    }
+
+    @Test func `a handshake is broken off`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary handshake 100%") }) { test in
+            await #expect(throws: TransportError.self) { _ = try await test.send() }
+            _ = try await test.control("binary handshake off")
+            let sender = try await test.send()
+            sender.write(.bad(1))
+            #expect(await sender.untilEnd() == reply(8, 1))
+            let counters = try await test.control("counters")["binary"] as? [String: Any]
+            #expect(counters?["broken_handshakes"] as? Int == 1)
+        }
+    }
+
+    @Test func `a fault of one address leaves the others alone`() async throws {
+        try await TestGateway.run(.binary { $0.hosts = ["127.0.0.1", "127.0.0.2"] }) { test in
+            _ = try await test.control("binary close 1 at=127.0.0.2")
+            for (host, answer) in [("127.0.0.1", reply(8, 2)), ("127.0.0.2", [])] {
+                let sender = try await test.send(at: host)
+                sender.write(.good(1), .bad(2))
+                #expect(await sender.untilEnd() == answer)
+            }
+            // A change for all is one for those that were set apart, too.
+            _ = try await test.control("binary refuse 1 status=7")
+            let sender = try await test.send(at: "127.0.0.2")
+            sender.write(.good(1))
+            #expect(await sender.untilEnd() == reply(7, 1))
+            #expect(try await test.control("binary calm at=127.0.0.3")["ok"] as? Bool == false)
+            let faults = try await test.control("faults")["binary"] as? [String: Any]
+            #expect((faults?["at"] as? [String: Any])?.keys.sorted() == ["127.0.0.2"])
+            _ = try await test.control("calm")
+            #expect(test.gateway.faults == Faults())
+        }
+    }
+
+    @Test func `new connections are closed at once while they are to be`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("close-new on") }) { test in
+            let sender = try await test.send()
+            #expect(await sender.untilEnd() == [])
+            #expect(test.binary.closedAtOnce == 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            "binary", "binary nonsense", "binary delay", "binary delay fast", "binary close",
+            "binary close -1",
+            "binary close 5 share=2", "binary shutdown 0", "binary slow", "binary slow -1",
+            "binary handshake x",
+            "binary refuse 5% status=256", "binary unknown-command 128", "binary empty-token", "binary lose",
+            "binary delay 1s at=", "binary delay 1s at=1.2.3.4", "feedback", "feedback nonsense",
+            "feedback add zz", "feedback add \(String(repeating: "a", count: 202))", "feedback fill 0",
+            "feedback cut x", "feedback stay", "feedback add aa 5 6",
+        ])
+    func `a wrong command is told, and changes nothing`(command: String) async throws {
+        try await TestGateway.run(.binary { $0.faults = [] }) { test in
+            let answer = try await test.control(command)
+            #expect(answer["ok"] as? Bool == false)
+            #expect(test.gateway.faults == Faults())
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import APNs
+import EventLoop
+import Transport
+
+/// A raw connection to the binary interface or to the feedback service: what comes back is kept as it is.
+@Loop final class TestSender {
+    private(set) var received: [UInt8] = []
+    /// Set when the gateway has closed or cut the connection.
+    private(set) var end: String?
+    let stream: ByteStream
+    private var watchers: [CheckedContinuation<Void, Never>] = []
+    /// Ends what would otherwise wait for ever; what was expected then fails.
+    private var limit: Timer?
+    private var isOverdue = false
+
+    init(_ stream: ByteStream) {
+        self.stream = stream
+        stream.onBytes = { [unowned self] bytes in
+            received += bytes
+            wake()
+        }
+        stream.onEnd = { [unowned self] end in
+            self.end = "\(end)"
+            wake()
+        }
+        limit = Timer { [unowned self] in
+            isOverdue = true
+            close()
+        }
+        limit?.start(after: .seconds(60))
+    }
+
+    func close() {
+        stream.close()
+        if end == nil { end = isOverdue ? "overdue" : "closed here" }
+        wake()
+    }
+
+    func write(_ frames: TestFrame...) { write(frames.flatMap(\.bytes)) }
+
+    func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { stream.write($0) }
+    }
+
+    /// What came until the gateway closed.
+    func untilEnd() async -> [UInt8] {
+        await until { end != nil }
+        return received
+    }
+
+    func until(_ isTrue: () -> Bool) async {
+        while !isTrue(), !isOverdue { await withCheckedContinuation { watchers.append($0) } }
+    }
+
+    private func wake() {
+        let woken = watchers
+        watchers.removeAll()
+        for watcher in woken { watcher.resume() }
+    }
+}
+
+/// A frame to send.
+struct TestFrame {
+    var id: UInt32 = 0
+    var token: [UInt8] = good
+    var payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
+    var expiration: UInt32?
+    var priority: UInt8?
+    var command = BinaryCommand.framed
+
+    static let good = [UInt8](repeating: 0xa7, count: 32)
+    static let bad = starting(0xbad0_0000)
+
+    /// A token that the gateway knows by its first four bytes.
+    static func starting(_ prefix: UInt32) -> [UInt8] {
+        withUnsafeBytes(of: prefix.bigEndian) { Array($0) } + [UInt8](repeating: 0x11, count: 28)
+    }
+
+    static func good(_ id: UInt32) -> TestFrame { TestFrame(id: id) }
+    static func bad(_ id: UInt32) -> TestFrame { TestFrame(id: id, token: bad) }
+
+    var bytes: [UInt8] {
+        token.withUnsafeBytes { token in
+            payload.withUnsafeBytes { payload in
+                let push = BinaryNotification(
+                    token: token, payload: payload, identifier: id, expiration: expiration,
+                    priority: priority)
+                return [UInt8](unsafeUninitializedCapacity: push.length(as: command)) { room, count in
+                    count = push.write(as: command, to: UnsafeMutableRawBufferPointer(room))
+                }
+            }
+        }
+    }
+}
+
+func reply(_ status: UInt8, _ identifier: UInt32) -> [UInt8] {
+    BinaryReply(status: BinaryStatus(rawValue: status), identifier: identifier).bytes
+}
