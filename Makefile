@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak lint format clean
+.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench-binary lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -64,6 +64,15 @@ soak: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product chaos-campaign
 	.build/release/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
+
+# The experiments of docs/binary-protocol.md, release build: ONLY=b,f picks some; senders of old that take longer than BUDGET
+# seconds are extrapolated. A table on the terminal, figures and a picture in FOLDER; an error if the farm breaks a promise.
+BUDGET ?= 45
+bench-binary: FOLDER = .build/bench-binary
+bench-binary: setup
+	swift build -c release --static-swift-stdlib --product pushfarm
+	swift build -c release --static-swift-stdlib --product binary-bench
+	.build/release/binary-bench budget=$(BUDGET) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY))
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

@@ -257,6 +257,15 @@ let package = Package(
         .executableTarget(
             name: "binary-load", dependencies: ["APNs", "EventLoop", "TLS", "Transport"],
             path: "Tests/BinaryLoad", swiftSettings: strict),
+        // The experiments of the days of the binary interface, with the senders of that time and with the farm.
+        .target(
+            name: "BinaryBench", dependencies: ["FarmHarness", "APNs", "TLS", "RESP"],
+            path: "Tests/BinaryBench", swiftSettings: strict),
+        .executableTarget(
+            name: "binary-bench", dependencies: ["BinaryBench"], path: "Tests/BinaryBenchProgram",
+            swiftSettings: strict),
+        .testTarget(
+            name: "BinaryBenchTests", dependencies: ["BinaryBench", "RandomTesting"], swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(
             name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),

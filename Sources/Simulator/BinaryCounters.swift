@@ -4,6 +4,8 @@ import PushModel
 /// What the binary interface has counted since its start, or since the counters were last reset.
 package struct BinaryCounters: Sendable {
     package internal(set) var connections = 0
+    /// The most that were open at a time.
+    package internal(set) var mostConnections = 0
     /// For their certificate, or by a fault.
     package internal(set) var closedAtOnce = 0
     /// Frames that came whole.
@@ -54,7 +56,8 @@ package struct BinaryCounters: Sendable {
             "\"warnings\":\(warnings)", "\"replies\":\(replies)", "\"lost_replies\":\(lostReplies)",
             "\"shutdowns\":\(shutdowns)", "\"causeless_closes\":\(causelessCloses)",
             "\"half_frames\":\(halfFrames)", "\"connections\":\(connections)",
-            "\"open_connections\":\(openConnections)", "\"closed_at_once\":\(closedAtOnce)",
+            "\"open_connections\":\(openConnections)", "\"most_connections\":\(mostConnections)",
+            "\"closed_at_once\":\(closedAtOnce)",
             "\"failed_handshakes\":\(failedHandshakes)", "\"broken_handshakes\":\(brokenHandshakes)",
             "\"per_second\":\(perSecond)",
         ]

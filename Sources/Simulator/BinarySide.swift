@@ -44,6 +44,7 @@ import Transport
         }
         let peer = BinaryPeer(gateway.takeNumber(), stream, client, at: host, of: self)
         peers[peer.number] = peer
+        counters.mostConnections = max(counters.mostConnections, peers.count)
         peer.begin()
     }
 

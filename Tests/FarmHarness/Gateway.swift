@@ -33,17 +33,21 @@ package final class Gateway {
     /// The part of the ledger that was counted, and its lines.
     private var counted: (bytes: UInt64, lines: Int) = (0, 0)
 
-    /// - Parameter faults: lines for its control command, carried out at the start.
+    /// - Parameters:
+    ///   - faults: lines for its control command, carried out at the start.
+    ///   - hasLedger: without, only its counters tell.
     package init(
-        in folder: String, faults: [String] = [], options: [String] = [], prefix: [String] = []
+        in folder: String, faults: [String] = [], options: [String] = [], prefix: [String] = [],
+        hasLedger: Bool = true
     ) async throws {
         self.folder = folder + "/gateway"
         let ledger = folder + "/ledger.jsonl"
         ledgerFile = ledger
         let process = try Child(
             "simulator", BuiltProgram.path,
-            ["simulator", "--json", "--port", "0", "--folder", self.folder, "--ledger", ledger] + options
-                + faults.flatMap { ["--fault", $0] }, in: folder, prefix: prefix)
+            ["simulator", "--json", "--port", "0", "--folder", self.folder]
+                + (hasLedger ? ["--ledger", ledger] : []) + options + faults.flatMap { ["--fault", $0] },
+            in: folder, prefix: prefix)
         self.process = process
         started = try await eventually("the simulator listens") {
             if process.hasEnded { throw Overdue(description: "the simulator ended: \(process.error)") }

@@ -1,0 +1,96 @@
+import APNs
+import Foundation
+import TLS
+
+/// A sender of the write-ups at work, in a process of its own: one connection at a time, one write a push, command 1.
+package struct HistoricSender {
+    /// What it is told, as one word of its command line.
+    package struct Order: Codable, Sendable {
+        var tokens: TokenList
+        /// It sends the first ones only.
+        var length: Int
+        var habit: Habit
+        var number: Int
+        var senders: Int
+        var port: UInt16
+        var authorityFile: String
+        var identityFile: String
+    }
+
+    /// What it believes of itself.
+    package struct Claim: Codable, Sendable, Hashable {
+        package var sent = 0
+        package var refused = 0
+        package var seconds = 0.0
+    }
+
+    private let order: Order
+    private let context: TLSContext
+    private let places: [Int]
+    private let payload = Payload.bytes
+    /// When it may write next.
+    private var due = ContinuousClock.now
+
+    package init(order text: String) throws {
+        order = try JSONDecoder().decode(Order.self, from: Data(text.utf8))
+        context = try TLSContext(
+            client: ClientSettings(
+                trust: .authorityFile(order.authorityFile), identity: TLSIdentity(file: order.identityFile)))
+        places = order.tokens.places(among: order.length, of: order.number, senders: order.senders)
+    }
+
+    package mutating func run() throws -> Claim {
+        let start = ContinuousClock.now
+        var course = HistoricCourse(count: places.count, habit: order.habit)
+        var wire: BinaryWire?
+        while true {
+            switch course.next() {
+            case .connect: wire = try BinaryWire(port: order.port, context: context)
+            case .write(let index):
+                keepPace()
+                guard let open = wire, !open.write(frame(index)) else { continue }
+                // The reply may be there although the write was not possible. Who never reads never learns.
+                course.failed()
+                if order.habit.interval != nil { judge(open.look(within: .zero), &course) }
+            case .look(let patience):
+                if let open = wire { judge(open.look(within: patience), &course) }
+            case .done:
+                return Claim(
+                    sent: course.sent, refused: course.refused,
+                    seconds: (ContinuousClock.now - start).seconds)
+            }
+        }
+    }
+
+    private func judge(_ sight: BinaryWire.Sight, _ course: inout HistoricCourse) {
+        switch sight {
+        case .nothing: break
+        case .closed: course.lost()
+        case .reply(let reply):
+            let index = Int(reply.identifier) - 1
+            guard places.indices.contains(index) else { return course.lost() }
+            if reply.status == .shutdown { course.accepted(upTo: index) } else { course.refused(index) }
+        }
+    }
+
+    private mutating func keepPace() {
+        let now = ContinuousClock.now
+        // What was missed in a pause is not made up for.
+        due = max(due, now - .milliseconds(5)) + .seconds(1) / Habit.pace
+        if due > now { usleep(UInt32((due - now) / .microseconds(1))) }
+    }
+
+    private func frame(_ index: Int) -> [UInt8] {
+        let token = order.tokens.token(places[index])
+        return token.withUnsafeBytes { token in
+            payload.withUnsafeBytes { payload in
+                let notification = BinaryNotification(
+                    token: token, payload: payload, identifier: UInt32(index + 1))
+                return [UInt8](unsafeUninitializedCapacity: notification.length(as: .enhanced)) {
+                    space, count in
+                    count = notification.write(as: .enhanced, to: UnsafeMutableRawBufferPointer(space))
+                }
+            }
+        }
+    }
+}

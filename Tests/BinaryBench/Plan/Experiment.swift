@@ -1,0 +1,67 @@
+/// One of the experiments of the days of the binary interface.
+package struct Experiment: Sendable {
+    package let letter: String
+    package let title: String
+    package let tokens: TokenList
+    /// Lines for the simulator's control command.
+    package var faults: [String] = ["binary delay 300ms-700ms"]
+    /// Processes that share the tokens by a hash.
+    package var senders = 1
+    /// One of the processes is killed when half has come.
+    package var kills = false
+    /// The farm's workers, and their connections if not as many as usual.
+    package var workers = 2
+    package var connections: Int?
+    /// Farm, Redis and simulator have only so many of the machine's cores.
+    package var cores: Int?
+    /// The HTTP/2 path is measured beside.
+    package var comparesPaths = false
+    /// Pushes may be doubled whose fate nobody knows.
+    package var allowsDoubles = false
+    /// What the farm is to reach: seconds, and connections at a time.
+    package var longest: Double?
+    package var mostConnections: Int?
+
+    package static let all: [Experiment] = {
+        var all = [
+            Experiment(letter: "a", title: "100,000 good tokens", tokens: TokenList(count: 100_000)),
+            Experiment(
+                letter: "b", title: "100,000 tokens, 1,000 of them bad, evenly spread",
+                tokens: TokenList(count: 100_000, bad: .evenly(1_000))),
+            Experiment(
+                letter: "c", title: "1,000 tokens, a bad one at place 20",
+                tokens: TokenList(count: 1_000, bad: .at(20))),
+            Experiment(
+                letter: "d", title: "A good, B bad, C good, D bad, E good",
+                tokens: TokenList(count: 5, bad: .everySecond)),
+            Experiment(letter: "e", title: "1,000,000 good tokens", tokens: TokenList(count: 1_000_000)),
+            Experiment(
+                letter: "f", title: "10,000 good tokens, a disconnect without a cause every 3,000",
+                tokens: TokenList(count: 10_000)),
+            Experiment(
+                letter: "g", title: "100,000 good tokens by hash over 4 workers, one of them killed half-way",
+                tokens: TokenList(count: 100_000)),
+        ]
+        all[0].comparesPaths = true
+        (all[1].longest, all[1].mostConnections) = (30, 64)
+        (all[4].longest, all[4].cores) = (60, 2)
+        // What was under way across the ocean when the gateway went away: a fifth of a second.
+        all[5].faults += ["binary close 3000 delay=200ms"]
+        // Or no connection would live to see 3,000.
+        (all[5].workers, all[5].connections, all[5].allowsDoubles) = (1, 1, true)
+        (all[6].senders, all[6].kills, all[6].workers, all[6].allowsDoubles) = (4, true, 4, true)
+        return all
+    }()
+
+    /// How much of the list is sent by a sender that would take longer than `budget` seconds for all of it: the rest is
+    /// extrapolated.
+    package func part(for habit: Habit, budget: Double) -> Int {
+        let bad = Double(tokens.badCount(among: tokens.count))
+        let paused = habit.interval.map { Double(tokens.count) / Double($0) * habit.patience.seconds } ?? 0
+        let wasted = habit.interval == nil ? 0 : bad * 0.6
+        let paced = Double(tokens.count) / Double(Habit.pace)
+        let needed = (paused + wasted + paced) / Double(senders)
+        guard needed > budget else { return tokens.count }
+        return max(1, Int(Double(tokens.count) * budget / needed))
+    }
+}

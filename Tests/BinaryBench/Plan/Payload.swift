@@ -1,0 +1,5 @@
+/// What is pushed: of a common length, and short enough for the older commands.
+enum Payload {
+    static let text = #"{"aps":{"alert":"\#(String(repeating: "News of the day. ", count: 7))"}}"#
+    static let bytes = Array(text.utf8)
+}

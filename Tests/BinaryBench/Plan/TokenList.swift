@@ -1,0 +1,62 @@
+/// The device tokens of an experiment, made from their places: the same in every process.
+package struct TokenList: Hashable, Sendable, Codable {
+    /// Which places hold tokens that the gateway refuses.
+    package enum Bad: Hashable, Sendable, Codable {
+        case none
+        /// So many, in the middle of pieces of the same length.
+        case evenly(Int)
+        /// One, counted from 1.
+        case at(Int)
+        /// Every second one: B and D of A to E.
+        case everySecond
+    }
+
+    package let count: Int
+    package let bad: Bad
+
+    package init(count: Int, bad: Bad = .none) { (self.count, self.bad) = (count, bad) }
+
+    package func isBad(_ place: Int) -> Bool {
+        switch bad {
+        case .none: false
+        case .evenly(let number):
+            number > 0 && place % (count / number) == count / number / 2 && place / (count / number) < number
+        case .at(let number): place == number - 1
+        case .everySecond: place % 2 == 1
+        }
+    }
+
+    /// Bad ones among the first `length`.
+    package func badCount(among length: Int) -> Int { (0..<length).count { isBad($0) } }
+
+    /// 32 bytes. What the simulator calls a bad token begins with `bad00000`, and no other of these does.
+    package func token(_ place: Int) -> [UInt8] {
+        var bytes: [UInt8] = isBad(place) ? [0xBA, 0xD0, 0, 0] : [0xAA]
+        bytes.reserveCapacity(32)
+        withUnsafeBytes(of: UInt32(place).bigEndian) { bytes += $0 }
+        var state = UInt64(place)
+        while bytes.count < 32 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            bytes.append(UInt8(truncatingIfNeeded: state >> 56))
+        }
+        return bytes
+    }
+
+    package func hex(_ place: Int) -> String { String(decoding: hexBytes(place), as: UTF8.self) }
+
+    private func hexBytes(_ place: Int) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return token(place).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+
+    /// Places of one of several senders that share the first `length` by a hash of the token.
+    package func places(among length: Int, of sender: Int, senders: Int) -> [Int] {
+        guard senders > 1 else { return Array(0..<length) }
+        return (0..<length).filter { place in
+            let hash = token(place).reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            }
+            return Int(hash >> 32) % senders == sender
+        }
+    }
+}

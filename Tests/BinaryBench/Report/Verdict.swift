@@ -1,0 +1,71 @@
+/// What the farm owes in an experiment, and what it is to reach.
+package struct Verdict: Codable, Sendable, Hashable {
+    package struct Bar: Codable, Sendable, Hashable {
+        package let text: String
+        package let isReached: Bool
+    }
+
+    /// Promises that were broken: any of them is an error.
+    package let broken: [String]
+    /// Marks of the machine that it ran on.
+    package let bars: [Bar]
+
+    /// - Parameter other: the same over HTTP/2, if it was measured.
+    package init(on farm: Tally, beside other: Tally? = nil, _ experiment: Experiment) {
+        broken = Self.broken(farm)
+        var bars: [Bar] = []
+        if !experiment.allowsDoubles {
+            bars.append(
+                Bar(text: "every good one exactly once", isReached: farm.lost == 0 && farm.doubled == 0))
+        } else {
+            bars.append(
+                Bar(
+                    text: "doubled \(farm.doubled.grouped), unknown at the time \(farm.maybe.grouped)",
+                    isReached: farm.lost == 0 && farm.doubled <= farm.maybe))
+        }
+        if farm.bad > 0 {
+            bars.append(
+                Bar(text: "\(farm.found.grouped) bad ones reported", isReached: farm.found == farm.bad))
+        }
+        if let limit = experiment.longest {
+            bars.append(Bar(text: "within \(Int(limit)) s", isReached: farm.seconds <= limit))
+        }
+        if let most = experiment.mostConnections {
+            bars.append(
+                Bar(text: "at most \(most) connections at a time", isReached: farm.mostConnections <= most))
+        }
+        if let other, let rate = farm.ratePerCore, let otherRate = other.ratePerCore {
+            let ratio = rate / otherRate
+            bars.append(
+                Bar(
+                    text: "\(Int(rate).grouped)/s a worker core, HTTP/2 \(Int(otherRate).grouped)/s: "
+                        + "\(ratio.text) times, at least 1.20 wanted",
+                    isReached: ratio >= 1.2))
+        } else if let rate = farm.ratePerCore, farm.arrived >= 100_000 {
+            bars.append(Bar(text: "\(Int(rate).grouped)/s a worker core", isReached: true))
+        }
+        self.bars = bars
+    }
+
+    private static func broken(_ farm: Tally) -> [String] {
+        guard let account = farm.account else { return ["no account"] }
+        var broken: [String] = []
+        if farm.lost > 0 { broken.append("\(farm.lost) lost") }
+        if farm.doubled > account.maybeDuplicated {
+            broken.append("\(farm.doubled) doubled, \(account.maybeDuplicated) of which it knew")
+        }
+        if !account.isFinished { broken.append("jobs are not finished") }
+        let outcomes = account.delivered + account.failed + account.expired + account.cancelled
+        if account.accepted != farm.good + farm.bad || outcomes != account.accepted {
+            broken.append("\(account.accepted) accepted, \(outcomes) outcomes of \(farm.good + farm.bad)")
+        }
+        if account.delivered != farm.good || account.failed != farm.bad {
+            broken.append("\(account.delivered) counted as delivered, \(account.failed) as failed")
+        }
+        return broken
+    }
+}
+
+extension Tally {
+    fileprivate var maybe: Int { account?.maybeDuplicated ?? 0 }
+}

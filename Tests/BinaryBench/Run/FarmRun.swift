@@ -1,0 +1,164 @@
+import FarmHarness
+import Foundation
+import RESP
+
+/// An experiment with a farm of its own: Redis, a coordinator with its workers, and a simulator.
+struct FarmRun {
+    let experiment: Experiment
+    var path = GatewayPath.binary
+    private static let jobSize = 1_000
+    private static let patience = Duration.seconds(600)
+
+    func run() async throws -> Tally {
+        let folder = try TestFolder()
+        let gateway = try await Gateway.counting(in: folder.path, experiment, prefix: prefix)
+        let redis = try await RedisServer(in: folder.path, prefix: prefix)
+        let file = try folder.write(configuration(redis, gateway.started, folder.path), to: "pushfarm.yaml")
+        let coordinator = try Child(
+            "coordinator", BuiltProgram.path, ["coordinator", "--config", file], in: folder.path,
+            prefix: prefix)
+        let workers = try await ready(coordinator, file, folder.path)
+        let jobs = jobs()
+        let before = workers.map(ProcessorTime.seconds(of:))
+        let (texts, socket) = (jobs.map(\.text), redis.socket)
+        let start = ContinuousClock.now
+        async let pushed: Void = push(texts, to: socket)
+        var killed: pid_t?
+        if experiment.kills {
+            try await eventually("half has come", within: Self.patience) {
+                try gateway.count(path).accepted >= experiment.tokens.count / 2
+            }
+            killed = workers.first
+            workers.first.map { _ = kill($0, SIGKILL) }
+        }
+        try await pushed
+        let account = try await finished(jobs.map(\.id), redis)
+        let seconds = (ContinuousClock.now - start).seconds
+        let used = zip(workers, before).filter { $0.0 != killed }.reduce(0) {
+            $0 + ProcessorTime.seconds(of: $1.0) - $1.1
+        }
+        coordinator.signal(SIGTERM)
+        guard try await coordinator.wait() == .exited(0) else {
+            throw Overdue(description: "the coordinator: \(coordinator.error.suffix(2_000))")
+        }
+        return tally(try gateway.count(path), account, seconds, workerSeconds: killed == nil ? used : nil)
+    }
+
+    private func tally(
+        _ count: GatewayCount.Side, _ account: Tally.Account, _ seconds: Double, workerSeconds: Double?
+    ) -> Tally {
+        let length = experiment.tokens.count
+        let claim = HistoricSender.Claim(sent: account.delivered, refused: account.failed, seconds: seconds)
+        let name = path == .binary ? "the farm" : "the farm, HTTP/2"
+        var tally = Tally(experiment, sender: name, length: length, count, claim: claim)
+        (tally.account, tally.workerSeconds) = (account, workerSeconds)
+        return tally
+    }
+
+    /// What keeps a process to some of the cores.
+    private var prefix: [String] {
+        experiment.cores.map { ["taskset", "-c", "0-\($0 - 1)"] } ?? []
+    }
+
+    private func configuration(_ redis: RedisServer, _ started: Gateway.Started, _ folder: String) -> String {
+        let identity = started.caFile.dropLast("ca.pem".count) + "push.pem"
+        var app = App(
+            started, credentials: "certificate: { file: \(identity) }",
+            more: experiment.connections.map { ["connections: \($0)"] } ?? [])
+        if path == .binary, let binary = started.binary { app.gateway = binary }
+        return """
+            redis: unix://\(redis.socket)
+            state_dir: \(folder)/var
+            workers: \(experiment.workers)
+            apps:
+            \(app.text)
+
+            """
+    }
+
+    private func jobs() -> [Job] {
+        let tokens = experiment.tokens
+        return stride(from: 0, to: tokens.count, by: Self.jobSize).map { start in
+            let places = start..<min(start + Self.jobSize, tokens.count)
+            return Job(id: "j\(start)", tokens: places.map(tokens.hex), payload: Payload.text)
+        }
+    }
+
+    /// By a producer that pushes some jobs at a time.
+    private func push(_ jobs: [String], to socket: String) async throws {
+        let client = try RedisClient(socket)
+        for start in stride(from: 0, to: jobs.count, by: 20) {
+            try client.pipeline(
+                jobs[start..<min(start + 20, jobs.count)].map { ["RPUSH", "pushfarm:demo", $0] })
+            await Task.yield()
+        }
+    }
+
+    // MARK: The farm's own words
+
+    private struct Status: Decodable {
+        struct Host: Decodable {
+            var intake: Process
+            var workers: [Process]
+        }
+        struct Process: Decodable {
+            var pid: pid_t
+            var state: String
+        }
+        var hosts: [Host]
+    }
+
+    /// Its workers' processes, when all are ready.
+    private func ready(_ coordinator: Child, _ file: String, _ folder: String) async throws -> [pid_t] {
+        var looks = 0
+        return try await eventually("the farm is ready") {
+            if coordinator.hasEnded { throw Overdue(description: "no farm: \(coordinator.error)") }
+            looks += 1
+            let command = try Child(
+                "status\(looks)", BuiltProgram.path, ["status", "--json", "--config", file], in: folder)
+            _ = try await command.wait()
+            guard let status = try? JSONDecoder().decode(Status.self, from: Data(command.output.utf8)),
+                let host = status.hosts.first, host.intake.state == "ready",
+                host.workers.count == experiment.workers, host.workers.allSatisfy({ $0.state == "ready" })
+            else { return nil }
+            return host.workers.map(\.pid)
+        }
+    }
+
+    /// The sum of the jobs' accounts, when all are finished or time is up.
+    private func finished(_ ids: [String], _ redis: RedisServer) async throws -> Tally.Account {
+        let client = try redis.client()
+        var open = ids[...]
+        let deadline = ContinuousClock.now + Self.patience
+        while !open.isEmpty, ContinuousClock.now < deadline {
+            // They end in about the order of their beginning: the first ones tell whether to look further.
+            let some = open.prefix(50)
+            let states = try client.pipeline(some.map { ["HGET", Self.key($0), "state"] })
+            let done = states.prefix { $0.text == "finished" }.count
+            open = open.dropFirst(done)
+            if done < some.count { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        var sum = Tally.Account(isFinished: open.isEmpty)
+        for start in stride(from: 0, to: ids.count, by: 100) {
+            let some = ids[start..<min(start + 100, ids.count)]
+            for account in try client.pipeline(some.map { ["HGETALL", Self.key($0)] }) {
+                sum.add(account.fields)
+            }
+        }
+        return sum
+    }
+
+    private static func key(_ id: String) -> String { "{pushfarm:demo}:job:\(id)" }
+}
+
+extension Tally.Account {
+    fileprivate mutating func add(_ fields: [String: String]) {
+        func number(_ name: String) -> Int { fields[name].flatMap { Int($0) } ?? 0 }
+        accepted += number("accepted")
+        delivered += number("delivered")
+        failed += number("failed")
+        expired += number("expired")
+        cancelled += number("cancelled")
+        maybeDuplicated += number("maybe_duplicated")
+    }
+}

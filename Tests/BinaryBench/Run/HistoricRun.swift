@@ -1,0 +1,51 @@
+import FarmHarness
+import Foundation
+
+/// An experiment with one of the senders of the write-ups, and a simulator of its own.
+struct HistoricRun {
+    let experiment: Experiment
+    let habit: Habit
+    /// Seconds, after which the rest is extrapolated.
+    let budget: Double
+
+    func run() async throws -> Tally {
+        let folder = try TestFolder()
+        let gateway = try await Gateway.counting(in: folder.path, experiment)
+        let length = experiment.part(for: habit, budget: budget)
+        let start = ContinuousClock.now
+        let senders = try (0..<experiment.senders).map { number in
+            try Child(
+                "sender\(number)", CommandLine.arguments[0],
+                ["send", order(number, length, gateway.started)], in: folder.path)
+        }
+        if experiment.kills {
+            try await eventually("half has come", within: .seconds(600)) {
+                try gateway.count(.binary).accepted >= length / 2
+            }
+            senders[0].signal(SIGKILL)
+        }
+        var claim = HistoricSender.Claim()
+        for (number, sender) in senders.enumerated() {
+            let end = try await sender.wait(within: .seconds(3_600))
+            if experiment.kills, number == 0 { continue }
+            guard end == .exited(0) else { throw Overdue(description: "sender: \(end) \(sender.error)") }
+            let part = try JSONDecoder().decode(HistoricSender.Claim.self, from: Data(sender.output.utf8))
+            claim.sent += part.sent
+            claim.refused += part.refused
+        }
+        claim.seconds = (ContinuousClock.now - start).seconds
+        // What lies in the sockets is read to its end.
+        try await eventually("all connections are closed") { try gateway.count(.binary).openConnections == 0 }
+        return Tally(
+            experiment, sender: habit.name, length: length, try gateway.count(.binary), claim: claim)
+    }
+
+    private func order(_ number: Int, _ length: Int, _ started: Gateway.Started) throws -> String {
+        let order = HistoricSender.Order(
+            tokens: experiment.tokens, length: length, habit: habit, number: number,
+            senders: experiment.senders, port: UInt16(started.binary?.split(separator: ":").last ?? "") ?? 0,
+            authorityFile: started.caFile,
+            identityFile: started.caFile.dropLast("ca.pem".count) + "push.pem")
+        return String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
+    }
+}

@@ -1,0 +1,50 @@
+import BinaryBench
+import Foundation
+
+/// `binary-bench [only=a,b] [budget=SECONDS] [keep=FOLDER]`: the experiments of the days of the binary interface, with the
+/// senders of that time and with the farm. `binary-bench send ORDER` is one of those senders.
+@main
+enum Main {
+    static func main() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = CommandLine.arguments.dropFirst()
+        if arguments.first == "send", let order = arguments.dropFirst().first {
+            var sender = try HistoricSender(order: order)
+            return say(String(decoding: try JSONEncoder().encode(sender.run()), as: UTF8.self))
+        }
+        var words: [String: String] = [:]
+        for argument in arguments {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            words[parts[0]] = parts.count > 1 ? parts[1] : ""
+        }
+        let bench = BinaryBench(
+            only: Set((words["only"] ?? "").split(separator: ",").map(String.init)),
+            budget: words["budget"].flatMap { Double($0) } ?? 45)
+        let folder = words["keep"] ?? ".build/bench-binary"
+        say("\(Machine.description)\n")
+        var findings: [Finding] = []
+        for experiment in bench.experiments {
+            let finding = try await bench.run(experiment)
+            say(BenchTable.text(finding) + "\n")
+            findings.append(finding)
+        }
+        try write(findings, to: folder)
+        let broken = findings.filter { !$0.isGood }.map(\.letter)
+        say(broken.isEmpty ? "every promise was kept" : "BROKEN in \(broken.joined(separator: ", "))")
+        say("figures and picture: \(folder)/bench-binary.json, bench-binary.svg")
+        exit(broken.isEmpty ? 0 : 1)
+    }
+
+    private static func write(_ findings: [Finding], to folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(findings).write(to: URL(fileURLWithPath: folder + "/bench-binary.json"))
+        try BenchPicture(findings).svg
+            .write(toFile: folder + "/bench-binary.svg", atomically: true, encoding: .utf8)
+    }
+
+    private static func say(_ line: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+}

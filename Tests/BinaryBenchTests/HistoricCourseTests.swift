@@ -1,0 +1,107 @@
+import BinaryBench
+import Testing
+
+/// The senders of the write-ups, against a gateway whose replies take a number of pushes instead of a time.
+struct HistoricCourseTests {
+    /// Discards what comes behind the first refused push of a connection, and closes `delay` pushes later.
+    private struct Gateway {
+        let bad: Set<Int>
+        let delay: Int
+        /// The last look is too short for the reply.
+        var isLateAtTheEnd = false
+        /// Accepted places, again and again if accepted again.
+        private(set) var accepted: [Int] = []
+        private(set) var connections = 0
+        private var culprit: Int?
+        private var since = 0
+
+        init(bad: Set<Int>, delay: Int) { (self.bad, self.delay) = (bad, delay) }
+
+        mutating func run(_ habit: Habit, count: Int) -> HistoricCourse {
+            var course = HistoricCourse(count: count, habit: habit)
+            for _ in 0..<100_000 {
+                switch course.next() {
+                case .connect: (culprit, since, connections) = (nil, 0, connections + 1)
+                case .write(let place):
+                    guard !isClosed else {
+                        course.failed()
+                        continue
+                    }
+                    take(place)
+                case .look(let patience):
+                    let isSeen = isClosed || patience > .zero && !isLateAtTheEnd
+                    if let culprit, isSeen { course.refused(culprit) }
+                case .done: return course
+                }
+            }
+            Issue.record("it does not end")
+            return course
+        }
+
+        private var isClosed: Bool { culprit != nil && since > delay }
+
+        private mutating func take(_ place: Int) {
+            if culprit != nil {
+                since += 1
+            } else if bad.contains(place) {
+                (culprit, since) = (place, 1)
+            } else {
+                accepted.append(place)
+            }
+        }
+    }
+
+    @Test func `who never reads loses what it wrote until a write failed, and calls it sent`() {
+        // The bad one at place 20 was noticed at 123: 21 to 123 were lost.
+        var gateway = Gateway(bad: [19], delay: 103)
+        let course = gateway.run(.naive, count: 1_000)
+        #expect(gateway.accepted == Array(0..<19) + Array(123..<1_000))
+        #expect(course.sent == 1_000 && course.refused == 0 && gateway.connections == 2)
+    }
+
+    @Test func `who never reads loses all the rest when the list ends first`() {
+        var gateway = Gateway(bad: [19], delay: 5_000)
+        let course = gateway.run(.naive, count: 1_000)
+        #expect(gateway.accepted.count == 19 && course.sent == 1_000 && gateway.connections == 1)
+    }
+
+    @Test(arguments: [Habit.every(100), .every(500), .waiting], [1, 40, 250, 5_000])
+    func `who goes back to what was refused loses nothing while every reply is seen`(
+        habit: Habit, delay: Int
+    ) {
+        var gateway = Gateway(bad: [0, 19, 20, 500, 998, 999], delay: delay)
+        let course = gateway.run(habit, count: 1_000)
+        #expect(gateway.accepted == (0..<1_000).filter { !gateway.bad.contains($0) })
+        #expect(course.sent == 994 && course.refused == 6)
+        // The last one is bad: there is nothing to connect for any more.
+        #expect(gateway.connections == 6)
+    }
+
+    @Test func `a last look that is too short loses what came behind the last refusal`() {
+        var gateway = Gateway(bad: [19, 700], delay: 450)
+        gateway.isLateAtTheEnd = true
+        let course = gateway.run(.every(100), count: 1_000)
+        #expect(gateway.accepted == (0..<700).filter { $0 != 19 })
+        #expect(course.sent == 999 && course.refused == 1)
+    }
+
+    @Test func `a shutdown names what was accepted, and costs nothing`() {
+        var course = HistoricCourse(count: 3, habit: .every(2))
+        #expect([course.next(), course.next(), course.next()] == [.connect, .write(0), .write(1)])
+        #expect(course.next() == .look(.zero))
+        course.accepted(upTo: 0)
+        #expect([course.next(), course.next(), course.next()] == [.connect, .write(1), .write(2)])
+        #expect(course.sent == 3 && course.refused == 0)
+    }
+
+    @Test func `a connection that is lost goes on where it was`() {
+        var course = HistoricCourse(count: 2, habit: .waiting)
+        #expect([course.next(), course.next()] == [.connect, .write(0)])
+        #expect(course.next() == .look(.milliseconds(500)))
+        course.lost()
+        #expect([course.next(), course.next()] == [.connect, .write(1)])
+        course.failed()
+        #expect([course.next(), course.next()] == [.connect, .write(1)])
+        #expect([course.next(), course.next()] == [.look(.milliseconds(500)), .done])
+    }
+}

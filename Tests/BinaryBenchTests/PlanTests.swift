@@ -1,0 +1,44 @@
+import BinaryBench
+import Testing
+
+struct PlanTests {
+    @Test func `bad tokens are where an experiment wants them`() {
+        let spread = TokenList(count: 100_000, bad: .evenly(1_000))
+        #expect(spread.badCount(among: 100_000) == 1_000)
+        #expect((0..<100).allSatisfy { spread.badCount(among: $0 * 1_000) == $0 * 10 })
+        let pairs = TokenList(count: 5, bad: .everySecond)
+        #expect((0..<5).map(pairs.isBad) == [false, true, false, true, false])
+        let one = TokenList(count: 1_000, bad: .at(20))
+        #expect((0..<1_000).filter(one.isBad) == [19])
+        #expect(TokenList(count: 10).badCount(among: 10) == 0)
+    }
+
+    @Test func `tokens are different, and the simulator takes the bad ones for bad`() {
+        let list = TokenList(count: 2_000, bad: .evenly(20))
+        let tokens = (0..<2_000).map(list.hex)
+        #expect(Set(tokens).count == 2_000 && tokens.allSatisfy { $0.utf8.count == 64 })
+        #expect(tokens.indices.allSatisfy { tokens[$0].hasPrefix("bad00000") == list.isBad($0) })
+        #expect(list.hex(7) == list.token(7).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+    }
+
+    @Test func `senders share a list without a gap or an overlap`() {
+        let list = TokenList(count: 4_000)
+        let shares = (0..<4).map { list.places(among: 4_000, of: $0, senders: 4) }
+        #expect(shares.joined().sorted() == Array(0..<4_000))
+        #expect(shares.allSatisfy { (800...1_200).contains($0.count) })
+    }
+
+    @Test func `a sender that would take too long sends the first part`() throws {
+        let bad = try #require(Experiment.all.first { $0.letter == "b" })
+        #expect(bad.part(for: .naive, budget: 45) == 100_000)
+        #expect((5_000...10_000).contains(bad.part(for: .every(100), budget: 45)))
+        #expect((50...100).contains(bad.part(for: .waiting, budget: 45)))
+        #expect(bad.part(for: .waiting, budget: 0) == 1)
+    }
+
+    @Test func `there are the seven experiments`() {
+        #expect(Experiment.all.map(\.letter) == ["a", "b", "c", "d", "e", "f", "g"])
+        #expect(
+            Experiment.all.map(\.tokens.count) == [100_000, 100_000, 1_000, 5, 1_000_000, 10_000, 100_000])
+    }
+}

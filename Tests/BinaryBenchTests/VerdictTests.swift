@@ -1,0 +1,69 @@
+import BinaryBench
+import Testing
+
+struct VerdictTests {
+    /// What a farm that keeps its promises does in experiment (b).
+    static func good() -> Tally {
+        let experiment = Experiment.all[1]
+        var tally = Tally(experiment.tokens, experiment: "b", sender: "the farm", length: 100_000)
+        (tally.arrived, tally.distinct, tally.claimed, tally.found) = (99_000, 99_000, 99_000, 1_000)
+        (tally.connections, tally.mostConnections, tally.seconds) = (1_040, 61, 12.34)
+        tally.workerSeconds = 0.9
+        tally.account = Tally.Account(
+            accepted: 100_000, delivered: 99_000, failed: 1_000, isFinished: true)
+        return tally
+    }
+
+    private func verdict(_ change: (inout Tally) -> Void) -> Verdict {
+        var tally = Self.good()
+        change(&tally)
+        return Verdict(on: tally, Experiment.all[1])
+    }
+
+    @Test func `a farm that keeps its promises breaks none, and reaches every bar`() {
+        let verdict = verdict { _ in }
+        #expect(verdict.broken.isEmpty && verdict.bars.count == 4)
+        #expect(verdict.bars.allSatisfy { $0.isReached })
+    }
+
+    @Test(arguments: [
+        "lost", "doubled", "unfinished", "accepted", "outcome missing", "false claim", "no account",
+    ])
+    func `a broken promise is told`(what: String) {
+        let verdict = verdict { tally in
+            switch what {
+            case "lost": (tally.arrived, tally.distinct) = (98_999, 98_999)
+            case "doubled": tally.arrived += 1
+            case "unfinished": tally.account?.isFinished = false
+            case "accepted": tally.account?.accepted -= 1
+            case "outcome missing": tally.account?.failed -= 1
+            case "false claim":
+                tally.account?.delivered += 1
+                tally.account?.failed -= 1
+            default: tally.account = nil
+            }
+        }
+        #expect(!verdict.broken.isEmpty)
+    }
+
+    @Test func `what was doubled and known to be in doubt is no broken promise, but no clean run`() {
+        let verdict = verdict { tally in
+            tally.arrived += 3
+            tally.account?.maybeDuplicated = 3
+        }
+        #expect(verdict.broken.isEmpty && !verdict.bars[0].isReached)
+    }
+
+    @Test func `slow is told, and is no broken promise`() {
+        let verdict = verdict { tally in (tally.seconds, tally.mostConnections) = (30.5, 65) }
+        #expect(verdict.broken.isEmpty && verdict.bars.count { !$0.isReached } == 2)
+    }
+
+    @Test(arguments: [(1.0, true), (1.1, false)])
+    func `the paths are compared by a worker's processor time`(seconds: Double, isReached: Bool) {
+        var (farm, other) = (Self.good(), Self.good())
+        (farm.workerSeconds, other.workerSeconds) = (seconds, 1.25)
+        let verdict = Verdict(on: farm, beside: other, Experiment.all[1])
+        #expect(verdict.bars.last?.isReached == isReached)
+    }
+}
