@@ -65,8 +65,8 @@ soak: setup
 	swift build -c release --static-swift-stdlib --product chaos-campaign
 	.build/release/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
-# The experiments of docs/binary-protocol.md, release build: ONLY=b,f picks some; senders of old that take longer than BUDGET
-# seconds are extrapolated. A table on the terminal, figures and a picture in FOLDER; an error if the farm breaks a promise.
+# The experiments of docs/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. Who waits after each push
+# gets BUDGET seconds, and is extrapolated. Table on the terminal, figures and picture in FOLDER; fails if the farm breaks a promise.
 BUDGET ?= 45
 bench-binary: FOLDER = .build/bench-binary
 bench-binary: setup

@@ -28,12 +28,16 @@ struct PlanTests {
         #expect(shares.allSatisfy { (800...1_200).contains($0.count) })
     }
 
-    @Test func `a sender that would take too long sends the first part`() throws {
+    @Test func `only the sender that waits after each push sends a part, as much as its time allows`() throws
+    {
         let bad = try #require(Experiment.all.first { $0.letter == "b" })
-        #expect(bad.part(for: .naive, budget: 45) == 100_000)
-        #expect((5_000...10_000).contains(bad.part(for: .every(100), budget: 45)))
-        #expect((50...100).contains(bad.part(for: .waiting, budget: 45)))
+        #expect(
+            [Habit.naive, .every(100), .every(500)].allSatisfy { bad.part(for: $0, budget: 1) == 100_000 })
+        #expect(bad.part(for: .waiting, budget: 45) == 90)
         #expect(bad.part(for: .waiting, budget: 0) == 1)
+        #expect(bad.part(for: .waiting, budget: 1_000_000) == 100_000)
+        let shared = try #require(Experiment.all.first { $0.letter == "g" })
+        #expect(shared.part(for: .waiting, budget: 45) == 360)
     }
 
     @Test func `there are the seven experiments`() {

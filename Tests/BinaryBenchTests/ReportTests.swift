@@ -5,7 +5,7 @@ import Testing
 struct ReportTests {
     private var finding: Finding {
         let experiment = Experiment.all[1]
-        var part = Tally(experiment.tokens, experiment: "b", sender: "looks every 100", length: 10_000)
+        var part = Tally(experiment.tokens, experiment: "b", sender: Habit.waiting.name, length: 10_000)
         (part.arrived, part.distinct, part.claimed, part.found) = (9_890, 9_880, 9_900, 99)
         (part.connections, part.mostConnections, part.seconds) = (100, 1, 45.6)
         let farm = VerdictTests.good()
@@ -20,7 +20,7 @@ struct ReportTests {
             lines == [
                 "(b) 100,000 tokens, 1,000 of them bad, evenly spread",
                 "sender delivered lost doubled claimed bad found connections at a time time",
-                "looks every 100 ~98,800 ~200 ~100 ~99,000 ~990 ~1,000 1 ~456 s",
+                "waits 0.5 s each time ~98,800 ~200 ~100 ~99,000 ~990 ~991 1 ~456 s",
                 "the farm 99,000 0 0 99,000 1,000 1,040 61 12.3 s", "yes: every good one exactly once",
                 "yes: 1,000 bad ones reported", "yes: within 30 s",
                 "yes: at most 64 connections at a time",

@@ -16,6 +16,7 @@ package struct HistoricCourse {
     private var sinceLook = 0
     private var isConnected = false
     private var hasLookedLast = false
+    private var hasFailed = false
     /// Pushes that a reply named.
     package private(set) var refused = 0
     /// What it takes for delivered.
@@ -24,6 +25,10 @@ package struct HistoricCourse {
     package init(count: Int, habit: Habit) { (self.count, self.habit) = (count, habit) }
 
     package mutating func next() -> Step {
+        if hasFailed {
+            (hasFailed, isConnected) = (false, false)
+            return .look(.zero)
+        }
         if place == count, habit.interval == nil || hasLookedLast { return .done }
         guard isConnected else {
             (isConnected, sinceLook) = (true, 0)
@@ -53,8 +58,12 @@ package struct HistoricCourse {
     /// The connection is gone, and no reply was found.
     package mutating func lost() { goOn(from: place) }
 
-    /// The last write did not succeed: it is made again on a new connection.
-    package mutating func failed() { goOn(from: place - 1) }
+    /// The last write did not succeed: it is made again on a new connection. The reply may be there all the same, for who
+    /// reads.
+    package mutating func failed() {
+        goOn(from: place - 1)
+        hasFailed = habit.interval != nil
+    }
 
     private mutating func goOn(from next: Int) {
         place = min(next, place)

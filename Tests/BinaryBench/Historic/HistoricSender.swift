@@ -48,10 +48,7 @@ package struct HistoricSender {
             case .connect: wire = try BinaryWire(port: order.port, context: context)
             case .write(let index):
                 keepPace()
-                guard let open = wire, !open.write(frame(index)) else { continue }
-                // The reply may be there although the write was not possible. Who never reads never learns.
-                course.failed()
-                if order.habit.interval != nil { judge(open.look(within: .zero), &course) }
+                if let open = wire, !open.write(frame(index)) { course.failed() }
             case .look(let patience):
                 if let open = wire { judge(open.look(within: patience), &course) }
             case .done:

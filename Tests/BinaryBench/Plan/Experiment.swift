@@ -53,15 +53,10 @@ package struct Experiment: Sendable {
         return all
     }()
 
-    /// How much of the list is sent by a sender that would take longer than `budget` seconds for all of it: the rest is
-    /// extrapolated.
+    /// How much of the list is sent by a sender that waits after each push, in about `budget` seconds: the rest is extrapolated.
     package func part(for habit: Habit, budget: Double) -> Int {
-        let bad = Double(tokens.badCount(among: tokens.count))
-        let paused = habit.interval.map { Double(tokens.count) / Double($0) * habit.patience.seconds } ?? 0
-        let wasted = habit.interval == nil ? 0 : bad * 0.6
-        let paced = Double(tokens.count) / Double(Habit.pace)
-        let needed = (paused + wasted + paced) / Double(senders)
-        guard needed > budget else { return tokens.count }
-        return max(1, Int(Double(tokens.count) * budget / needed))
+        guard habit.patience > .zero, let interval = habit.interval else { return tokens.count }
+        let pauses = budget * Double(senders) / habit.patience.seconds
+        return min(tokens.count, max(1, Int(pauses) * interval))
     }
 }

@@ -45,19 +45,27 @@ package struct Tally: Codable, Sendable, Hashable {
     package var workerSeconds: Double?
 
     package var isExtrapolated: Bool { goodSent + badSent < good + bad }
-    /// By how much more the whole list is than what was sent.
-    package var factor: Double { Double(good + bad) / Double(max(1, goodSent + badSent)) }
-
     package var lost: Int { goodSent - distinct }
     package var doubled: Int { arrived - distinct }
     /// Pushes a second of a processor that is all the workers'.
     package var ratePerCore: Double? { workerSeconds.map { Double(arrived) / max($0, 1e-9) } }
 
-    /// Of the whole list.
-    package func scaled(_ count: Int) -> Int {
-        isExtrapolated ? Int((Double(count) * factor).rounded()) : count
+    /// What it would be with the whole list: bad tokens cost losses and connections, and all tokens cost time.
+    package var whole: Tally {
+        guard isExtrapolated else { return self }
+        let byLength = Double(good + bad) / Double(max(1, goodSent + badSent))
+        let byBad = badSent > 0 ? Double(bad) / Double(badSent) : byLength
+        func scale(_ count: Int, _ factor: Double) -> Int { Int((Double(count) * factor).rounded()) }
+        var whole = self
+        (whole.goodSent, whole.badSent) = (good, bad)
+        whole.distinct = good - min(good, scale(lost, byBad))
+        whole.arrived = whole.distinct + scale(doubled, byLength)
+        whole.found = scale(found, byBad)
+        whole.claimed = scale(claimed, byLength)
+        whole.connections = 1 + scale(connections - 1, byBad)
+        whole.seconds = seconds * byLength
+        return whole
     }
-    package var scaledSeconds: Double { isExtrapolated ? seconds * factor : seconds }
 
     /// A list of which the first `length` were sent.
     package init(_ tokens: TokenList, experiment: String, sender: String, length: Int) {

@@ -42,22 +42,22 @@ package struct BenchPicture {
     }
 
     private func bar(_ tally: Tally, _ y: Double) -> [String] {
-        let scale = Self.bar / Double(max(1, tally.goodSent))
-        let (good, bad) = (Double(tally.distinct) * scale, Double(max(0, tally.lost)) * scale)
+        let whole = tally.whole
+        let scale = Self.bar / Double(max(1, whole.goodSent))
+        let (good, bad) = (Double(whole.distinct) * scale, Double(max(0, whole.lost)) * scale)
         let mark = tally.isExtrapolated ? "~" : ""
-        var words =
-            "\(mark)\(tally.scaled(tally.distinct).grouped) delivered, \(mark)\(tally.scaled(tally.lost).grouped) lost"
-        if tally.doubled > 0 { words += ", \(mark)\(tally.scaled(tally.doubled).grouped) doubled" }
+        var words = "\(mark)\(whole.distinct.grouped) delivered, \(mark)\(whole.lost.grouped) lost"
+        if whole.doubled > 0 { words += ", \(mark)\(whole.doubled.grouped) doubled" }
         var parts = [
             text(Self.left - 8, y + 12, tally.sender, anchor: "end"),
             rectangle(Self.left, y + 1, good, Self.row - 5, Self.delivered),
             rectangle(Self.left + good, y + 1, bad, Self.row - 5, Self.lost),
         ]
-        if tally.doubled > 0 {
-            let width = min(good, Double(tally.doubled) * scale)
+        if whole.doubled > 0 {
+            let width = min(good, Double(whole.doubled) * scale)
             parts.append(rectangle(Self.left + good - width, y + 1, width, 4, Self.doubled))
         }
-        parts.append(text(Self.left + Self.bar + 10, y + 12, "\(words); \(mark)\(tally.scaledSeconds.time)"))
+        parts.append(text(Self.left + Self.bar + 10, y + 12, "\(words); \(mark)\(whole.seconds.time)"))
         return parts
     }
 

@@ -17,11 +17,12 @@ package struct BenchTable {
 
     private static func row(_ tally: Tally) -> [String] {
         let mark = tally.isExtrapolated ? "~" : ""
-        func number(_ count: Int) -> String { mark + tally.scaled(count).grouped }
+        let whole = tally.whole
+        func number(_ count: Int) -> String { mark + count.grouped }
         return [
-            tally.sender, number(tally.distinct), number(tally.lost), number(tally.doubled),
-            number(tally.claimed), number(tally.found), number(tally.connections),
-            tally.mostConnections.grouped, mark + tally.scaledSeconds.time,
+            tally.sender, number(whole.distinct), number(whole.lost), number(whole.doubled),
+            number(whole.claimed), number(whole.found), number(whole.connections),
+            tally.mostConnections.grouped, mark + whole.seconds.time,
         ]
     }
 

@@ -4,7 +4,7 @@ import Foundation
 /// then the farm by itself.
 package struct BinaryBench: Sendable {
     package let experiments: [Experiment]
-    /// Seconds for a sender of the write-ups in an experiment, after which the rest is extrapolated.
+    /// Seconds for the sender that waits after each push, in each experiment: the rest is extrapolated.
     package let budget: Double
 
     package init(only letters: Set<String> = [], budget: Double = 45) {
@@ -16,7 +16,8 @@ package struct BinaryBench: Sendable {
         var tallies = try await withThrowingTaskGroup(of: (Int, Tally).self) { group in
             for (place, habit) in Habit.all.enumerated() {
                 group.addTask {
-                    let run = HistoricRun(experiment: experiment, habit: habit, budget: budget)
+                    let run = HistoricRun(
+                        experiment: experiment, habit: habit, budget: budget, seed: place + 1)
                     return (place, try await run.run())
                 }
             }

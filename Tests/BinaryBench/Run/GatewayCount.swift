@@ -41,11 +41,11 @@ extension Gateway {
 
     /// A simulator that counts different tokens.
     static func counting(
-        in folder: String, _ experiment: Experiment, prefix: [String] = []
+        in folder: String, _ experiment: Experiment, seed: Int = 1, prefix: [String] = []
     ) async throws -> Gateway {
         try await Gateway(
             in: folder, faults: experiment.faults,
-            options: ["--binary-port", "0", "--count-distinct", "--seed", "1"], prefix: prefix,
+            options: ["--binary-port", "0", "--count-distinct", "--seed", "\(seed)"], prefix: prefix,
             hasLedger: false)
     }
 }

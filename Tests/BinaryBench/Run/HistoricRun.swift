@@ -5,12 +5,14 @@ import Foundation
 struct HistoricRun {
     let experiment: Experiment
     let habit: Habit
-    /// Seconds, after which the rest is extrapolated.
+    /// Seconds for a sender that waits after each push.
     let budget: Double
+    /// Of what is random at the gateway.
+    let seed: Int
 
     func run() async throws -> Tally {
         let folder = try TestFolder()
-        let gateway = try await Gateway.counting(in: folder.path, experiment)
+        let gateway = try await Gateway.counting(in: folder.path, experiment, seed: seed)
         let length = experiment.part(for: habit, budget: budget)
         let start = ContinuousClock.now
         let senders = try (0..<experiment.senders).map { number in

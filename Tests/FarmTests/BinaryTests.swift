@@ -1,0 +1,152 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension PatientFarms {
+    /// The binary interface: a gateway that is silent about what it accepts, and discards what comes behind what it refuses.
+    struct BinaryTests {
+        private func farm(
+            workers: Int = 2, faults: [String] = ["binary delay 100ms-300ms"], lines: [String] = []
+        ) async throws -> Farm {
+            let farm = try await Farm(
+                Farm.Options(
+                    workers: workers, faults: faults, simulatorOptions: ["--binary-port", "0"],
+                    apps: { started, _ in
+                        let identity = started.caFile.dropLast("ca.pem".count) + "push.pem"
+                        var app = App(
+                            started, credentials: "certificate: { file: \(identity) }", more: lines)
+                        app.gateway = started.binary ?? ""
+                        return [app]
+                    }))
+            _ = try await farm.ready()
+            return farm
+        }
+
+        /// Good tokens with bad ones between them.
+        private struct Mixture {
+            let tokens: [String]
+            let bad: Set<String>
+            var good: [String] { tokens.filter { !bad.contains($0) } }
+
+            init(_ count: Int, isBad: (Int) -> Bool) {
+                let good = Tokens.make(count, seed: 11)
+                let bad = Tokens.make(count, start: "bad00000", seed: 12)
+                tokens = (0..<count).map { isBad($0) ? bad[$0] : good[$0] }
+                self.bad = Set((0..<count).filter(isBad).map { bad[$0] })
+            }
+        }
+
+        /// Every good one was accepted once, every bad one is reported, and the farm knows it.
+        private func expectExactlyOnce(
+            _ mixture: Mixture, _ jobs: [Job], at farm: Farm,
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            let totals = try await farm.finished(jobs, sourceLocation: sourceLocation)
+            let ledger = try farm.gateway.binaryLedger()
+            #expect(ledger.lost(of: mixture.good) == 0, sourceLocation: sourceLocation)
+            #expect(ledger.doubles == 0 && totals.maybeDuplicated == 0, sourceLocation: sourceLocation)
+            #expect(Set(ledger.deliveries.keys) == Set(mixture.good), sourceLocation: sourceLocation)
+            #expect(totals.delivered == mixture.good.count, sourceLocation: sourceLocation)
+            #expect(
+                totals.reasons == (mixture.bad.isEmpty ? [:] : ["InvalidToken": mixture.bad.count]),
+                sourceLocation: sourceLocation)
+            let dead = try farm.events("token.dead").compactMap { $0["token"] }
+            #expect(
+                Set(dead) == mixture.bad && dead.count == mixture.bad.count, sourceLocation: sourceLocation)
+        }
+
+        @Test(arguments: [2, 1])
+        func `bad tokens spread over a list cost no good one, and none is sent twice`(command: Int)
+            async throws
+        {
+            let farm = try await farm(lines: ["binary: { command: \(command) }"])
+            let mixture = Mixture(5_000) { $0 % 100 == 50 }
+            let jobs = Job.several("b", mixture.tokens, size: 500)
+            try farm.push(jobs)
+            try await expectExactlyOnce(mixture, jobs, at: farm)
+            let ledger = try farm.gateway.binaryLedger()
+            #expect(ledger.count("discarded") > 0, "the gateway discarded what came behind a bad one")
+            #expect(ledger.lines.allSatisfy { $0.command == command })
+            let counters = try #require(
+                try JSONSerialization.jsonObject(with: Data(farm.gateway.tell("counters").utf8))
+                    as? [String: Any])
+            let most = (counters["binary"] as? [String: Any])?["most_connections"] as? Int
+            #expect((1...64).contains(most ?? 0), "\(most ?? 0) connections at a time")
+        }
+
+        @Test func `one bad token near the beginning takes nothing down with it`() async throws {
+            let farm = try await farm(workers: 1, lines: ["connections: 1"])
+            let mixture = Mixture(1_000) { $0 == 19 }
+            let jobs = Job.several("c", mixture.tokens, size: 1_000)
+            try farm.push(jobs)
+            try await expectExactlyOnce(mixture, jobs, at: farm)
+            #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
+        }
+
+        @Test func `good and bad ones in turn`() async throws {
+            let farm = try await farm(lines: ["connections: 4"])
+            let mixture = Mixture(40) { $0 % 2 == 1 }
+            let jobs = Job.several("d", mixture.tokens, size: 5)
+            try farm.push(jobs)
+            try await expectExactlyOnce(mixture, jobs, at: farm)
+        }
+
+        @Test
+        func `connections that are closed without a cause lose nothing, and double only what was unknown`()
+            async throws
+        {
+            let farm = try await farm(
+                workers: 1, faults: ["binary close 700 delay=50ms"], lines: ["connections: 1"])
+            let mixture = Mixture(3_000) { _ in false }
+            let jobs = Job.several("f", mixture.tokens, size: 500)
+            try farm.push(jobs)
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == 3_000 && totals.failed == 0)
+            let ledger = try farm.gateway.binaryLedger()
+            #expect(ledger.lost(of: mixture.tokens) == 0)
+            #expect(ledger.doubles > 0, "it was closed while pushes were in doubt")
+            #expect(ledger.doubles <= totals.maybeDuplicated)
+            #expect(Set(ledger.lines.map(\.connection)).count >= 4)
+        }
+
+        @Test func `a gateway that goes away names what it accepted: nothing is lost or doubled`()
+            async throws
+        {
+            let farm = try await farm(workers: 1, faults: ["binary shutdown 700"], lines: ["connections: 2"])
+            let mixture = Mixture(5_000) { _ in false }
+            let jobs = Job.several("s", mixture.tokens, size: 500)
+            try farm.push(jobs)
+            try await expectExactlyOnce(mixture, jobs, at: farm)
+            #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
+        }
+
+        @Test func `a worker killed while pushes are in doubt loses nothing`() async throws {
+            let farm = try await farm()
+            let before = farm.workers
+            let mixture = Mixture(5_000) { $0 % 100 == 50 }
+            let jobs = Job.several("k", mixture.tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(500)
+            farm.kill(worker: before[0])
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == mixture.good.count && totals.reasons == ["InvalidToken": 50])
+            let ledger = try farm.gateway.binaryLedger()
+            #expect(ledger.lost(of: mixture.good) == 0)
+            #expect(totals.maybeDuplicated > 0 && ledger.doubles <= totals.maybeDuplicated)
+        }
+
+        @Test(arguments: [false, true])
+        func `a coordinator that is told to end leaves nothing in doubt`(endsWithSentinel: Bool) async throws
+        {
+            let farm = try await farm(lines: ["binary: { sentinel: \(endsWithSentinel) }"])
+            let mixture = Mixture(20_000) { $0 % 1_000 == 500 }
+            let jobs = Job.several("t", mixture.tokens, size: 500)
+            try farm.push(jobs)
+            try await farm.gateway.requests(500)
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            try farm.restartCoordinator()
+            try await expectExactlyOnce(mixture, jobs, at: farm)
+        }
+    }
+}

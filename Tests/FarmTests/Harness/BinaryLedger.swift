@@ -1,0 +1,43 @@
+import FarmHarness
+import Foundation
+
+/// What came to the binary interface of the simulator, frame by frame.
+struct BinaryLedger {
+    struct Line: Decodable {
+        var connection: Int
+        var frame: Int
+        var command: Int
+        var token: String?
+        var outcome: String
+    }
+
+    let lines: [Line]
+
+    init(file: String) throws {
+        let data = FileManager.default.contents(atPath: file) ?? Data()
+        let decoder = JSONDecoder()
+        lines = try data.split(separator: UInt8(ascii: "\n")).map { try decoder.decode(Line.self, from: $0) }
+    }
+
+    /// How often a push to each token was accepted.
+    var deliveries: [String: Int] {
+        lines.reduce(into: [:]) { counts, line in
+            if line.outcome == "accepted", let token = line.token { counts[token, default: 0] += 1 }
+        }
+    }
+
+    func count(_ outcome: String) -> Int { lines.count { $0.outcome == outcome } }
+
+    /// How many of these tokens got nothing.
+    func lost(of tokens: some Collection<String>) -> Int {
+        let deliveries = deliveries
+        return tokens.count { deliveries[$0] == nil }
+    }
+
+    /// Deliveries beyond the first of a token.
+    var doubles: Int { deliveries.values.reduce(0) { $0 + $1 - 1 } }
+}
+
+extension Gateway {
+    func binaryLedger() throws -> BinaryLedger { try BinaryLedger(file: ledgerFile) }
+}
