@@ -282,14 +282,16 @@ class BinaryExchange {
         tell(.ended(reason: reason))
     }
 
-    /// Without identifiers an end says that something was refused, and only a window of one says what.
+    /// An end without a reply leaves a window in doubt, all of which goes again: less at a time, or a gateway that closes early
+    /// would never be quiet for long enough. Without identifiers it says that something was refused, and only a window of one
+    /// says what.
     ///
     /// - Returns: the pushes in doubt.
     private func doubtful(isPeersDoing: Bool) -> Int {
         let whole = window.whole
-        guard !settings.command.isIdentified, whole > 0, isPeersDoing else { return whole }
+        guard whole > 0, isPeersDoing else { return whole }
         experience.pace.lostTrack()
-        guard whole == 1, let ticket = pop() else { return whole }
+        guard !settings.command.isIdentified, whole == 1, let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
         tell(
             .settled(

@@ -27,6 +27,8 @@ final class BinarySimulation {
         static let retirement = Troubles(rawValue: 32)
         /// The gateway reads little of what its machine has.
         static let laziness = Troubles(rawValue: 64)
+        /// Connections are closed without a word when they have carried a hundred pushes, always.
+        static let earlyCloses = Troubles(rawValue: 128)
         static let all: Troubles = [
             .badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness,
         ]
@@ -108,6 +110,7 @@ final class BinarySimulation {
             fill(link)
             if chance(5) { try look(link) }
             if !isCalm { trouble(link) }
+            if troubles.contains(.earlyCloses), link.peer.accepted.count >= 100 { link.peer.close(at: now) }
             try drain(link)
         }
         links.removeAll { $0.exchange.hasEnded }

@@ -11,7 +11,7 @@ import Testing
     private static let troubles: [BinarySimulation.Troubles] = [
         [], .badTokens, [.badTokens, .farewells], [.badTokens, .closes], [.badTokens, .slowness],
         [.badTokens, .pauses],
-        [.badTokens, .retirement], [.badTokens, .laziness], .all,
+        [.badTokens, .retirement], [.badTokens, .laziness], .all, [.closes, .earlyCloses],
     ]
 
     private func play(

@@ -61,7 +61,7 @@ package struct Tally: Codable, Sendable, Hashable {
         whole.distinct = good - min(good, scale(lost, byBad))
         whole.arrived = whole.distinct + scale(doubled, byLength)
         whole.found = scale(found, byBad)
-        whole.claimed = scale(claimed, byLength)
+        whole.claimed = good + bad - whole.found - scale(goodSent + badSent - claimed - found, byLength)
         whole.connections = 1 + scale(connections - 1, byBad)
         whole.seconds = seconds * byLength
         return whole
