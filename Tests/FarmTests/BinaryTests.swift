@@ -96,12 +96,12 @@ extension PatientFarms {
             async throws
         {
             let farm = try await farm(
-                workers: 1, faults: ["binary close 700 delay=50ms"], lines: ["connections: 1"])
-            let mixture = Mixture(3_000) { _ in false }
+                workers: 1, faults: ["binary close 400 delay=50ms"], lines: ["connections: 1"])
+            let mixture = Mixture(1_200) { _ in false }
             let jobs = Job.several("f", mixture.tokens, size: 500)
             try farm.push(jobs)
             let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == 3_000 && totals.failed == 0)
+            #expect(totals.delivered == 1_200 && totals.failed == 0)
             let ledger = try farm.gateway.binaryLedger()
             #expect(ledger.lost(of: mixture.tokens) == 0)
             #expect(ledger.doubles > 0, "it was closed while pushes were in doubt")
@@ -112,7 +112,7 @@ extension PatientFarms {
         @Test func `a gateway that goes away names what it accepted: nothing is lost or doubled`()
             async throws
         {
-            let farm = try await farm(workers: 1, faults: ["binary shutdown 700"], lines: ["connections: 2"])
+            let farm = try await farm(workers: 1, faults: ["binary shutdown 400"], lines: ["connections: 2"])
             let mixture = Mixture(5_000) { _ in false }
             let jobs = Job.several("s", mixture.tokens, size: 500)
             try farm.push(jobs)
