@@ -98,6 +98,12 @@ import Transport
             RESPCommand("XRANGE", "{pushfarm:\(app)}:events", "(" + position, "+", "COUNT", "\(count)"))
     }
 
+    /// The position behind all events so far.
+    func lastEvent(of app: String) async throws(CommandFailure) -> String {
+        try await entries(RESPCommand("XREVRANGE", "{pushfarm:\(app)}:events", "+", "-", "COUNT", "1"))
+            .first?.id ?? "0-0"
+    }
+
     private func entries(_ command: RESPCommand) async throws(CommandFailure) -> [Entry] {
         let answer: RESPValue
         do {

@@ -20,7 +20,7 @@ struct Pushfarm: ParsableCommand {
         version: version,
         subcommands: [
             UpCommand.self, DemoCommand.self, CoordinatorCommand.self, SimulatorCommand.self,
-            PushCommand.self,
+            PushCommand.self, ScreenCommand.self,
             JobCommand.self, JobsCommand.self, StatusCommand.self, ResumeCommand.self,
             ReleaseCommand.self, SuppressedCommand.self, FeedbackCommand.self, FsckCommand.self,
             DoctorCommand.self,

@@ -23,27 +23,29 @@ import FarmStore
     }
 
     /// - Returns: how long to wait before the next try, and why; nil when the job is in the inbox.
-    private func wait(for offer: Offer) async throws(CommandFailure) -> (Duration?, String) {
-        let reply: Offer.Reply
+    private func wait(for job: Offer) async throws(CommandFailure) -> (Duration?, String) {
+        switch try await offer(job) {
+        case .accepted: return (nil, "")
+        case .busy(let pause, let reason): return (pause, reason)
+        case .duplicate: throw .failed("job \(job.id) is open, or came within the last 24 hours")
+        case .refused(let reason): throw .failed("job \(job.id) would be refused: \(reason)")
+        }
+    }
+
+    /// Offers a job once.
+    func offer(_ offer: Offer) async throws(CommandFailure) -> Offer.Reply {
         do throws(StoreError) {
-            reply = try await AppStore(app: app, connection: client.redis).perform(offer)
+            return try await AppStore(app: app, connection: client.redis).perform(offer)
         } catch .redis(.waitAndRepeat(let error)) where error.code == "OOM" {
-            return (.seconds(1), "Redis's memory is used up")
+            return .busy(retryAfter: .seconds(1), reason: "Redis's memory is used up")
         } catch .redis(.refused(let error)) where error.message.contains("Function not found") {
             // No coordinator has ever been here: the inbox waits for the first one.
-            _ = try await client.call(Submit(job: offer.job), app)
-            return (nil, "")
+            return .accepted(waiting: try await client.call(Submit(job: offer.job), app))
         } catch {
             guard error.isTemporary else { throw .failed("\(client.place): \(error)") }
             throw .temporary(
                 "\(client.place): \(error). Whether job \(offer.id) was sent is not known: the same --id again is safe"
             )
-        }
-        switch reply {
-        case .accepted: return (nil, "")
-        case .busy(let pause, let reason): return (pause, reason)
-        case .duplicate: throw .failed("job \(offer.id) is open, or came within the last 24 hours")
-        case .refused(let reason): throw .failed("job \(offer.id) would be refused: \(reason)")
         }
     }
 }

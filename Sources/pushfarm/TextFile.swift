@@ -10,6 +10,8 @@ import FarmLogging
 
 /// Text that the user names on the command line.
 enum TextFile {
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// Reads a whole file of UTF-8; `-` is standard input.
     static func read(_ path: String) throws(CommandFailure) -> String {
         let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)

@@ -59,7 +59,7 @@ struct PushCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let app = try chosenApp(configuration)
+        let app = try configuration.chosenApp(app)
         let console = Console(json: common.json)
         let draft = JobDraft(
             id: fields.id ?? JobDraft.freshID(), tokens: try allTokens(), payload: try payloadText(),
@@ -86,18 +86,6 @@ struct PushCommand: ParsableCommand {
                     "\(job.id)\n")
             }
         }
-    }
-
-    private func chosenApp(_ configuration: FarmConfiguration) throws(CommandFailure) -> String {
-        if let app { return app }
-        guard let only = configuration.apps.first else {
-            throw .usage("no app is configured: name one with --app")
-        }
-        guard configuration.apps.count == 1 else {
-            throw .usage(
-                "name one of the apps with --app: " + configuration.apps.map(\.name).joined(separator: ", "))
-        }
-        return only.name
     }
 
     private func limits(_ app: String, _ configuration: FarmConfiguration) -> JobLimits {

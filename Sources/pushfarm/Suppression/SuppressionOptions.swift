@@ -16,11 +16,7 @@ struct SuppressionOptions: ParsableArguments {
     var environment: String?
 
     func chosenApp(_ configuration: FarmConfiguration) throws(CommandFailure) -> String {
-        if let app { return app }
-        guard let only = configuration.apps.first, configuration.apps.count == 1 else {
-            throw .usage("name the app with --app")
-        }
-        return only.name
+        try configuration.chosenApp(app)
     }
 
     /// Whether a line is one of those that were asked for.

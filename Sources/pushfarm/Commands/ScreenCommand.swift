@@ -1,0 +1,68 @@
+import ArgumentParser
+import EventLoop
+import FarmConfiguration
+import FarmStore
+
+struct ScreenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "screen",
+        abstract: "Finds the dead tokens of a list, by silent pushes.",
+        discussion: """
+            Example:
+              pushfarm screen --app demo --tokens-file all.txt --rate 2000
+              pushfarm push --app demo --tokens-file all.txt.good --alert "Hello"
+
+            Each token gets one background push that shows nothing and that nobody
+            stores. Those that the gateway takes are written to FILE.good, dead ones to
+            FILE.dead with reason and time, those that neither is known of to FILE.rest.
+
+            When it is interrupted, by Control-C, kill -9 or a lost Redis, the same
+            command goes on and sends nothing again that has an outcome. Status 1 when
+            not all lines were good or dead tokens, 75 when it is to be run again.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"))
+    var app: String?
+
+    @Option(help: ArgumentHelp("A file with one token a line.", valueName: "file"))
+    var tokensFile: String
+
+    @Option(help: ArgumentHelp("Pushes a second.", valueName: "n"))
+    var rate = 500
+
+    @Option(help: ArgumentHelp("Where good tokens go. Default: FILE.good.", valueName: "file"))
+    var good: String?
+
+    @Option(help: ArgumentHelp("Where dead tokens go. Default: FILE.dead.", valueName: "file"))
+    var dead: String?
+
+    @Option(help: ArgumentHelp("Where the other tokens go. Default: FILE.rest.", valueName: "file"))
+    var rest: String?
+
+    @Flag(help: "Begins from the start, and replaces what is there.")
+    var anew = false
+
+    @Option(
+        help: ArgumentHelp("How long to wait while nothing goes on.", valueName: "seconds"))
+    var patience = 600
+
+    func validate() throws {
+        guard (1...100_000).contains(rate) else { throw ValidationError("--rate is 1 to 100000.") }
+        guard (1...86_400).contains(patience) else {
+            throw ValidationError("--patience is 1 to 86400 seconds.")
+        }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let service = ScreeningService(
+            configuration: configuration,
+            plan: ScreeningRun.Plan(
+                app: try configuration.chosenApp(app), rate: rate, patience: .seconds(patience)),
+            paths: ScreeningFiles.Paths(tokens: tokensFile, good: good, dead: dead, rest: rest),
+            survey: try TokenSurvey.of(tokensFile), anew: anew, console: Console(json: common.json))
+        try Loop.run { @Loop in try await service.run() }
+    }
+}

@@ -1,0 +1,75 @@
+/// What a screening has come to: submitted = good + dead + rest + duplicates + malformed + open.
+struct ScreeningAccount: Sendable {
+    var app: String
+    var survey: TokenSurvey
+    var tally: ScreeningTally
+    var duplicates: Int
+    var paths: ScreeningFiles.Paths
+    var time: Duration
+
+    /// Lines with something on them.
+    var submitted: Int { survey.tokens + survey.malformedCount }
+    /// Not looked at, or without an outcome so far.
+    var open: Int { survey.tokens - tally.count - duplicates }
+    /// Whether every line is what it should be, and every token good or dead.
+    var isClear: Bool { open == 0 && tally.restCount == 0 && survey.malformedCount == 0 }
+
+    private static let named = 20
+
+    var json: JSONValue {
+        func counts(_ counts: [String: Int]) -> JSONValue {
+            .object(
+                counts.sorted { $0.key < $1.key }.map {
+                    JSONValue.Field(name: $0.key, value: .number($0.value))
+                })
+        }
+        return .object([
+            "app": .string(app), "state": .string(open == 0 ? "finished" : "interrupted"),
+            "submitted": .number(submitted), "good": .number(tally.good), "dead": .number(tally.deadCount),
+            "rest": .number(tally.restCount), "duplicates": .number(duplicates),
+            "malformed": .number(survey.malformedCount), "open": .number(open),
+            "suppressed_before": .number(tally.known), "dead_reasons": counts(tally.dead),
+            "rest_reasons": counts(tally.rest),
+            "malformed_lines": .array(
+                survey.malformed.map {
+                    .object(["line": .number($0.line), "reason": .string($0.reason)])
+                }),
+            "good_file": .string(paths.good), "dead_file": .string(paths.dead),
+            "rest_file": .string(paths.rest),
+        ])
+    }
+
+    func text(colours: Bool) -> String {
+        var table = Table(["": .left, "": .right, "": .left])
+        func row(
+            _ name: String, _ count: Int, _ note: String = "", _ paint: Paint? = nil, always: Bool = false
+        ) {
+            guard always || count != 0 else { return }
+            table.add(.init(name, .dim), .init(Figures.grouped(count), paint), .init(note))
+        }
+        func reasons(_ counts: [String: Int]) {
+            for (reason, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                row("  " + reason, count)
+            }
+        }
+        row("submitted", submitted, always: true)
+        row("good", tally.good, paths.good, .green, always: true)
+        row("dead", tally.deadCount, paths.dead, .red, always: true)
+        reasons(tally.dead)
+        row("neither", tally.restCount, paths.rest, .yellow)
+        reasons(tally.rest)
+        row("duplicates", duplicates)
+        row("malformed", survey.malformedCount, "", .yellow)
+        row("open", open, "", .yellow)
+        row("suppressed before", tally.known, "of the dead ones: not sent")
+        let head = Paint.bold.on("\(app) screening", if: colours)
+        let state = open == 0 ? "finished" : "interrupted"
+        return "\(head)  \(state) in \(Figures.time(time))\n" + table.text(colours: colours) + faults
+    }
+
+    private var faults: String {
+        let lines = survey.malformed.prefix(Self.named).map { "line \($0.line): \($0.reason)\n" }.joined()
+        let more = survey.malformedCount - min(survey.malformed.count, Self.named)
+        return more > 0 ? lines + "and \(Figures.grouped(more)) lines more\n" : lines
+    }
+}

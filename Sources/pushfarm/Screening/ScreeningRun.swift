@@ -1,0 +1,254 @@
+import EventLoop
+import FarmLogging
+import FarmStore
+
+/// Puts a file's tokens into the farm as silent pushes, no faster than wanted, and writes down what becomes of them.
+@Loop final class ScreeningRun {
+    struct Plan: Sendable {
+        var app: String
+        /// Pushes a second.
+        var rate: Int
+        /// Without any progress for so long it ends; the same command goes on.
+        var patience: Duration
+    }
+
+    private let client: FarmClient
+    private let desk: SubmitDesk
+    private let plan: Plan
+    private let survey: TokenSurvey
+    private let start = ContinuousClock.now
+    private var files: ScreeningFiles
+    private var chunks: TokenChunks
+    private var books: ScreeningBooks
+    private var pace: ScreeningPace
+    private var progress: ScreeningProgress
+    /// Read from the file, and not yet put in.
+    private var next: TokenChunks.Chunk?
+    private var isAtEnd = false
+    /// How far events were read.
+    private var position: String
+    /// Whether all events up to now were read at the last look.
+    private var hasCaughtUp = false
+    /// Redis is another process than before: it may have forgotten jobs.
+    private var mustOfferAgain = false
+    private var mayOfferAt = ContinuousClock.now
+    private var looksAt = ContinuousClock.now
+    private var commitsAt = ContinuousClock.now
+    /// When something last went on.
+    private var movedAt = ContinuousClock.now
+    /// Why nothing goes on, if that is known.
+    private var trouble = ""
+    private var pauseReason: String?
+
+    private static let page = 5000
+    private static let longestSleep = Duration.milliseconds(100)
+    private static let accountPause = Duration.seconds(1)
+    private static let commitPause = Duration.milliseconds(500)
+
+    init(
+        client: FarmClient, plan: Plan, survey: TokenSurvey, files: consuming ScreeningFiles,
+        progress: ScreeningProgress
+    ) {
+        (self.client, self.plan, self.survey, self.progress) = (client, plan, survey, progress)
+        desk = SubmitDesk(client: client, app: plan.app, patience: .zero)
+        chunks = TokenChunks(file: files.paths.tokens, survey: survey, size: files.record.chunk)
+        books = ScreeningBooks(run: files.record.run, done: files.record.done)
+        pace = ScreeningPace(rate: plan.rate)
+        position = files.record.since
+        self.files = files
+    }
+
+    var account: ScreeningAccount {
+        ScreeningAccount(
+            app: plan.app, survey: survey, tally: files.record.tally, duplicates: chunks.duplicates,
+            paths: files.paths, time: .now - start)
+    }
+
+    /// Works until all is done, or `isEnded` says so; what is found out by then is in the files, also when it throws.
+    func run(until isEnded: @Loop () -> Bool) async throws(CommandFailure) {
+        client.redis.onReady = { [unowned self] isOther in mustOfferAgain = mustOfferAgain || isOther }
+        defer {
+            client.redis.onReady = { _ in }
+            progress.finish()
+        }
+        do {
+            while !isEnded(), !(isAtEnd && books.isEmpty) {
+                let pause = try await turn()
+                progress.update(files.record.tally.count + chunks.duplicates, note: note)
+                do { try await Loop.sleep(for: pause) } catch { break }
+            }
+        } catch {
+            try commit()
+            throw error
+        }
+        try commit()
+    }
+
+    private var note: String { pauseReason.map { "\(plan.app) is paused: \($0)" } ?? trouble }
+
+    /// - Returns: how long to wait before the next one.
+    private func turn() async throws(CommandFailure) -> Duration {
+        do {
+            if mustOfferAgain { try await offerAgain() }
+            try await readEvents()
+            if hasCaughtUp {
+                closeEnded()
+                try await putIn()
+                try await lookAtOldest()
+            }
+            try commitWhenDue()
+            if books.isEmpty, pace.pause(at: .now) > .zero { moved() }
+        } catch {
+            guard error.status == .temporary else { throw error }
+            trouble = error.message
+        }
+        guard .now - movedAt < plan.patience else {
+            throw .temporary(
+                "nothing went on for \(Figures.time(plan.patience))" + (note.isEmpty ? "" : " (\(note))")
+                    + "; the same command goes on from here")
+        }
+        guard !isAtEnd, next.map(hasRoom) ?? true, .now >= mayOfferAt else { return Self.longestSleep }
+        return min(max(pace.pause(at: .now), .milliseconds(1)), Self.longestSleep)
+    }
+
+    private func moved() {
+        movedAt = .now
+        trouble = ""
+    }
+
+    // MARK: Jobs in
+
+    private func putIn() async throws(CommandFailure) {
+        var skipped = 0
+        while !isAtEnd {
+            if next == nil { next = try chunks.next() }
+            guard let chunk = next else {
+                isAtEnd = true
+                return
+            }
+            if books.done.contains(chunk.number) {
+                next = nil
+                skipped += 1
+                // A long way to where it stopped: signals are heard in between.
+                if skipped == 100 { return moved() }
+                continue
+            }
+            guard hasRoom(for: chunk), try await put(chunk) else { return }
+            next = nil
+        }
+    }
+
+    private func hasRoom(for chunk: TokenChunks.Chunk) -> Bool {
+        books.isEmpty || books.openTokens + chunk.tokens.count <= ScreeningPace.ahead(rate: plan.rate)
+    }
+
+    /// - Returns: false when it has to wait.
+    private func put(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
+        if files.isResumed, try await wasPut(chunk) { return true }
+        guard .now >= mayOfferAt, pace.pause(at: .now) == .zero else { return false }
+        // What comes from now on is about it.
+        let since = position
+        guard try await offer(chunk.number, chunk.tokens) else { return false }
+        books.open(chunk.number, chunk.tokens, since: since)
+        pace.sent(chunk.tokens.count, at: .now)
+        moved()
+        return true
+    }
+
+    /// Whether an earlier process put the chunk in, as far as the farm knows of it.
+    private func wasPut(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
+        if !books.hasEnded(chunk.number) {
+            guard let account = try await client.account(books.id(of: chunk.number), plan.app) else {
+                return false
+            }
+            // It is closed when the events until now are read.
+            if account.state == .finished { books.ended(chunk.number, delivered: account.delivered) }
+        }
+        books.open(chunk.number, chunk.tokens, since: files.record.since)
+        moved()
+        return true
+    }
+
+    private func offer(_ chunk: Int, _ tokens: [String]) async throws(CommandFailure) -> Bool {
+        let id = books.id(of: chunk)
+        let draft = JobDraft(
+            id: id, tokens: tokens.map { $0[...] }, payload: #"{"aps":{"content-available":1}}"#,
+            fields: [
+                ("push_type", .string("background")), ("priority", .number(5)), ("ttl", .number(0)),
+                ("lane", .string("bulk")),
+            ])
+        switch try await desk.offer(Offer(job: Array(draft.text.utf8), id: id)) {
+        case .accepted, .duplicate: return true
+        case .busy(let pause, let reason):
+            trouble = "the farm is full (\(reason))"
+            mayOfferAt = .now + pause
+            return false
+        case .refused(let reason): throw .failed("job \(id) would be refused: \(reason)")
+        }
+    }
+
+    /// Of the open jobs, those that Redis has forgotten come again; the others are duplicates.
+    private func offerAgain() async throws(CommandFailure) {
+        guard .now >= mayOfferAt else { return }
+        for chunk in books.open {
+            guard try await offer(chunk, books.tokens(of: chunk)) else { return }
+        }
+        mustOfferAgain = false
+    }
+
+    // MARK: Outcomes out
+
+    private func readEvents() async throws(CommandFailure) {
+        hasCaughtUp = false
+        for _ in 0..<20 {
+            let events = try await client.events(of: plan.app, after: position, count: Self.page)
+            for event in events { try hear(event.fields) }
+            if let last = events.last { position = last.id }
+            guard events.count == Self.page else {
+                hasCaughtUp = true
+                return
+            }
+        }
+    }
+
+    private func hear(_ event: [String: String]) throws(CommandFailure) {
+        switch books.hear(event) {
+        case .nothing: break
+        case .outcome, .ended: moved()
+        case .refused(let chunk, let reason):
+            throw .failed("job \(books.id(of: chunk)) was refused: \(reason)")
+        }
+    }
+
+    private func closeEnded() {
+        for chunk in books.open {
+            for (token, verdict) in books.close(chunk) ?? [] { files.add(token, verdict) }
+        }
+    }
+
+    /// An end whose event was not seen, because the events went on too fast, is in the job's account.
+    private func lookAtOldest() async throws(CommandFailure) {
+        guard .now >= looksAt, let oldest = books.open.first, !books.hasEnded(oldest) else { return }
+        looksAt = .now + Self.accountPause
+        pauseReason = try await client.call(ReadGate(), plan.app)?.reason
+        guard let account = try await client.account(books.id(of: oldest), plan.app),
+            account.state == .finished
+        else { return }
+        // It is closed when the events until now are read.
+        books.ended(oldest, delivered: account.delivered)
+        looksAt = .now
+        moved()
+    }
+
+    private func commitWhenDue() throws(CommandFailure) {
+        guard .now >= commitsAt else { return }
+        commitsAt = .now + Self.commitPause
+        try commit()
+    }
+
+    private func commit() throws(CommandFailure) {
+        guard books.done != files.record.done else { return }
+        let since = books.hasStrangers ? files.record.since : books.since ?? position
+        try files.commit(done: books.done, since: since)
+    }
+}

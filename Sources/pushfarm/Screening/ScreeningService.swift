@@ -1,0 +1,36 @@
+import EventLoop
+import FarmConfiguration
+
+/// `pushfarm screen`, from the connection to the account.
+struct ScreeningService: Sendable {
+    let configuration: FarmConfiguration
+    let plan: ScreeningRun.Plan
+    let paths: ScreeningFiles.Paths
+    let survey: TokenSurvey
+    let anew: Bool
+    let console: Console
+
+    @Loop func run() async throws {
+        let end = EndSignal()
+        let client = try await FarmClient.connect(configuration)
+        defer { client.close() }
+        let limit = configuration.app(named: plan.app)?.maxTokens ?? Int.max
+        let fresh = ScreeningRecord(
+            app: plan.app, run: String(UInt64.random(in: .min ... .max), radix: 36),
+            fingerprint: survey.fingerprint, chunk: ScreeningPace.chunk(rate: plan.rate, limit: limit),
+            since: try await client.lastEvent(of: plan.app))
+        let run = ScreeningRun(
+            client: client, plan: plan, survey: survey,
+            files: try ScreeningFiles(paths, fresh: fresh, anew: anew),
+            progress: ScreeningProgress(total: survey.tokens, quiet: console.json))
+        var failure: CommandFailure?
+        do { try await run.run { end.isGiven } } catch { failure = error }
+        let account = run.account
+        console.show(account.json, account.text(colours: console.colours))
+        if let failure { throw failure }
+        guard account.open == 0 else {
+            throw CommandFailure.temporary("interrupted; the same command goes on from here")
+        }
+        if !account.isClear { throw CommandFailure.failed() }
+    }
+}

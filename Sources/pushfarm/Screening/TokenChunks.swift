@@ -1,0 +1,80 @@
+import PushModel
+
+/// The tokens of a file in chunks: each token once, and from the same file the same chunks every time.
+///
+/// Which tokens came before is kept for ``portion`` of them at a time; a longer file is read several times.
+struct TokenChunks: ~Copyable {
+    struct Chunk: Equatable, Sendable {
+        /// From 0.
+        let number: Int
+        /// Lower-case hex.
+        let tokens: [String]
+    }
+
+    static let portion = 1 << 20
+
+    private let file: String
+    private let survey: TokenSurvey
+    private let size: Int
+    private let parts: Int
+    private var part = -1
+    private var lines: TextLines?
+    private var seen: SeenTokens
+    private var hash = XXH64(seed: 0)
+    private var number = 0
+    /// Tokens so far that had come before.
+    private(set) var duplicates = 0
+
+    init(file: String, survey: TokenSurvey, size: Int, portion: Int = Self.portion) {
+        (self.file, self.survey, self.size) = (file, survey, size)
+        parts = max(1, (survey.tokens + portion - 1) / portion)
+        seen = SeenTokens(part: 0, of: 1, expected: 0)
+    }
+
+    /// The next chunk; nil behind the last one.
+    /// - Throws: also when the file is not what it was at the survey.
+    mutating func next() throws(CommandFailure) -> Chunk? {
+        var tokens: [String] = []
+        while true {
+            while tokens.count < size, let line = try nextLine() {
+                guard case .token(let token) = ScreenedLine(line) else { continue }
+                switch seen.take(token) {
+                case .new: tokens.append(Self.hex(token))
+                case .again: duplicates += 1
+                case .foreign: break
+                }
+            }
+            if !tokens.isEmpty { break }
+            guard part + 1 < parts else { return nil }
+            try begin(part + 1)
+        }
+        defer { number += 1 }
+        return Chunk(number: number, tokens: tokens)
+    }
+
+    private mutating func begin(_ next: Int) throws(CommandFailure) {
+        part = next
+        seen = SeenTokens(part: part, of: parts, expected: survey.tokens / parts * 17 / 16)
+        hash = XXH64(seed: 0)
+        lines = try TextLines(file)
+    }
+
+    private mutating func nextLine() throws(CommandFailure) -> Substring? {
+        guard let line = try lines?.next() else {
+            let wasOpen = lines != nil
+            lines = nil
+            guard !wasOpen || hash.digest == survey.fingerprint else {
+                throw .failed("\(file) was changed while it was read")
+            }
+            return nil
+        }
+        TokenSurvey.add(line, to: &hash)
+        return line
+    }
+
+    private static func hex(_ token: [UInt8]) -> String {
+        String(decoding: token.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+}

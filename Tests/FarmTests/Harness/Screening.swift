@@ -1,0 +1,94 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// `pushfarm screen` on a farm: its files, its runs, and what it owes.
+struct Screening {
+    /// What it prints with `--json`. All fields are there, or decoding fails.
+    struct Account: Decodable, Equatable {
+        struct Malformed: Decodable, Equatable {
+            var line: Int
+            var reason: String
+        }
+
+        var app: String
+        var state: String
+        var submitted: Int
+        var good: Int
+        var dead: Int
+        var rest: Int
+        var duplicates: Int
+        var malformed: Int
+        var open: Int
+        var suppressedBefore: Int
+        var deadReasons: [String: Int]
+        var restReasons: [String: Int]
+        var malformedLines: [Malformed]
+        var goodFile: String
+        var deadFile: String
+        var restFile: String
+
+        init(json: String) throws {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            self = try decoder.decode(Account.self, from: Data(json.utf8))
+        }
+
+        var addsUp: Bool {
+            submitted == good + dead + rest + duplicates + malformed + open
+                && dead == deadReasons.values.reduce(0, +) && rest == restReasons.values.reduce(0, +)
+        }
+    }
+
+    let farm: Farm
+    let file: String
+
+    init(_ farm: Farm, _ lines: [String]) throws {
+        self.farm = farm
+        file = try farm.folder.write(lines.map { $0 + "\n" }.joined(), to: "list.txt")
+    }
+
+    private func arguments(_ more: [String]) -> [String] {
+        ["screen", "--tokens-file", file, "--json", "--config", farm.folder.path + "/pushfarm.yaml"] + more
+    }
+
+    /// Runs it to its end.
+    func run(
+        _ more: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> (status: Int32, account: Account) {
+        let result = try await farm.run(arguments(more))
+        guard !result.output.isEmpty else { throw Overdue(description: "screen: \(result)") }
+        let account = try Account(json: result.output)
+        #expect(account.addsUp, "\(account)", sourceLocation: sourceLocation)
+        return (result.status, account)
+    }
+
+    /// Starts it.
+    func start(_ name: String, _ more: String...) throws -> Child {
+        try Child(name, BuiltProgram.path, arguments(more), in: farm.folder.path)
+    }
+
+    /// The words of each line of one of its files.
+    func lines(_ name: String) -> [[String]] {
+        let text = (try? String(contentsOfFile: file + "." + name, encoding: .utf8)) ?? "no file"
+        return text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    }
+
+    /// Tokens of one of its files, in order.
+    func tokens(_ name: String) -> [String] { lines(name).compactMap(\.first).sorted() }
+
+    /// Each of these tokens is in one of the files, once.
+    func expectWhole(_ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        let all = self.tokens("good") + self.tokens("dead") + self.tokens("rest")
+        #expect(all.sorted() == tokens.sorted(), sourceLocation: sourceLocation)
+    }
+
+    /// Each of these tokens came to the gateway once, and nothing else did.
+    func expectOnceAtTheGateway(
+        _ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let requests = try farm.gateway.ledger().requests
+        #expect(requests.keys.sorted() == tokens.sorted(), sourceLocation: sourceLocation)
+        #expect(requests.values.allSatisfy { $0 == 1 }, sourceLocation: sourceLocation)
+    }
+}

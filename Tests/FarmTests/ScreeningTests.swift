@@ -1,0 +1,256 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension BusyFarms {
+    /// `pushfarm screen`: which tokens are dead, found out by silent pushes.
+    struct ScreeningTests {
+        private static let good = Tokens.make(600)
+        private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
+        private static let gone = Tokens.make(20, start: "dead0000", seed: 3)
+        /// sha256sum of the payload {"aps":{"content-available":1}}
+        private static let silence = "8f1f793114263a1c9b0eb1be68b71c3af128ab5ba4edd5e8e146d612ada7a704"
+        /// Spread evenly.
+        private static let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
+
+        @Test func `good and dead tokens are told apart by one silent push each`() async throws {
+            let farm = try await Farm()
+            var lines = Self.all
+            lines.insert("nonsense", at: 9)
+            lines.insert("# a remark", at: 20)
+            lines.insert("", at: 30)
+            lines.append(Self.good[5].uppercased())
+            let screening = try Screening(farm, lines)
+            let (status, account) = try await screening.run("--rate", "5000")
+            #expect(status == 1 && account.state == "finished" && account.open == 0)
+            #expect(account.submitted == 642 && account.good == 600 && account.dead == 40)
+            #expect(account.rest == 0 && account.duplicates == 1)
+            #expect(account.deadReasons == ["BadDeviceToken": 20, "Unregistered": 20])
+            #expect(account.malformed == 1 && account.malformedLines.map(\.line) == [10])
+
+            #expect(screening.tokens("good") == Self.good.sorted())
+            #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
+            #expect(screening.tokens("rest").isEmpty)
+            let now = Int(Date().timeIntervalSince1970)
+            for line in screening.lines("dead") {
+                let isGone = Self.gone.contains(line[0])
+                #expect(line.count == 3 && line[1] == (isGone ? "Unregistered" : "BadDeviceToken"))
+                // The simulator's gone tokens are so since the day before.
+                let age = now - (Int(line[2]) ?? 0)
+                #expect(isGone ? (80_000..<90_000).contains(age) : (-5..<3600).contains(age), "\(line)")
+            }
+            try screening.expectOnceAtTheGateway(Self.all)
+            let requests = try farm.gateway.ledger().lines
+            #expect(Set(requests.map(\.pushType)) == ["background"])
+            #expect(Set(requests.map(\.priority)) == ["5"] && Set(requests.map(\.expiration)) == ["0"])
+            #expect(
+                Set(requests.map(\.bodySha256))
+                    == [Self.silence])
+
+            // Once more: nothing is left to do.
+            let again = try await screening.run()
+            #expect(again.status == 1 && again.account == account)
+            try screening.expectOnceAtTheGateway(Self.all)
+            // The good file is a list of tokens like the one it came from.
+            #expect(
+                try await farm.run(
+                    "push", "--tokens-file", screening.file + ".good", "--alert", "Hi", "--wait"
+                ).status == 0)
+        }
+
+        @Test func `interrupted again and again, each token is sent once`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["latency 20ms-200ms"]))
+            let all = Tokens.make(3_000, seed: 9) + Self.bad + Self.gone
+            let screening = try Screening(farm, all)
+            for (round, signal) in [SIGKILL, SIGINT, SIGKILL, SIGTERM, SIGKILL].enumerated() {
+                let before = screening.tokens("good").count
+                let child = try screening.start("screen-\(round)", "--rate", "300")
+                try await eventually("it has written some") { screening.tokens("good").count >= before + 30 }
+                child.signal(signal)
+                let end = try await child.wait()
+                guard signal != SIGKILL else {
+                    #expect(end == .killed(SIGKILL))
+                    continue
+                }
+                #expect(
+                    end == .exited(75) && child.error.contains("the same command goes on"), "\(child.error)")
+                let account = try Screening.Account(json: child.output)
+                #expect(account.addsUp && account.state == "interrupted" && account.open > 0)
+            }
+            let (status, account) = try await screening.run("--rate", "2000")
+            #expect(status == 0 && account.good == 3_000 && account.dead == 40)
+            #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
+            screening.expectWhole(all)
+            try screening.expectOnceAtTheGateway(all)
+        }
+
+        @Test func `events that are gone are noticed, and no dead token is called good`() async throws {
+            let farm = try await Farm()
+            let screening = try Screening(farm, Self.all)
+            // Each job stays open as long as these do.
+            let held = [0, 250, 500].compactMap { start in Self.all[start...].first(where: Self.good.contains)
+            }
+            for token in held { try farm.gateway.tell("token \(token) throttled") }
+            let child = try screening.start("screen", "--rate", "1000")
+            try await farm.gateway.requests(200)
+            child.signal(SIGKILL)
+            _ = try await child.wait()
+            for token in held { try farm.gateway.tell("token \(token) forget") }
+            // Everything that was put in ends, and the events of it go before anybody reads them.
+            try await eventually("all jobs are finished") {
+                try await farm.status().apps.allSatisfy { $0.jobsOpen == 0 && $0.open == 0 && $0.inbox == 0 }
+            }
+            try farm.redis.client().run("XTRIM", "{pushfarm:demo}:events", "MAXLEN", "0")
+            let (status, account) = try await screening.run("--rate", "2000")
+            #expect(status == 1 && account.state == "finished")
+            #expect(Set(account.restReasons.keys) == ["unseen"])
+            screening.expectWhole(Self.all)
+            #expect(Set(screening.tokens("good")).isDisjoint(with: Self.bad + Self.gone))
+            #expect(Set(screening.tokens("dead")).isSubset(of: Self.bad + Self.gone))
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: Self.good) == 0 && ledger.doubles == 0)
+        }
+
+        @Test func `a Redis that is away for a while is waited for`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
+            let screening = try Screening(farm, Self.all)
+            let child = try screening.start("screen", "--rate", "300")
+            for count in [100, 250] {
+                try await farm.gateway.requests(count)
+                try await farm.redis.kill()
+                #expect(!child.hasEnded)
+                try await farm.redis.restart()
+            }
+            #expect(try await child.wait() == .exited(0), "\(child.error)")
+            let account = try Screening.Account(json: child.output)
+            #expect(account.addsUp && account.good == 600 && account.dead == 40)
+            screening.expectWhole(Self.all)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.requests.keys.sorted() == Self.all.sorted())
+            let doubles = ledger.requests.values.reduce(0) { $0 + $1 - 1 }
+            #expect(doubles <= (try await doubted(farm)))
+        }
+
+        /// Pushes that the farm says may have been sent twice.
+        private func doubted(_ farm: Farm) async throws -> Int {
+            let client = try farm.redis.client()
+            let jobs = try client.run("ZRANGE", "{pushfarm:demo}:jobs", "0", "-1").array ?? []
+            return try jobs.reduce(0) { sum, job in
+                let account = try client.run("HGETALL", "{pushfarm:demo}:job:\(job.text ?? "")").fields
+                return sum + (account["maybe_duplicated"].flatMap { Int($0) } ?? 0)
+            }
+        }
+
+        @Test func `a Redis that stays away ends it with status 75, and the same command goes on`()
+            async throws
+        {
+            let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
+            let screening = try Screening(farm, Self.all)
+            let child = try screening.start("screen", "--rate", "300", "--patience", "2")
+            try await farm.gateway.requests(100)
+            farm.redis.process.signal(SIGSTOP)
+            #expect(try await child.wait() == .exited(75), "\(child.error)")
+            #expect(child.error.contains("the same command goes on"), "\(child.error)")
+            farm.redis.process.signal(SIGCONT)
+            let (status, account) = try await screening.run("--rate", "2000")
+            #expect(status == 0 && account.good == 600 && account.dead == 40)
+            screening.expectWhole(Self.all)
+        }
+
+        @Test func `a Redis that has forgotten everything gets again what was open, and only that`()
+            async throws
+        {
+            let farm = try await Farm()
+            let screening = try Screening(farm, Self.all)
+            // The second job of 75 is open until then.
+            let held = try #require(Self.all[75...].first(where: Self.good.contains))
+            try farm.gateway.tell("token \(held) throttled")
+            let child = try screening.start("screen", "--rate", "300")
+            try await eventually("the first job's outcomes are written") {
+                screening.tokens("good").count >= 60
+            }
+            try await farm.gateway.requests(160)
+            try await farm.redis.kill()
+            try FileManager.default.removeItem(atPath: farm.folder.path + "/appendonlydir")
+            try farm.gateway.tell("token \(held) forget")
+            try await farm.redis.restart()
+            #expect(try await child.wait() == .exited(0), "\(child.error)")
+            let account = try Screening.Account(json: child.output)
+            #expect(account.addsUp && account.good == 600 && account.dead == 40)
+            screening.expectWhole(Self.all)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: Self.good) == 0)
+            #expect(
+                Self.all[..<75].allSatisfy { ledger.requests[$0] == 1 },
+                "what had its outcome is not sent again")
+        }
+
+        @Test
+        func `without a token there is nothing to do, and what cannot be is said before anything is sent`()
+            async throws
+        {
+            let farm = try await Farm()
+            let empty = try Screening(farm, ["# nobody", ""])
+            let (status, account) = try await empty.run()
+            #expect(status == 0 && account.submitted == 0)
+            #expect(empty.lines("good").isEmpty && empty.lines("dead").isEmpty && empty.lines("rest").isEmpty)
+
+            let config = ["--config", farm.folder.path + "/pushfarm.yaml"]
+            let list = try farm.folder.write(Self.good[0] + "\n", to: "other.txt")
+            let usage = [
+                ["--tokens-file", farm.folder.path + "/none"], ["--tokens-file", "/dev/null"],
+                ["--tokens-file", list, "--good", list], ["--tokens-file", list, "--rate", "0"],
+                ["--tokens-file", list, "--good", empty.file],
+            ]
+            for arguments in usage {
+                let result = try await farm.run(["screen"] + arguments + config)
+                #expect(result.status == 2 && !result.error.isEmpty, "\(arguments): \(result)")
+            }
+            let away = try await farm.run(
+                ["screen", "--tokens-file", list, "--redis", "unix://\(farm.folder.path)/none.sock"] + config)
+            #expect(away.status == 75, "\(away)")
+            #expect(try farm.gateway.ledger().lines.isEmpty)
+            #expect(try String(contentsOfFile: list, encoding: .utf8) == Self.good[0] + "\n")
+        }
+
+        /// Accepted frames of the binary interface, from the gateway's ledger.
+        private func frames(_ farm: Farm) throws -> [[String: Any]] {
+            let text = try String(contentsOfFile: farm.gateway.ledgerFile, encoding: .utf8)
+            return try text.split(separator: "\n").compactMap {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            }.filter { $0["status"] as? Int == 200 }
+        }
+
+        @Test(arguments: [0, 1, 2]) func `a binary gateway's tokens are told apart as well`(command: Int)
+            async throws
+        {
+            var options = Farm.Options()
+            options.simulatorOptions = ["--binary-port", "0"]
+            options.apps = { started, _ in
+                let folder = (started.certificateFile as NSString).deletingLastPathComponent
+                var app = App(
+                    started, credentials: "certificate: { file: \(folder)/push.pem }",
+                    more: ["binary: { command: \(command) }"])
+                app.gateway = started.binary ?? ""
+                return [app]
+            }
+            let farm = try await Farm(options)
+            let bad = Array(Self.bad[..<4])
+            let tokens = Array(Self.good[..<100]) + bad
+            let screening = try Screening(farm, tokens)
+            let (status, account) = try await screening.run("--rate", "5000")
+            #expect(screening.tokens("good") == Self.good[..<100].sorted())
+            // Command 0 has no reply that would say why.
+            let isNamed = command > 0
+            #expect(status == (isNamed ? 0 : 1), "\(account)")
+            #expect(screening.tokens(isNamed ? "dead" : "rest") == bad.sorted(), "\(account)")
+            #expect(account.deadReasons == (isNamed ? ["InvalidToken": 4] : [:]))
+            #expect(account.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
+            // Payload and priority as they came; commands 0 and 1 have none.
+            let frames = try frames(farm)
+            #expect(frames.compactMap { $0["token"] as? String }.sorted() == Self.good[..<100].sorted())
+            #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
+            #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import FarmHarness
+import Foundation
+import Testing
+
+@testable import pushfarm
+
+/// What a screening writes, and what of it counts after an interruption.
+struct ScreeningFilesTests {
+    private let folder: TestFolder
+    private let tokens: String
+
+    init() throws {
+        folder = try TestFolder()
+        tokens = try folder.write("x", to: "t")
+    }
+
+    private func record(_ app: String = "demo", fingerprint: UInt64 = 1, run: String = "first")
+        -> ScreeningRecord
+    {
+        ScreeningRecord(app: app, run: run, fingerprint: fingerprint, chunk: 10, since: "1-0")
+    }
+
+    private func paths(good: String? = nil, dead: String? = nil) -> ScreeningFiles.Paths {
+        ScreeningFiles.Paths(tokens: tokens, good: good, dead: dead, rest: nil)
+    }
+
+    private func open(
+        _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, anew: Bool = false
+    ) throws(CommandFailure) -> ScreeningFiles {
+        try ScreeningFiles(paths ?? self.paths(), fresh: record, anew: anew)
+    }
+
+    private func text(_ name: String) -> String? {
+        try? String(contentsOfFile: tokens + name, encoding: .utf8)
+    }
+
+    /// What opening says, with its status.
+    private func refusal(
+        _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, anew: Bool = false
+    ) -> String? {
+        do throws(CommandFailure) {
+            _ = try open(record, paths, anew: anew)
+            return nil
+        } catch { return error.status == .usage ? error.message : nil }
+    }
+
+    private func writeSome() throws {
+        var files = try open(record())
+        files.add("aa", .good)
+        files.add("bb", .dead(reason: "Unregistered", time: 7, wasKnown: false))
+        files.add("rr", .open(reason: "unseen", cause: nil))
+        var done = NumberRanges()
+        done.insert(0)
+        try files.commit(done: done, since: "2-0")
+        files.add("cc", .good)
+    }
+
+    @Test func `what was committed is there again, and no more`() throws {
+        try writeSome()
+        #expect(
+            text(".good") == "aa\n" && text(".dead") == "bb Unregistered 7\n"
+                && text(".rest") == "rr unseen\n")
+        // As a process leaves it that is killed between its lines and its record.
+        try Data("aa\ncc\nd".utf8).write(to: URL(fileURLWithPath: tokens + ".good"))
+        var files = try open(record(run: "second"))
+        #expect(files.isResumed && files.record.run == "first" && files.record.since == "2-0")
+        #expect(files.record.done.contains(0) && files.record.tally.count == 3)
+        files.add("dd", .open(reason: "exhausted", cause: "throttled"))
+        files.add("ee", .good)
+        try files.commit(done: files.record.done, since: "3-0")
+        #expect(text(".good") == "aa\nee\n" && text(".rest") == "rr unseen\ndd exhausted throttled\n")
+    }
+
+    @Test func `files that are in the way are left alone, unless it begins anew`() throws {
+        try writeSome()
+        #expect(refusal(record("other"))?.contains("--anew") == true)
+        #expect(refusal(record(fingerprint: 2))?.contains("has changed") == true)
+        try FileManager.default.removeItem(atPath: tokens + ".good.progress")
+        #expect(refusal(record())?.contains("--anew") == true)
+        try folder.write("no record", to: "t.good.progress")
+        #expect(refusal(record())?.contains("cannot be read") == true)
+        #expect(text(".good") == "aa\n")
+        let files = try open(record(run: "second"), anew: true)
+        #expect(
+            !files.isResumed && files.record.run == "second" && text(".good") == "" && text(".dead") == "")
+    }
+
+    @Test func `lost lines are not made up for`() throws {
+        try writeSome()
+        try folder.write("", to: "t.good")
+        #expect(refusal(record())?.contains("has lost lines") == true)
+    }
+
+    @Test func `two names of one file, and no plain file, are refused`() throws {
+        #expect(refusal(record(), paths(good: tokens))?.contains("the same one") == true)
+        #expect(refusal(record(), paths(good: tokens + ".d", dead: tokens + ".d")) != nil)
+        #expect(refusal(record(), paths(good: "/dev/null")) != nil)
+        #expect(try String(contentsOfFile: tokens, encoding: .utf8) == "x")
+    }
+
+    @Test func `only one screens into a file at a time`() throws {
+        let files = try open(record())
+        #expect(refusal(record())?.contains("another screening") == true)
+        _ = files.isResumed
+    }
+}
