@@ -97,10 +97,12 @@ extension BusyFarms {
             let farm = try await Self.farm()
             _ = try await farm.ready()
             try farm.gateway.tell("feedback fill 50000")
-            async let read = farm.run("feedback", "read", "--json")
+            let reading = try Child(
+                "feedback", BuiltProgram.path,
+                ["feedback", "read", "--config", farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path)
             try await eventually("some of it is kept") { try farm.events("token.dead").count > 1000 }
             try await farm.redis.crash()
-            _ = try await read
+            _ = try await reading.wait()
             try await eventually("all of it is kept") {
                 try farm.redis.client().run("XLEN", "{pushfarm:demo}:events").integer == 50_000
             }
