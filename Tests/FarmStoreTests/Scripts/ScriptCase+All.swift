@@ -4,7 +4,9 @@ import PushModel
 
 extension ScriptCase {
     /// At least one for each script.
-    static let all = owners + intake + delivery + poison + results + farm + fsck + edges + corners
+    static let all =
+        owners + intake + delivery + poison + results + farm + fsck + repairs + doors + shared + edges
+        + corners
 
     private static let owners = [
         ScriptCase("acquires what has ended", again: .same) { desk in
