@@ -18,15 +18,13 @@ local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
 local function number(shard) return string.format('%02d', shard) end
 
--- Takes an id out of all lists but one place, of which it keeps the first. Returns how many were taken out.
+-- Takes an id out of all lists but one place, where the first stays as it stands. Returns how many were taken out.
 local function take_out(id, but)
     local gone = 0
     local function from(list)
-        local n = call('LREM', P .. list, 0, id)
-        if list == but and n > 0 then
-            call('LPUSH', P .. list, id)
-            n = n - 1
-        end
+        local n = #call('LPOS', P .. list, id, 'COUNT', 0)
+        if list == but then n = n - 1 end
+        if n > 0 then call('LREM', P .. list, -n, id) end
         gone = gone + n
     end
     for shard = 0, shards - 1 do
@@ -54,7 +52,6 @@ local function mend_batch(id)
     if dots ~= s.open then
         note('batch', id, 'counted', s.open, 'open of', dots)
         s.open = dots
-        save_state(id, s)
     end
     local list, nn = ready_list(id)
     local ready, flight = list:sub(#P + 1), 'flight:' .. nn

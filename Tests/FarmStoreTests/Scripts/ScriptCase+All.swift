@@ -5,7 +5,8 @@ import PushModel
 extension ScriptCase {
     /// At least one for each script.
     static let all =
-        owners + intake + delivery + poison + results + suppression + farm + fsck + edges + corners
+        owners + intake + delivery + poison + results + suppression + farm + fsck + repairs + doors + shared
+        + edges + corners
 
     private static let owners = [
         ScriptCase("acquires what has ended", again: .same) { desk in
