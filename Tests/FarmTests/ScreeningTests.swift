@@ -248,7 +248,9 @@ extension BusyFarms {
             #expect(account.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
             // Payload and priority as they came; commands 0 and 1 have none.
             let frames = try frames(farm)
-            #expect(frames.compactMap { $0["token"] as? String }.sorted() == Self.good[..<100].sorted())
+            let accepted = frames.compactMap { $0["token"] as? String }
+            // Whoever is not told which one was refused sends again what is in doubt.
+            #expect(Set(accepted) == Set(Self.good[..<100]) && (accepted.count == 100 || !isNamed))
             #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
             #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])
         }
