@@ -27,8 +27,8 @@ enum Main {
             let finding = try await bench.run(experiment)
             say(BenchTable.text(finding) + "\n")
             findings.append(finding)
+            try write(findings, to: folder)
         }
-        try write(findings, to: folder)
         let broken = findings.filter { !$0.isGood }.map(\.letter)
         say(broken.isEmpty ? "every promise was kept" : "BROKEN in \(broken.joined(separator: ", "))")
         say("figures and picture: \(folder)/bench-binary.json, bench-binary.svg")

@@ -61,7 +61,7 @@ struct FarmConfigurationTests {
         var binary = BinaryGateway()
         binary.feedback = HostPort(host: "feedback.example", port: 2196)
         #expect(old.gateway == HostPort(host: "gateway.example", port: 2195) && old.binary == binary)
-        #expect(old.connections == 32 && binary.command == 2 && binary.quietTime == .seconds(1))
+        #expect(old.connections == 30 && binary.command == 2 && binary.quietTime == .seconds(1))
         let tuned = try #require(farm.app(named: "tuned"))
         #expect(tuned.gateway == HostPort(host: "::1", port: 2200) && tuned.connections == 4)
         let own = try #require(tuned.binary)

@@ -22,7 +22,7 @@ package struct BenchTable {
         return [
             tally.sender, number(whole.distinct), number(whole.lost), number(whole.doubled),
             number(whole.claimed), number(whole.found), number(whole.connections),
-            tally.mostConnections.grouped, mark + whole.seconds.time,
+            tally.mostConnections > 0 ? tally.mostConnections.grouped : "-", mark + whole.seconds.time,
         ]
     }
 
