@@ -95,9 +95,10 @@ import TLS
             return life.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
+        // What is closed at the end has its last turn when this is gone.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
-            [unowned self] notice in
-            tell(notice)
+            [weak self] notice in
+            self?.tell(notice)
         }
         var isKnown = false
         connection.onReady = { [unowned self] isOther in

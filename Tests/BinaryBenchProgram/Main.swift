@@ -1,7 +1,7 @@
 import BinaryBench
 import Foundation
 
-/// `binary-bench [only=a,b] [budget=SECONDS] [keep=FOLDER]`: the experiments of the days of the binary interface, with the
+/// `binary-bench [farm] [only=a,b] [budget=SECONDS] [keep=FOLDER]`: the experiments of the days of the binary interface, with the
 /// senders of that time and with the farm. `binary-bench send ORDER` is one of those senders.
 @main
 enum Main {
@@ -17,10 +17,12 @@ enum Main {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
             words[parts[0]] = parts.count > 1 ? parts[1] : ""
         }
+        let folder = words["keep"] ?? ".build/bench-binary"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let bench = BinaryBench(
             only: Set((words["only"] ?? "").split(separator: ",").map(String.init)),
-            budget: words["budget"].flatMap { Double($0) } ?? 45)
-        let folder = words["keep"] ?? ".build/bench-binary"
+            budget: words["budget"].flatMap { Double($0) } ?? 45, isFarmOnly: words["farm"] != nil,
+            folder: folder)
         say("\(Machine.description)\n")
         var findings: [Finding] = []
         for experiment in bench.experiments {
@@ -36,7 +38,6 @@ enum Main {
     }
 
     private static func write(_ findings: [Finding], to folder: String) throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try encoder.encode(findings).write(to: URL(fileURLWithPath: folder + "/bench-binary.json"))

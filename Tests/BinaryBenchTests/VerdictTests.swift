@@ -27,7 +27,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: [
-        "lost", "doubled", "unfinished", "accepted", "outcome missing", "false claim", "no account",
+        "lost", "doubled", "unfinished", "accepted", "outcome missing", "false claim", "crash", "no account",
     ])
     func `a broken promise is told`(what: String) {
         let verdict = verdict { tally in
@@ -40,6 +40,7 @@ struct VerdictTests {
             case "false claim":
                 tally.account?.delivered += 1
                 tally.account?.failed -= 1
+            case "crash": tally.crashes = 1
             default: tally.account = nil
             }
         }

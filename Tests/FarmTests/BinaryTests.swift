@@ -96,17 +96,17 @@ extension PatientFarms {
             async throws
         {
             let farm = try await farm(
-                workers: 1, faults: ["binary close 400 delay=50ms"], lines: ["connections: 1"])
-            let mixture = Mixture(1_200) { _ in false }
+                workers: 1, faults: ["binary close 1100 delay=50ms"], lines: ["connections: 1"])
+            let mixture = Mixture(2_500) { _ in false }
             let jobs = Job.several("f", mixture.tokens, size: 500)
             try farm.push(jobs)
             let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == 1_200 && totals.failed == 0)
+            #expect(totals.delivered == 2_500 && totals.failed == 0)
             let ledger = try farm.gateway.binaryLedger()
             #expect(ledger.lost(of: mixture.tokens) == 0)
             #expect(ledger.doubles > 0, "it was closed while pushes were in doubt")
             #expect(ledger.doubles <= totals.maybeDuplicated)
-            #expect(Set(ledger.lines.map(\.connection)).count >= 4)
+            #expect(Set(ledger.lines.map(\.connection)).count >= 3)
         }
 
         @Test func `a gateway that goes away names what it accepted: nothing is lost or doubled`()
@@ -123,13 +123,13 @@ extension PatientFarms {
         @Test func `a worker killed while pushes are in doubt loses nothing`() async throws {
             let farm = try await farm()
             let before = farm.workers
-            let mixture = Mixture(5_000) { $0 % 100 == 50 }
-            let jobs = Job.several("k", mixture.tokens, size: 500)
+            let mixture = Mixture(1_000) { $0 % 100 == 50 }
+            let jobs = Job.several("k", mixture.tokens, size: 100)
             try farm.push(jobs)
-            try await farm.gateway.requests(500)
+            try await farm.gateway.requests(200)
             farm.kill(worker: before[0])
             let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == mixture.good.count && totals.reasons == ["InvalidToken": 50])
+            #expect(totals.delivered == mixture.good.count && totals.reasons == ["InvalidToken": 10])
             let ledger = try farm.gateway.binaryLedger()
             #expect(ledger.lost(of: mixture.good) == 0)
             #expect(totals.maybeDuplicated > 0 && ledger.doubles <= totals.maybeDuplicated)
@@ -145,6 +145,7 @@ extension PatientFarms {
             try await farm.gateway.requests(500)
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
+            #expect(!farm.coordinator.error.contains("killed(signal"), "a worker crashed at its end")
             try farm.restartCoordinator()
             try await expectExactlyOnce(mixture, jobs, at: farm)
         }

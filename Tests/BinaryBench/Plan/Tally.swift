@@ -41,6 +41,8 @@ package struct Tally: Codable, Sendable, Hashable {
     package var seconds: Double
     /// Of the farm only.
     package var account: Account?
+    /// Its processes that ended by a signal which nobody sent.
+    package var crashes: Int?
     /// Processor seconds of its workers.
     package var workerSeconds: Double?
 

@@ -54,6 +54,7 @@ package struct Verdict: Codable, Sendable, Hashable {
         if farm.doubled > account.maybeDuplicated {
             broken.append("\(farm.doubled) doubled, \(account.maybeDuplicated) of which it knew")
         }
+        if let crashes = farm.crashes, crashes > 0 { broken.append("\(crashes) processes crashed") }
         if !account.isFinished { broken.append("jobs are not finished") }
         let outcomes = account.delivered + account.failed + account.expired + account.cancelled
         if account.accepted != farm.good + farm.bad || outcomes != account.accepted {

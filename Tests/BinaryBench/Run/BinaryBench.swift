@@ -7,13 +7,35 @@ package struct BinaryBench: Sendable {
     /// Seconds for the sender that waits after each push, in each experiment: the rest is extrapolated.
     package let budget: Double
 
-    package init(only letters: Set<String> = [], budget: Double = 45) {
+    /// Without the senders of the write-ups.
+    private let isFarmOnly: Bool
+    /// For the farm's logs.
+    private let folder: String
+
+    package init(
+        only letters: Set<String> = [], budget: Double = 45, isFarmOnly: Bool = false, folder: String
+    ) {
         experiments = Experiment.all.filter { letters.isEmpty || letters.contains($0.letter) }
         self.budget = budget
+        self.isFarmOnly = isFarmOnly
+        self.folder = folder
     }
 
     package func run(_ experiment: Experiment) async throws -> Finding {
-        var tallies = try await withThrowingTaskGroup(of: (Int, Tally).self) { group in
+        var tallies = isFarmOnly ? [] : try await historic(experiment)
+        let log = "\(folder)/farm-\(experiment.letter)"
+        let farm = try await FarmRun(experiment: experiment, logFile: log + ".log").run()
+        tallies.append(farm)
+        var other: Tally?
+        if experiment.comparesPaths {
+            other = try await FarmRun(experiment: experiment, path: .http2, logFile: log + "-http2.log").run()
+        }
+        tallies += [other].compactMap { $0 }
+        return Finding(experiment, tallies, Verdict(on: farm, beside: other, experiment))
+    }
+
+    private func historic(_ experiment: Experiment) async throws -> [Tally] {
+        try await withThrowingTaskGroup(of: (Int, Tally).self) { group in
             for (place, habit) in Habit.all.enumerated() {
                 group.addTask {
                     let run = HistoricRun(
@@ -25,13 +47,5 @@ package struct BinaryBench: Sendable {
             for try await one in group { all.append(one) }
             return all.sorted { $0.0 < $1.0 }.map(\.1)
         }
-        let farm = try await FarmRun(experiment: experiment).run()
-        tallies.append(farm)
-        var other: Tally?
-        if experiment.comparesPaths {
-            other = try await FarmRun(experiment: experiment, path: .http2).run()
-        }
-        tallies += [other].compactMap { $0 }
-        return Finding(experiment, tallies, Verdict(on: farm, beside: other, experiment))
     }
 }

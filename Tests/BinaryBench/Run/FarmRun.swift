@@ -6,6 +6,8 @@ import RESP
 struct FarmRun {
     let experiment: Experiment
     var path = GatewayPath.binary
+    /// Gets the farm's log.
+    var logFile: String?
     private static let jobSize = 1_000
     private static let patience = Duration.seconds(600)
 
@@ -18,6 +20,7 @@ struct FarmRun {
             "coordinator", BuiltProgram.path, ["coordinator", "--config", file], in: folder.path,
             prefix: prefix)
         let workers = try await ready(coordinator, file, folder.path)
+        defer { keep(coordinator.error) }
         let jobs = jobs()
         let before = workers.map(ProcessorTime.seconds(of:))
         let (texts, socket) = (jobs.map(\.text), redis.socket)
@@ -41,7 +44,16 @@ struct FarmRun {
         guard try await coordinator.wait() == .exited(0) else {
             throw Overdue(description: "the coordinator: \(coordinator.error.suffix(2_000))")
         }
-        return tally(try gateway.count(path), account, seconds, workerSeconds: killed == nil ? used : nil)
+        var tally = tally(
+            try gateway.count(path), account, seconds, workerSeconds: killed == nil ? used : nil)
+        let ends =
+            coordinator.error.split(separator: "killed(signal", omittingEmptySubsequences: false).count - 1
+        tally.crashes = ends - (killed == nil ? 0 : 1)
+        return tally
+    }
+
+    private func keep(_ log: String) {
+        if let logFile { try? log.write(toFile: logFile, atomically: true, encoding: .utf8) }
     }
 
     private func tally(
