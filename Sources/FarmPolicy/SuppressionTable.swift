@@ -73,7 +73,7 @@ package struct SuppressionTable: Sendable {
         let (oldKeys, oldValues) = (keys, values)
         let kept = oldKeys.indices.count { oldKeys[$0] != 0 && !isOver(oldValues[$0], at: now) }
         var size = 16
-        while 4 * (kept + 1) > 3 * size / 2 { size *= 2 }
+        while 8 * kept > 3 * size { size *= 2 }
         (keys, values) = ([UInt64](repeating: 0, count: size), [UInt64](repeating: 0, count: size))
         count = kept
         for (key, value) in zip(oldKeys, oldValues) where key != 0 && !isOver(value, at: now) {

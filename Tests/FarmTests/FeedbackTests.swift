@@ -5,7 +5,7 @@ import Testing
 extension BusyFarms {
     /// An app with a binary gateway, whose feedback service is the simulator's.
     struct FeedbackTests {
-        private static func farm(_ faults: [String] = [], interval: String = "1h") async throws -> Farm {
+        private static func farm(_ faults: [String] = [], interval: Int = 3600) async throws -> Farm {
             var options = Farm.Options()
             options.faults = faults
             options.simulatorOptions = ["--binary-port", "0", "--feedback-port", "0"]
@@ -71,7 +71,7 @@ extension BusyFarms {
         }
 
         @Test func `it is read on schedule, and one that says nothing more and stays is left`() async throws {
-            let farm = try await Self.farm(["feedback stay on"], interval: "1s")
+            let farm = try await Self.farm(["feedback stay on"], interval: 1)
             _ = try await farm.ready()
             let tokens = Tokens.make(2)
             for (number, token) in tokens.enumerated() {

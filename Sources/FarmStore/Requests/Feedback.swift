@@ -11,7 +11,7 @@ package struct AskForFeedback: Request {
         command.append("ask")
     }
 
-    /// The moment of the wish, in Unix milliseconds: ``ReadFeedback/State/served`` reaches it.
+    /// The moment of the wish, in Unix milliseconds: ``ReadFeedback/State/served`` is later then.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int64 {
         guard let moment = value.integer else { throw .unexpectedReply("feedback") }
         return moment

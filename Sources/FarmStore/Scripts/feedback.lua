@@ -4,7 +4,7 @@
 -- KEYS  1 prefix
 -- ARGV  ask | begin, intake token, reader, ms that it may take
 --       | end, reader, tuples, ms until the next reading, why it failed or ""
--- Reply ask: the moment of the wish in ms, which is served when `served` has reached it
+-- Reply ask: the moment of the wish in ms, which is served when `served` is later
 --       begin: [1, failures in a row], or [0, ms until it is worth asking again]
 --       end: 1, or 0 when another reader has begun since
 -- Fence begin: the intake's token: of all hosts its owner reads. OOM allowed: a few fields.
@@ -22,7 +22,7 @@ if op == 'begin' then
     -- No end is believed that is later than a reading may take: Redis's clock was put back.
     if old[1] and old[1] ~= ARGV[3] and busy > 0 and busy <= tonumber(ARGV[4]) then return { 0, busy } end
     local wait = tonumber(old[3] or '0') - t
-    if wait > 0 and tonumber(old[4] or '0') <= tonumber(old[5] or '0') then return { 0, wait } end
+    if wait > 0 and tonumber(old[4] or '-1') < tonumber(old[5] or '0') then return { 0, wait } end
     call('HSET', feedback, 'reader', ARGV[3], 'until', string.format('%d', t + ARGV[4]), 'begun_at', string.format('%d', t))
     return { 1, tonumber(old[6] or '0') }
 end

@@ -88,7 +88,7 @@ struct FeedbackReadCommand: ParsableCommand {
         of wish: Int64, _ app: String, _ client: FarmClient, _ deadline: ContinuousClock.Instant
     ) async throws(CommandFailure) -> Outcome {
         while ContinuousClock.now < deadline {
-            if let state = try await client.call(ReadFeedback(), app), state.served >= wish {
+            if let state = try await client.call(ReadFeedback(), app), state.served > wish {
                 return Outcome(app: app, tuples: state.tuples, error: state.error)
             }
             do { try await Loop.sleep(for: .milliseconds(100)) } catch { break }
