@@ -17,7 +17,12 @@ extension BusyFarms {
                 app.gateway = started.binary ?? ""
                 return [app]
             }
-            return try await Farm(options)
+            let farm = try await Farm(options)
+            // One at the start of all, which would take some of what the test is about.
+            try await eventually("the first reading is over") {
+                try farm.redis.client().run("HEXISTS", "{pushfarm:demo}:feedback", "ended_at").integer == 1
+            }
+            return farm
         }
 
         /// How many the simulator's list still has.
