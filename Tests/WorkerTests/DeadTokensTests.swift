@@ -77,7 +77,9 @@ import Testing
             try farm.follow(environment: "here")
             let dead = Self.entries(0..<10)
             #expect(await until { farm.sender.deadTokens.isWhole })
-            for entry in dead { farm.sender.deadTokens.note(entry.record, of: 0, at: 1_700_000_000) }
+            let now = farm.redis.clock.seconds
+            for entry in dead { farm.sender.deadTokens.note(entry.record, of: 0, at: now) }
+            #expect(farm.sender.deadTokens.shelf(of: 0)?.table.count == 10)
             farm.sender.pause()
             farm.sender.resume()
             #expect(await until { farm.sender.hold == nil })
