@@ -20,15 +20,18 @@ extension FuzzTarget {
     }
 
     private static let requests: [any Request.Type] = [
-        AcquireLeases.self, Audit.self, AuditPart.self, Blame.self, Checkout.self, ClaimResults.self,
-        CountResults.self, CreateResultsGroup.self, LatestJobs.self, Mend.self, Offer.self,
+        AcquireLeases.self, AskForFeedback.self, Audit.self, AuditPart.self, BeginFeedback.self, Blame.self,
+        Checkout.self, ClaimResults.self, CountResults.self, CreateResultsGroup.self, DropOldSuppressed.self,
+        EndFeedback.self, LatestJobs.self, Mend.self, Offer.self,
         Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadAccount.self, ReadAccused.self,
-        ReadDepths.self, ReadFullness.self, ReadGate.self, ReadOwners.self, ReadResults.self, Reclaim.self,
+        ReadDepths.self, ReadFeedback.self, ReadFullness.self, ReadGate.self, ReadOwners.self,
+        ReadResults.self,
+        ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,
         Refuse.self,
         ReleaseLeases.self, Release.self, RenewLeases.self, Report.self, Resume.self, ScanAccounts.self,
         ScanBatches.self,
         Settle.self,
-        Split.self, Submit.self, Take.self, TellEvent.self, WaitForJob.self,
+        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self, WaitForJob.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {
