@@ -25,11 +25,14 @@ import FarmStore
 
     enum Failure: Error, CustomStringConvertible {
         case cannotOpen(path: String, reason: String)
+        case cannotReplace(path: String, reason: String)
         case held(path: String, seconds: Int)
 
         var description: String {
             switch self {
             case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
+            case .cannotReplace(let path, let reason):
+                "workers of the coordinator before do not end, and their lock \(path) cannot be replaced: \(reason)"
             case .held(let path, let seconds):
                 "another coordinator of this state folder is running (it holds \(path) for more than \(seconds) s)"
             }
@@ -47,7 +50,10 @@ import FarmStore
         hasOrphans = try await !Self.lock(opened, within: patience, onWait)
         if hasOrphans {
             close(opened)
-            unlink(path)
+            // With the old file its holder's nonce would be taken for that of one who is gone.
+            guard unlink(path) == 0 || errno == ENOENT else {
+                throw Failure.cannotReplace(path: path, reason: String(cString: strerror(errno)))
+            }
             opened = try Self.opened(path)
             _ = try await Self.lock(opened, within: .zero)
         }
