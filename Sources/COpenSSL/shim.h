@@ -15,7 +15,6 @@ static inline long copenssl_set_sni(SSL *s, const char *host) { return SSL_set_t
 static inline long copenssl_ctx_set_min_version(SSL_CTX *c, int v) { return SSL_CTX_set_min_proto_version(c, v); }
 static inline long copenssl_ctx_set_max_version(SSL_CTX *c, int v) { return SSL_CTX_set_max_proto_version(c, v); }
 static inline long copenssl_ctx_set_mode(SSL_CTX *c, long mode) { return SSL_CTX_set_mode(c, mode); }
-static inline long copenssl_ctx_clear_mode(SSL_CTX *c, long mode) { return SSL_CTX_clear_mode(c, mode); }
 static inline long copenssl_ctx_set_session_cache_mode(SSL_CTX *c, long m) { return SSL_CTX_set_session_cache_mode(c, m); }
 static inline void copenssl_ctx_set_read_ahead(SSL_CTX *c, int on) { SSL_CTX_set_read_ahead(c, on); }
 static inline long copenssl_ctx_add1_chain_cert(SSL_CTX *c, X509 *x) { return SSL_CTX_add1_chain_cert(c, x); }

@@ -18,13 +18,19 @@ package struct AppSetup: Equatable, Sendable {
         package var quietMilliseconds: UInt32
         /// Connections that are given up end with a push that is known to be refused.
         package var endsWithSentinel: Bool
+        /// The gateway's TLS is asked what its program has read.
+        package var asksIfRead: Bool
         /// Pushes that a worker may have sent without knowing their outcome.
         package var window: UInt32
 
-        package init(command: UInt8, quietMilliseconds: UInt32, endsWithSentinel: Bool, window: UInt32) {
+        package init(
+            command: UInt8, quietMilliseconds: UInt32, endsWithSentinel: Bool, asksIfRead: Bool,
+            window: UInt32
+        ) {
             self.command = command
             self.quietMilliseconds = quietMilliseconds
             self.endsWithSentinel = endsWithSentinel
+            self.asksIfRead = asksIfRead
             self.window = window
         }
     }
@@ -97,6 +103,7 @@ extension AppSetup {
             writer.number(binary.command)
             writer.number(binary.quietMilliseconds)
             writer.number(UInt8(binary.endsWithSentinel ? 1 : 0))
+            writer.number(UInt8(binary.asksIfRead ? 1 : 0))
             writer.number(binary.window)
         }
         writer.text(proxyHost)
@@ -125,12 +132,13 @@ extension AppSetup {
         case 0: binary = nil
         case 1:
             let (command, quiet): (UInt8, UInt32) = (try reader.number(), try reader.number())
-            let sentinel: UInt8 = try reader.number()
+            let (sentinel, asks): (UInt8, UInt8) = (try reader.number(), try reader.number())
             guard command <= 2 else { throw .unknownKind(command) }
             guard sentinel <= 1 else { throw .unknownKind(sentinel) }
+            guard asks <= 1 else { throw .unknownKind(asks) }
             binary = Binary(
                 command: command, quietMilliseconds: quiet, endsWithSentinel: sentinel == 1,
-                window: try reader.number())
+                asksIfRead: asks == 1, window: try reader.number())
         default: throw .unknownKind(speaksBinary)
         }
         proxyHost = try reader.text()

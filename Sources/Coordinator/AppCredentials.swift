@@ -248,6 +248,7 @@ extension AppSetup.Binary {
     fileprivate init(_ gateway: BinaryGateway) {
         self.init(
             command: gateway.command, quietMilliseconds: UInt32(clamping: gateway.quietTime.milliseconds),
-            endsWithSentinel: gateway.endsWithSentinel, window: UInt32(clamping: gateway.window))
+            endsWithSentinel: gateway.endsWithSentinel, asksIfRead: gateway.asksIfRead,
+            window: UInt32(clamping: gateway.window))
     }
 }

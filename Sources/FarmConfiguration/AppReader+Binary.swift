@@ -19,6 +19,9 @@ extension AppReader {
         if let sentinel = try reader.choice(group.appending("sentinel"), as: Switch.self) {
             binary.endsWithSentinel = sentinel == .true
         }
+        if let asks = try reader.choice(group.appending("key_updates"), as: Switch.self) {
+            binary.asksIfRead = asks == .true
+        }
         if let window = try reader.number(group.appending("window"), in: 1...1_000_000) {
             binary.window = window
         }
@@ -35,7 +38,7 @@ extension AppReader {
     }
 
     func refuseBinaryKeys() throws(ConfigurationError) {
-        let group = ["command", "quiet_time", "sentinel", "window"].map {
+        let group = ["command", "quiet_time", "sentinel", "key_updates", "window"].map {
             app.appending("binary").appending($0)
         }
         for key in group + ["feedback", "feedback_interval"].map({ app.appending($0) })

@@ -6,6 +6,8 @@ package struct BinaryGateway: Sendable, Equatable {
     package var quietTime: Duration = .seconds(1)
     /// Connections that are given up end with a push that is known to be refused: the reply proves the others.
     package var endsWithSentinel = false
+    /// Its TLS is asked, by KeyUpdates of TLS 1.3, what its program has read.
+    package var asksIfRead = true
     /// Pushes that one worker may have sent without knowing their outcome.
     package var window = 262_144
     /// Where dead tokens are read; nil: nowhere.

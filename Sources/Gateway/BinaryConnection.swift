@@ -20,6 +20,8 @@ import Transport
     ) {
         self.stream = stream
         self.listener = listener
+        var settings = settings
+        settings.asksIfRead = settings.asksIfRead && stream.hasKeyUpdates
         exchange = BinaryExchange(
             settings, experience: experience, generation: generation, timeout: timeout, at: .now)
         stream.onBytes = { [unowned self] bytes in
@@ -87,15 +89,20 @@ import Transport
         stream.readNow()
         guard !exchange.hasEnded else { return }
         exchange.left(allBut: stream.queuedBytes, at: .now)
-        exchange.look(unread: stream.unreadByPeer, at: .now)
-        stream.watchesPeer = exchange.openPushes > 0
-        if exchange.wantsWrite { stream.setNeedsFlush() }
+        exchange.look(
+            unread: exchange.needsClock ? stream.unreadByPeer : 0, answers: stream.keyUpdates, at: .now)
+        stream.watchesPeer = exchange.needsClock && exchange.openPushes > 0
+        if exchange.wantsWrite || exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }
         tellEvents()
     }
 
     /// Asked when all that was handed over has left.
     private func fill(_ output: inout OutputBuffer) {
         exchange.left(allBut: 0, at: .now)
+        if exchange.wantsAnswer(at: .now) {
+            stream.requestKeyUpdate()
+            exchange.asked(at: .now)
+        }
         output.append(upTo: 64 << 10) { exchange.fill($0) }
     }
 

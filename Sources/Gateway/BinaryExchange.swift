@@ -16,6 +16,7 @@ class BinaryExchange {
     /// In which the peer's machine must have taken what it was sent.
     private let timeout: Duration
     private var window: SendWindow
+    private var proof = ReadProof()
     private var output = OutputBuffer()
     private var reply = BinaryReply.Reader()
     private var events = ExchangeEvents()
@@ -25,7 +26,7 @@ class BinaryExchange {
     private var handed: UInt64 = 0
     /// Bytes that the gateway has not read, as far as is known.
     private var unread = 0
-    /// Since when nothing has moved, while there is something to move.
+    /// When something moved last, or had no reason to.
     private var movedAt: Instant
     /// The push in the window must not have company.
     private var isAlone = false
@@ -171,25 +172,67 @@ class BinaryExchange {
 
     /// Looks at what has become safe by quiet; every ``tickInterval``, and only after everything that has come was read.
     ///
-    /// - Parameter unread: bytes that have left and that the gateway has probably not read yet.
-    func look(unread: Int, at now: Instant) {
+    /// - Parameters:
+    ///   - unread: bytes that have left and that the gateway has probably not read yet; looked at only if ``needsClock``.
+    ///   - answers: to what was ``asked(at:)``, so far.
+    func look(unread: Int, answers: Int, at now: Instant) {
         guard !isOver else { return }
         // Whoever stood still has heard nothing, and what was sent to him meanwhile may be on its way again.
         if now - lookedAt > Self.longestGap { window.restartQuiet(at: now) }
         lookedAt = now
-        if unread < self.unread { movedAt = now }
-        self.unread = unread
-        if window.arrived(allBut: unread, at: now) { movedAt = now }
-        accept(window.safe(after: experience.quiet.current, at: now))
+        if proof.answered(answers) { (experience.answersQuestions, movedAt) = (true, now) }
+        if needsClock { trustClock(unread: unread, at: now) } else { trustAnswers(at: now) }
         resize()
         finishIfDone()
         if isOver { return }
         if window.isEmpty {
             if now - movedAt > Self.longestIdle { finish("idle for too long") }
-        } else if !window.hasArrived, now - movedAt > timeout {
+        } else if !isWaiting(at: now) {
+            movedAt = now
+        } else if now - movedAt > timeout {
+            experience.answersQuestions = experience.answersQuestions && proof.hasAnswers
             finish("the gateway took nothing for \(timeout)")
         }
     }
+
+    /// Quiet counts from when the gateway has read the bytes, until when it was heard last: both are proven.
+    private func trustAnswers(at now: Instant) {
+        window.arrived(upTo: proof.readUpTo, at: now)
+        if let heardUntil = proof.heardUntil {
+            accept(window.safe(after: experience.quiet.current, at: heardUntil))
+        }
+    }
+
+    /// Nothing tells what the gateway has read but the room that its machine offers.
+    private func trustClock(unread: Int, at now: Instant) {
+        if unread < self.unread { movedAt = now }
+        self.unread = unread
+        if window.arrived(allBut: unread, at: now) { movedAt = now }
+        accept(window.safe(after: experience.quiet.current, at: now))
+    }
+
+    /// There is something that the gateway ought to take, or to say.
+    private func isWaiting(at now: Instant) -> Bool {
+        needsClock ? !window.hasArrived : !window.hasLeft || needsAnswer(at: now)
+    }
+
+    // MARK: Questions
+
+    /// The gateway has answered no question so far, or cannot be asked.
+    var needsClock: Bool { !settings.asksIfRead || !experience.answersQuestions }
+
+    /// It should be ``asked(at:)`` whether the gateway has read what has left.
+    func wantsAnswer(at now: Instant) -> Bool {
+        settings.asksIfRead && !isOver && needsAnswer(at: now) && proof.mayAsk(at: now)
+    }
+
+    /// An answer would say of something that it has arrived, or that it is safe.
+    private func needsAnswer(at now: Instant) -> Bool {
+        window.isUnderWay || window.nextSafe(after: experience.quiet.current).map { $0 <= now } ?? false
+    }
+
+    /// The gateway's TLS is asked for an answer behind all that was handed over.
+    func asked(at now: Instant) { proof.asked(behind: handed, at: now) }
 
     // MARK: What becomes of pushes
 

@@ -50,7 +50,6 @@ package final class TLSContext {
         copenssl_ctx_set_max_version(pointer, maximum.number)
         SSL_CTX_set_options(pointer, copenssl_op_no_renegotiation)
         copenssl_ctx_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
-        copenssl_ctx_clear_mode(pointer, Int(SSL_MODE_AUTO_RETRY))
         // Partial writes and a moving buffer: the caller's buffer goes on growing while OpenSSL waits to
         // write.
         let modes =

@@ -11,6 +11,7 @@ package struct TLSSession: ~Copyable {
 
     let ssl: OpaquePointer
     private let context: TLSContext
+    private let peersKeyUpdates = Count()
 
     /// Our side calls `serverName`.
     ///
@@ -107,6 +108,27 @@ package struct TLSSession: ~Copyable {
         return .bytes(total)
     }
 
+    /// Asks the peer to change its keys (RFC 8446, section 4.6.3), which it does when its program has read all that was written
+    /// before; ``keyUpdates`` counts it. OpenSSL's own servers do it only when they read the next record after.
+    ///
+    /// Only while no write waits for room. Not done: call again before anything is written.
+    ///
+    /// - Throws: with TLS 1.2 too, which has nothing like it: see ``hasKeyUpdates``.
+    package func requestKeyUpdate() throws(TLSError) -> TLSProgress {
+        ERR_clear_error()
+        if SSL_in_init(ssl) == 0 {
+            peersKeyUpdates.watch(ssl)
+            guard SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 else { throw .taken() }
+        }
+        return try handshake()
+    }
+
+    /// Whether the peer can be asked to change its keys.
+    package var hasKeyUpdates: Bool { SSL_version(ssl) >= TLS1_3_VERSION }
+
+    /// How often the peer has changed its keys, since it was first asked to.
+    package var keyUpdates: Int { peersKeyUpdates.value }
+
     /// Says goodbye (close_notify). Done when it is written; the peer's own goodbye comes out of
     /// ``read(into:)``.
     package func shutdown() throws(TLSError) -> TLSProgress {
@@ -137,6 +159,22 @@ package struct TLSSession: ~Copyable {
         case SSL_ERROR_SYSCALL where ERR_peek_error() == 0:
             throw systemError == 0 ? .cut : .system(systemError)
         default: throw .taken(verification: SSL_get_verify_result(ssl))
+        }
+    }
+}
+
+/// Counts what OpenSSL tells only to a callback.
+private final class Count {
+    var value = 0
+
+    /// Counts the peer's key updates from now on; the session must not live longer than this.
+    func watch(_ ssl: OpaquePointer) {
+        SSL_ctrl(ssl, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, Unmanaged.passUnretained(self).toOpaque())
+        SSL_set_msg_callback(ssl) { isWritten, _, type, bytes, length, _, count in
+            guard isWritten == 0, type == SSL3_RT_HANDSHAKE, length > 0, let bytes, let count,
+                bytes.load(as: UInt8.self) == SSL3_MT_KEY_UPDATE
+            else { return }
+            Unmanaged<Count>.fromOpaque(count).takeUnretainedValue().value += 1
         }
     }
 }

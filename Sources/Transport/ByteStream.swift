@@ -31,6 +31,7 @@ package import TLS
     /// TLS cannot read before it has written something of its own.
     private var readWaitsForRoom = false
     private var flushIsDue = false
+    private var keyUpdateIsDue = false
     private var readIsDue = false
     private var isOpen = true
     private var isClosing = false
@@ -77,6 +78,16 @@ package import TLS
         get { lag.isWatched }
         set { if isOpen { lag.watch(newValue, descriptor) } }
     }
+
+    /// Whether the peer's TLS can be asked, with ``requestKeyUpdate()``, if its program has read what it was sent.
+    package var hasKeyUpdates: Bool { channel.withSession { $0.hasKeyUpdates } ?? false }
+
+    /// How often the peer's TLS has answered.
+    package var keyUpdates: Int { channel.withSession { $0.keyUpdates } ?? 0 }
+
+    /// Asks the peer's TLS for an answer that it gives when the peer's program has read all that was sent before. Only out of
+    /// ``source``, when nothing is waiting to be sent, and if ``hasKeyUpdates``.
+    package func requestKeyUpdate() { keyUpdateIsDue = true }
 
     /// Reads what has come, now: for what must not be judged by the clock alone.
     package func readNow() { read() }
@@ -196,18 +207,31 @@ package import TLS
         var writes = 0
         while isOpen, !waitsForRoom {
             if output.isEmpty { fill() }
-            guard isOpen, !output.isEmpty else { break }
+            if keyUpdateIsDue { sendKeyUpdate() }
+            guard isOpen, !waitsForRoom, !output.isEmpty else { break }
             guard writes < Self.writesPerTurn || isClosing else { return setNeedsFlush() }
             writes += 1
             switch channel.write(descriptor, output.front) {
             case .bytes(let count): output.consume(count)
             case .wait: waitForRoom()
-            case .end(let end):
-                readRest()
-                return finish(end)
+            case .end(let end): return finishAfterRest(end)
             }
         }
         output.trim()
+    }
+
+    private func sendKeyUpdate() {
+        guard isOpen else { return }
+        switch channel.requestKeyUpdate() {
+        case .bytes: keyUpdateIsDue = false
+        case .wait: waitForRoom()
+        case .end(let end): finishAfterRest(end)
+        }
+    }
+
+    private func finishAfterRest(_ end: StreamEnd) {
+        readRest()
+        finish(end)
     }
 
     /// What the peer said before it went is still there, such as answers and why it went.

@@ -71,6 +71,21 @@ enum Channel: ~Copyable {
         }
     }
 
+    /// Asks the peer's TLS for an answer, if there is one.
+    func requestKeyUpdate() -> Step {
+        switch self {
+        case .plain: return .bytes(0)
+        case .tls(let session):
+            do {
+                switch try session.requestKeyUpdate() {
+                case .done: return .bytes(0)
+                case .wantRead: return .wait(.readable)
+                case .wantWrite: return .wait(.writable)
+                }
+            } catch { return .end(.failed(.tls(error))) }
+        }
+    }
+
     func sayGoodbye() {
         switch self {
         case .plain: break

@@ -27,7 +27,7 @@ extension BinarySettings {
         self.init(
             command: BinaryCommand(rawValue: setup.command) ?? .framed,
             quietTime: .milliseconds(Int64(setup.quietMilliseconds)),
-            endsWithSentinel: setup.endsWithSentinel,
+            endsWithSentinel: setup.endsWithSentinel, asksIfRead: setup.asksIfRead,
             window: Int(setup.window))
     }
 }

@@ -54,7 +54,7 @@ struct FarmConfigurationTests {
                 feedback: tls://feedback.example:99
                 feedback_interval: 60
                 connections: 4
-                binary: { command: 1, quiet_time: 1.5, sentinel: true, window: 10_000 }
+                binary: { command: 1, quiet_time: 1.5, sentinel: true, key_updates: false, window: 10_000 }
             """
         let farm = try read(text)
         let old = try #require(farm.app(named: "old"))
@@ -65,7 +65,7 @@ struct FarmConfigurationTests {
         let tuned = try #require(farm.app(named: "tuned"))
         #expect(tuned.gateway == HostPort(host: "::1", port: 2200) && tuned.connections == 4)
         let own = try #require(tuned.binary)
-        #expect(own.command == 1 && own.quietTime == .milliseconds(1500) && own.endsWithSentinel)
+        #expect(own.command == 1 && own.quietTime == .milliseconds(1500) && own.endsWithSentinel && !own.asksIfRead)
         #expect(own.window == 10_000 && own.feedback?.port == 99 && own.feedbackInterval == .seconds(60))
         #expect(try read(sample).app(named: "demo")?.binary == nil)
     }

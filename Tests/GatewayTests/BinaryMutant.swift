@@ -13,6 +13,7 @@ struct BinaryMutant: Sendable, CustomStringConvertible {
         BinaryMutant(description: "tells what is unprocessed twice", type: Talkative.self),
         BinaryMutant(description: "takes what follows a refused push for accepted", type: Naive.self),
         BinaryMutant(description: "does not wait for the peer to have what it was sent", type: Careless.self),
+        BinaryMutant(description: "takes a question for its answer", type: Credulous.self),
         BinaryMutant(description: "is deaf to replies", type: Deaf.self),
         BinaryMutant(description: "forgets what was not sent at the end", type: Forgetful.self),
         BinaryMutant(description: "never looks at the clock", type: Timeless.self),
@@ -20,9 +21,9 @@ struct BinaryMutant: Sendable, CustomStringConvertible {
 }
 
 private final class Hasty: BinaryExchange {
-    override func look(unread: Int, at now: Instant) {
-        super.look(unread: unread, at: now)
-        super.look(unread: unread, at: now + .milliseconds(700))
+    override func look(unread: Int, answers: Int, at now: Instant) {
+        super.look(unread: unread, answers: answers, at: now)
+        super.look(unread: unread, answers: answers, at: now + .milliseconds(700))
     }
 }
 
@@ -48,7 +49,22 @@ private final class Naive: BinaryExchange {
 }
 
 private final class Careless: BinaryExchange {
-    override func look(unread: Int, at now: Instant) { super.look(unread: 0, at: now) }
+    override func look(unread: Int, answers: Int, at now: Instant) {
+        super.look(unread: 0, answers: answers, at: now)
+    }
+}
+
+private final class Credulous: BinaryExchange {
+    private var questions = 0
+
+    override func asked(at now: Instant) {
+        questions += 1
+        super.asked(at: now)
+    }
+
+    override func look(unread: Int, answers: Int, at now: Instant) {
+        super.look(unread: unread, answers: answers == 0 ? 0 : questions, at: now)
+    }
 }
 
 private final class Deaf: BinaryExchange {
@@ -63,5 +79,5 @@ private final class Forgetful: BinaryExchange {
 }
 
 private final class Timeless: BinaryExchange {
-    override func look(unread: Int, at now: Instant) {}
+    override func look(unread: Int, answers: Int, at now: Instant) {}
 }

@@ -29,9 +29,18 @@ final class BinarySimulation {
         static let laziness = Troubles(rawValue: 64)
         /// Connections are closed without a word when they have carried a hundred pushes, always.
         static let earlyCloses = Troubles(rawValue: 128)
+        /// The gateway's program stands still for seconds: neither reads nor replies.
+        static let starvation = Troubles(rawValue: 256)
         static let all: Troubles = [
-            .badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness,
+            .badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness, .starvation,
         ]
+    }
+
+    /// When a gateway's TLS answers questions.
+    private enum Answers: CaseIterable {
+        case never, whenRead
+        /// When the next one is read.
+        case oneLater
     }
 
     private final class Link {
@@ -43,6 +52,12 @@ final class BinarySimulation {
         var unread: [UInt8] = []
         var reply: [UInt8] = []
         var sent: [UInt32: Bool] = [:]
+        /// Bytes that were handed over, those that the peer has read, and those that came before each question.
+        var handed = 0
+        var read = 0
+        var questions: [Int] = []
+        var answers = 0
+        var standsStillUntil: ContinuousClock.Instant?
 
         init(_ exchange: BinaryExchange, _ peer: BinaryPeer) {
             (self.exchange, self.peer) = (exchange, peer)
@@ -52,6 +67,7 @@ final class BinarySimulation {
     private var random: SplitMix
     private let troubles: Troubles
     private let settings: BinarySettings
+    private let answers: Answers
     private let experience: BinaryExperience
     private let type: BinaryExchange.Type
     private let count: UInt32
@@ -70,6 +86,7 @@ final class BinarySimulation {
         random = SplitMix(seed: seed)
         (self.troubles, self.settings, self.type) = (troubles, settings, type)
         experience = BinaryExperience(settings)
+        answers = Answers.allCases.randomElement(using: &random) ?? .never
         count = UInt32.random(in: 1...900, using: &random)
         waiting = Array(0..<count)
     }
@@ -137,6 +154,12 @@ final class BinarySimulation {
         if troubles.contains(.farewells), chance(300) { link.peer.shutDown(at: now) }
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
+        // Only who answers can show it.
+        if troubles.contains(.starvation), chance(300), experience.answersQuestions,
+            link.standsStillUntil.map({ $0 <= now }) ?? true
+        {
+            link.standsStillUntil = now + .milliseconds(int(500...6000))
+        }
     }
 
     // MARK: Bytes
@@ -169,9 +192,14 @@ final class BinarySimulation {
     private func fill(_ link: Link) {
         if link.queued.isEmpty {
             link.exchange.left(allBut: 0, at: now)
+            if link.exchange.wantsAnswer(at: now) {
+                link.questions.append(link.handed)
+                link.exchange.asked(at: now)
+            }
             let room = UnsafeMutableRawBufferPointer.allocate(byteCount: int(1...4000), alignment: 1)
             defer { room.deallocate() }
             link.queued += room[..<link.exchange.fill(room)]
+            link.handed += link.queued.count
         }
         let count = chance(4) ? int(0...200) : link.queued.count
         link.flying += link.queued.prefix(count)
@@ -185,11 +213,22 @@ final class BinarySimulation {
             link.unread += link.flying.prefix(count)
             link.flying.removeFirst(min(count, link.flying.count))
         }
+        if let until = link.standsStillUntil, until > now { return }
+        // Its timers come first when it goes on.
+        if let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
         let isLazy = !isCalm && troubles.contains(.laziness)
         let count = isLazy ? (chance(20) ? int(0...2000) : 0) : link.unread.count
         link.peer.read(Array(link.unread.prefix(count)), at: now)
+        link.read += min(count, link.unread.count)
         link.unread.removeFirst(min(count, link.unread.count))
-        if let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
+        // A gateway that has closed reads no more.
+        guard link.peer.farewell.map({ $0.closesAt > now }) ?? true else { return }
+        let questionsRead = link.questions.count { $0 <= link.read }
+        switch answers {
+        case .never: break
+        case .whenRead: link.answers = questionsRead
+        case .oneLater: link.answers = max(0, questionsRead - 1)
+        }
     }
 
     private func receive(_ link: Link) throws {
@@ -200,7 +239,8 @@ final class BinarySimulation {
             part.withUnsafeBytes { link.exchange.receive($0, at: now) }
             try drain(link)
         }
-        if let farewell = link.peer.farewell, farewell.closesAt <= now, link.reply.isEmpty,
+        if let farewell = link.peer.farewell, farewell.closesAt <= now, farewell.reply == nil,
+            link.reply.isEmpty,
             !link.exchange.hasEnded
         {
             link.exchange.left(allBut: link.queued.count, at: now)
@@ -211,10 +251,11 @@ final class BinarySimulation {
 
     private func look(_ link: Link) throws {
         // Everything that has come is read before the clock is looked at.
-        while !link.reply.isEmpty, !link.exchange.hasEnded { try receive(link) }
+        repeat { try receive(link) } while !link.reply.isEmpty && !link.exchange.hasEnded
         guard !link.exchange.hasEnded else { return }
         link.exchange.left(allBut: link.queued.count, at: now)
-        link.exchange.look(unread: link.flying.count + link.unread.count, at: now)
+        link.exchange.look(
+            unread: link.flying.count + link.unread.count, answers: link.answers, at: now)
         try drain(link)
     }
 

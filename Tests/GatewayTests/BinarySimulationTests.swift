@@ -11,7 +11,8 @@ import Testing
     private static let troubles: [BinarySimulation.Troubles] = [
         [], .badTokens, [.badTokens, .farewells], [.badTokens, .closes], [.badTokens, .slowness],
         [.badTokens, .pauses],
-        [.badTokens, .retirement], [.badTokens, .laziness], .all, [.closes, .earlyCloses],
+        [.badTokens, .retirement], [.badTokens, .laziness], [.badTokens, .starvation], .all,
+        [.closes, .earlyCloses],
     ]
 
     private func play(

@@ -76,6 +76,29 @@ import Testing
         }
     }
 
+    @Test func `a program that does not read does not answer, whatever its machine has taken`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(.tls).connect()
+            #expect(client.stream.hasKeyUpdates)
+            server.stream.isReading = false
+            var questions = 0
+            client.stream.source = { output in
+                guard questions < 2 else { return }
+                questions += 1
+                client.stream.requestKeyUpdate()
+                Array("\(questions)".utf8).withUnsafeBytes { output.append($0) }
+            }
+            client.stream.setNeedsFlush()
+            #expect(await until { questions == 2 && client.stream.queuedBytes == 0 })
+            server.write("alive")
+            #expect(try await client.expect("alive"))
+            #expect(client.stream.keyUpdates == 0)
+            server.stream.isReading = true
+            #expect(try await server.expect("12"))
+            #expect(await until { client.stream.keyUpdates > 0 })
+        }
+    }
+
     @Test(arguments: Kind.allCases) func `close sends what was written before`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()

@@ -104,18 +104,31 @@ package struct SendWindow: ~Copyable {
     /// - Returns: whether more has arrived than before.
     @discardableResult
     package mutating func arrived(allBut unread: Int, at now: Instant) -> Bool {
-        let limit = left > UInt64(unread) ? left - UInt64(unread) : 0
+        arrived(upTo: left > UInt64(unread) ? left - UInt64(unread) : 0, at: now)
+    }
+
+    /// The peer has read the first `end` bytes of the connection.
+    ///
+    /// - Returns: whether more has arrived than before.
+    @discardableResult
+    package mutating func arrived(upTo end: UInt64, at now: Instant) -> Bool {
         var isMore = false
         for index in marks.indices where marks[index].arrivedAt == nil {
-            guard marks[index].end <= limit else { break }
+            guard marks[index].end <= end else { break }
             marks[index].arrivedAt = now
             isMore = true
         }
         return isMore
     }
 
+    /// Some of what has left has not arrived, as far as is known.
+    package var isUnderWay: Bool { marks.last.map { $0.arrivedAt == nil } ?? false }
+
+    /// Everything that was written has left.
+    package var hasLeft: Bool { left == written }
+
     /// Everything that was written has left and arrived.
-    package var hasArrived: Bool { left == written && marks.last?.arrivedAt != nil || entries.isEmpty }
+    package var hasArrived: Bool { hasLeft && marks.last?.arrivedAt != nil || entries.isEmpty }
 
     // MARK: What becomes of them
 
@@ -134,7 +147,7 @@ package struct SendWindow: ~Copyable {
         for index in marks.indices where marks[index].arrivedAt != nil { marks[index].arrivedAt = now }
     }
 
-    /// When ``safe(after:at:)`` can next find something; nil: not before more has left or arrived.
+    /// From when on ``safe(after:at:)`` finds something; nil: not before more has left or arrived.
     package func nextSafe(after quiet: Duration) -> Instant? {
         marks.first.flatMap { $0.arrivedAt }?.advanced(by: quiet)
     }

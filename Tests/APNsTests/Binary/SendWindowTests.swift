@@ -71,6 +71,22 @@ import Testing
         #expect(window.safe(after: Self.quiet, at: at(6200)) == 2)
     }
 
+    @Test func `what is known to be read has arrived, and the rest is under way`() {
+        var window = window(4, left: 0)
+        let quiet = Duration.seconds(1)
+        #expect((window.isUnderWay, window.hasLeft) == (false, false))
+        window.left(200, at: at(10))
+        window.left(400, at: at(20))
+        #expect((window.isUnderWay, window.hasLeft) == (true, true))
+        #expect(window.nextSafe(after: quiet) == nil)
+        let steps = [(199, 30), (399, 40), (399, 50), (400, 60)].map { window.arrived(upTo: $0, at: at($1)) }
+        #expect(steps == [false, true, false, true])
+        #expect((window.isUnderWay, window.hasArrived) == (false, true))
+        #expect(window.nextSafe(after: quiet) == at(1040))
+        let safe = window.safe(after: quiet, at: at(1040))
+        #expect(safe == 2)
+    }
+
     @Test func `quiet begins anew when nobody was listening`() {
         var window = window(3)
         window.restartQuiet(at: at(5000))

@@ -1,0 +1,60 @@
+import DequeModule
+
+/// What a peer's TLS proves about its program, without a socket and a clock: the *n*th of its answers says that the program has
+/// read everything that was sent before the *n*th question.
+///
+/// A question is a KeyUpdate of TLS 1.3 that asks for one back. An answer never comes before what it answers, so that the *n*th
+/// answers the *n*th question or a later one. OpenSSL's servers answer a question when they read the next one, and so
+/// an open question gets company, twice within ``interval`` and then once in ``patience``.
+struct ReadProof {
+    typealias Instant = ContinuousClock.Instant
+
+    private struct Question {
+        /// Bytes of the connection that were sent before it.
+        var end: UInt64
+        var askedAt: Instant
+    }
+
+    private var open = Deque<Question>()
+    private var answers = 0
+    private var lastAskedAt: Instant?
+    /// The peer has read the first so many bytes.
+    private(set) var readUpTo: UInt64 = 0
+    /// What the peer said until then has been heard: it answered a question that was asked then.
+    private(set) var heardUntil: Instant?
+
+    /// Between two questions.
+    static let interval = Duration.milliseconds(50)
+    private static let patience = Duration.seconds(1)
+    /// BoringSSL ends a connection with more than 32 changes of keys and no data between them.
+    private static let mostOpen = 16
+
+    var hasAnswers: Bool { answers > 0 }
+
+    /// Whether another question may be asked now.
+    func mayAsk(at now: Instant) -> Bool {
+        guard let lastAskedAt else { return true }
+        let since = now - lastAskedAt
+        return since >= Self.interval
+            && (open.count < 2 || since >= Self.patience && open.count < Self.mostOpen)
+    }
+
+    /// A question goes behind the first `end` bytes of the connection.
+    mutating func asked(behind end: UInt64, at now: Instant) {
+        open.append(Question(end: end, askedAt: now))
+        lastAskedAt = now
+    }
+
+    /// `total` answers have come so far, and everything that came before them was looked at.
+    ///
+    /// - Returns: whether they are more than before.
+    mutating func answered(_ total: Int) -> Bool {
+        guard total > answers else { return false }
+        for _ in answers..<total {
+            guard let question = open.popFirst() else { break }
+            (readUpTo, heardUntil) = (question.end, question.askedAt)
+        }
+        answers = total
+        return true
+    }
+}

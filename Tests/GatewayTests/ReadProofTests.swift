@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Gateway
+
+@Suite struct ReadProofTests {
+    private let start = ContinuousClock.now
+    private func at(_ milliseconds: Int) -> ReadProof.Instant { start + .milliseconds(milliseconds) }
+
+    @Test func `each answer proves what was sent before its question`() {
+        var proof = ReadProof()
+        #expect(!proof.hasAnswers && proof.readUpTo == 0 && proof.heardUntil == nil)
+        proof.asked(behind: 100, at: at(0))
+        proof.asked(behind: 250, at: at(60))
+        #expect(proof.answered(1) && proof.readUpTo == 100 && proof.heardUntil == at(0))
+        #expect(!proof.answered(1) && proof.readUpTo == 100)
+        proof.asked(behind: 300, at: at(120))
+        #expect(proof.answered(3) && proof.readUpTo == 300 && proof.heardUntil == at(120) && proof.hasAnswers)
+    }
+
+    @Test func `more answers than questions prove nothing`() {
+        var proof = ReadProof()
+        #expect(proof.answered(2) && proof.readUpTo == 0 && proof.heardUntil == nil)
+        proof.asked(behind: 100, at: at(0))
+        #expect(!proof.answered(2) && proof.readUpTo == 0)
+    }
+
+    @Test func `an open question gets company, and then hardly more`() {
+        var proof = ReadProof()
+        var asked: [Int] = []
+        for milliseconds in 0..<60_000 where proof.mayAsk(at: at(milliseconds)) {
+            proof.asked(behind: 100, at: at(milliseconds))
+            asked.append(milliseconds)
+        }
+        #expect(asked == [0, 50] + (1...14).map { 50 + $0 * 1000 })
+        #expect(proof.answered(15) && proof.mayAsk(at: at(60_000)))
+    }
+}
