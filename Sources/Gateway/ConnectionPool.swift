@@ -51,6 +51,15 @@ import Transport
     /// Pushes that all connections together allow to be open.
     package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
 
+    /// Pushes that another connection would take, if one more may be made: whoever has them in hand finds out that it is needed.
+    ///
+    /// 0 over HTTP/2, whose streams are free again within milliseconds; a binary window is full for seconds.
+    package var headroom: Int {
+        guard let plan, case .binary = plan.wire, connections.count(where: { !$0.isSpent }) < plan.connections
+        else { return 0 }
+        return experience?.pace.window ?? 0
+    }
+
     /// From now on connections are made by this plan; those of an older one are retired.
     package func follow(_ plan: GatewayPlan?) {
         self.plan = plan

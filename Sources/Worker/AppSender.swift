@@ -216,7 +216,7 @@ import PushModel
 
     // MARK: Batches
 
-    private var limit: Int { min(max(pool.limit, Self.leastWindow), mostWindow) }
+    private var limit: Int { min(max(pool.limit + pool.headroom, Self.leastWindow), mostWindow) }
     var wantsBatches: Bool { hold == nil && context.mayStart && breakerAllows }
     /// A probe needs a push as well.
     private var breakerAllows: Bool {

@@ -120,6 +120,14 @@ import Testing
         #expect(campaign.sent.count == 256)
     }
 
+    @Test(arguments: [5, 300, 999])
+    func `among more than 256 it costs five`(position: Int) throws {
+        try desk.split([("j1", 1000)])
+        let campaign = try run([position], .kill)
+        #expect(campaign.crashes == 5 && campaign.poisoned == [position])
+        #expect(campaign.sent.count == 1000)
+    }
+
     @Test func `amid other kills it takes longer, and is found all the same`() throws {
         try desk.split([("j1", 64)])
         let campaign = try run([20], .killAmidOthers)
@@ -131,14 +139,14 @@ import Testing
         _ = try desk.checkout("a", credit: 1000)
         _ = try reclaim("a", .kill(hadSent: true, recent: 1))
         let batch = try #require(try desk.checkout("b", credit: 1000).batches.first)
-        #expect(batch.caution == Caution(suspect: 256, group: 32, isAlone: false))
-        #expect(batch.granted == 32)
+        #expect(batch.caution == Caution(suspect: 256, group: 64, isAlone: false))
+        #expect(batch.granted == 64)
         // As positions are handed over the window moves on, without waiting for all of it.
         guard
             case .taken(let state) = try desk.report(
                 batch, 0..<10, entry: Desk.delivered("j1", 10), worker: "b", wanted: 256)
         else { throw StoreError.unexpectedReply("not taken") }
-        #expect(state.granted == 42)
+        #expect(state.granted == 74)
     }
 
     @Test func `a worker that is killed with other pushes in the air acquits the batch that it held`() throws
