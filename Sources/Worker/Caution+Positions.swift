@@ -14,7 +14,7 @@ extension Caution {
         for position in positions.indices.prefix(suspect) {
             guard positions[position] == .open || positions[position] == .inAir else { continue }
             // What was granted and is still to be sent goes first.
-            if isAlone, position < granted { return granted }
+            if position < granted { return granted }
             end = position + 1
             left -= 1
             if left == 0 { break }

@@ -117,11 +117,9 @@ class HeldBatch {
     func wanted(room: Int) -> Int {
         let sent = granted < cursor && inAir > 0 ? (positions.lastIndex(of: .inAir) ?? 0) + 1 : 0
         let least = max(granted, sent)
-        if let caution, hasSuspects {
-            if caution.isAlone, inAir > 0 { return least }
-            if let end = caution.groupEnd(in: positions, granted: granted) {
-                return max(least, caution.isAlone ? end : min(end, granted + room))
-            }
+        if let caution, isCareful {
+            if inAir > 0 { return least }
+            if let end = caution.groupEnd(in: positions, granted: granted) { return max(least, end) }
         }
         return min(count, max(least, granted + room))
     }

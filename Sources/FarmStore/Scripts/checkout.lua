@@ -89,7 +89,6 @@ local function take(nn, lane)
     local limit, isLast = #s.map, false
     if s.caution ~= '' then
         local c = load_caution(s.caution)
-        limit = careful_limit(s.map, c)
         if c.careful == 1 and before < c.suspect then limit = before end
         isLast = c.unsent > 0
     end

@@ -34,7 +34,7 @@ local function save_state(id, s)
 end
 
 -- What is held against a batch, "suspect,group,careful,crashes,kills,culprit,times,unsent"; "" when nothing is.
--- Positions up to `suspect` were in the air when a worker was lost; they go `group` at a time, and if `careful` (1) with
+-- Positions up to `suspect` were in the air when a worker was lost; if `careful` (1) they go `group` at a time, with
 -- nothing else of the worker in the air. `crashes` and `kills` in a row had them among their suspects; the last `times`
 -- had the one suspect `culprit`. `unsent` crashes in a row came before anything was sent.
 local CAUTION = { 'suspect', 'group', 'careful', 'crashes', 'kills', 'culprit', 'times', 'unsent' }
@@ -52,18 +52,6 @@ local function caution_text(c)
     if c.suspect == 0 and c.unsent == 0 then return '' end
     return string.format('%d,%d,%d,%d,%d,%d,%d,%d', c.suspect, c.group, c.careful, c.crashes, c.kills, c.culprit,
         c.times, c.unsent)
-end
-
--- How far the credit may go: `group` open positions from the first one, while that is a suspect.
-local function careful_limit(map, c)
-    local last = map:find('.', 1, true)
-    if not last or last > c.suspect then return #map end
-    for _ = 2, c.group do
-        local next = map:find('.', last + 1, true)
-        if not next or next > c.suspect then break end
-        last = next
-    end
-    return last
 end
 
 local function drop_batch(id)

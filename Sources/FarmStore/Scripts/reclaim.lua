@@ -18,9 +18,9 @@
 --
 -- Each crash is held against the batches that had suspects, and narrows them: after the first they go in groups of the
 -- square root of their number, with nothing else in the worker's air; after the second, which leaves one group, one by
--- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first only makes the batch
--- go in quarters, the second in a row is held against it, which narrows it like a crash, and it takes two with the same
--- single suspect. Other
+-- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first changes
+-- nothing, the second in a row is held against it, which narrows it like a crash, and it takes two with the same single
+-- suspect. Other
 -- kills within a minute that the batch had no part in make all of that take longer, and so do kills that the host does
 -- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
 -- was not sending.
@@ -33,8 +33,8 @@ local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', 
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
 local most, accuse, same, accuse_amid, same_amid, park, quarantine = unpack(limits)
--- Of a kill: the least portion after the first, and how many suspects go one by one once it is held against them.
-local portion, few = 4, 64
+-- So many suspects of kills, or fewer, go one by one.
+local few = 64
 local named, at = {}, 13 + tonumber(ARGV[12])
 for i = 13, at - 1 do named[ARGV[i]] = true end
 local moved, suspects, unknown, poisoned, parked, fenced, rung = 0, 0, 0, 0, 0, {}, {}
@@ -84,7 +84,7 @@ local function killed(s, c, n, position)
     if accused then
         c.suspect, c.careful, c.group = s.granted, 1, n > few and math.ceil(math.sqrt(n)) or 1
     elseif c.crashes == 0 then
-        c.suspect, c.careful, c.group = math.max(c.suspect, s.granted), 0, math.max(portion, math.ceil(n / 4))
+        c.suspect, c.careful, c.group = math.max(c.suspect, s.granted), 0, 0
     end
     local times = amid and same_amid or same
     return accused and position ~= 0 and c.times >= times and c.kills >= times + (amid and accuse_amid or accuse)

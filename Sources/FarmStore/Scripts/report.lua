@@ -13,8 +13,21 @@
 -- OOM   allowed.
 -- Again the positions are no longer open: the answer is the map (or done), nothing is appended twice.
 --
--- The credit of a batch that was in a lost worker's hands goes on in groups (`careful_limit`).
+-- The credit of a careful batch goes on by a group at a time (`careful_limit`).
 -- An entry that is not only facts is appended with the batch's lane: what it tries again stays in that lane.
+
+-- How far the credit may go: `group` open positions from the first one, if that is a suspect.
+local function careful_limit(map, c)
+    local last = map:find('.', 1, true)
+    if not last or last > c.suspect then return #map end
+    for _ = 2, c.group do
+        local next = map:find('.', last + 1, true)
+        if not next or next > c.suspect then break end
+        last = next
+    end
+    return last
+end
+
 local id, entry = ARGV[3], ARGV[8]
 local list, nn = ready_list(id)
 local s = load_state(id)
@@ -83,9 +96,11 @@ if stale == 0 then
     local want = math.min(tonumber(ARGV[5]), #map)
     if s.caution ~= '' and want > s.granted then
         local c, first = load_caution(s.caution), s.map:find('.', 1, true)
-        want = math.min(want, careful_limit(s.map, c))
-        -- The next group only when the one before is handed over.
-        if c.careful == 1 and first <= c.suspect and first <= s.granted then want = s.granted end
+        if c.careful == 1 then
+            want = math.min(want, careful_limit(s.map, c))
+            -- The next group only when the one before is handed over.
+            if first <= c.suspect and first <= s.granted then want = s.granted end
+        end
     end
     if want > s.granted then s.granted, raised = want, true end
 end

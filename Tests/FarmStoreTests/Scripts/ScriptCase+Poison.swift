@@ -40,18 +40,23 @@ extension ScriptCase {
             try desk.set(batch.id, to: "w1|3|5|2,1,1,2,0,2,1,0|2|xxx..")
             return desk.reclaim(["w1"], .crash(hadSent: true))
         },
-        ScriptCase("makes the suspects of a kill go in portions", again: nothing) { desk in
+        ScriptCase("counts the first kill, which changes nothing", again: nothing) { desk in
             _ = try desk.held([("a", 9)])
             return desk.reclaim(["w1"], .kill(hadSent: true, recent: 1))
         },
         ScriptCase("holds the second kill in a row against the batch", again: nothing) { desk in
             let batch = try desk.held([("a", 9)])
-            try desk.set(batch.id, to: "w1|2|6|9,6,0,0,1,0,0,0|9|.........")
+            try desk.set(batch.id, to: "w1|2|6|9,0,0,0,1,0,0,0|9|.........")
+            return desk.reclaim(["w1"], .kill(hadSent: true, recent: 2))
+        },
+        ScriptCase("makes groups of many suspects of two kills", again: nothing) { desk in
+            let batch = try desk.held([("a", 65)])
+            try desk.set(batch.id, to: "w1|2|65|65,0,0,0,1,0,0,0|65|" + String(repeating: ".", count: 65))
             return desk.reclaim(["w1"], .kill(hadSent: true, recent: 2))
         },
         ScriptCase("does not amid other kills", again: nothing) { desk in
             let batch = try desk.held([("a", 9)])
-            try desk.set(batch.id, to: "w1|2|6|9,6,0,0,1,0,0,0|9|.........")
+            try desk.set(batch.id, to: "w1|2|6|9,0,0,0,1,0,0,0|9|.........")
             return desk.reclaim(["w1"], .kill(hadSent: true, recent: 5))
         },
         ScriptCase("fails the single suspect of a fourth kill", again: nothing) { desk in
@@ -139,7 +144,7 @@ extension ScriptCase {
                 worker: "w2", credit: 50, maxBatches: 8, known: [],
                 shards: (0..<Desk.shards).map { ($0, desk.token) })
         },
-        ScriptCase("gives one portion of what a killed worker had", again: .any) { desk in
+        ScriptCase("gives all of what a worker had that was killed once", again: .any) { desk in
             _ = try desk.held([("a", 9)])
             try desk.perform(desk.reclaim(["w1"], .kill(hadSent: true, recent: 1)))
             return Checkout(

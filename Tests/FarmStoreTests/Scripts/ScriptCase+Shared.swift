@@ -8,8 +8,8 @@ extension ScriptCase {
     static let shared = lists + cuts + counts
 
     private static let lists = [
-        ScriptCase("grants a portion of the suspects, and none behind them", again: .any) { desk in
-            let states = ["2,2,0,0,1,0,0,0|4|x....", "3,2,0,0,1,0,0,0|4|x....", "4,2,0,0,1,0,0,0|1|xxx."]
+        ScriptCase("grants suspects of one kill and what is behind them alike", again: .any) { desk in
+            let states = ["2,0,0,0,1,0,0,0|4|x....", "3,0,0,0,1,0,0,0|4|x....", "4,0,0,0,1,0,0,0|1|xxx."]
             for (shard, state) in states.enumerated() {
                 try desk.split(step: shard + 1, [("j\(shard)", shard == 2 ? 4 : 5)], shard: shard)
                 let id = try desk.redis.run("LINDEX", app + "ready:0\(shard)", "0").bytes ?? []
