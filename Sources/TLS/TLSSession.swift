@@ -126,7 +126,7 @@ package struct TLSSession: ~Copyable {
     /// Whether the peer can be asked to change its keys.
     package var hasKeyUpdates: Bool { SSL_version(ssl) >= TLS1_3_VERSION }
 
-    /// How often the peer has changed its keys, since it was first asked to.
+    /// How often the peer has changed its keys without asking for the same, since it was first asked to: that is what answers do.
     package var keyUpdates: Int { peersKeyUpdates.value }
 
     /// Says goodbye (close_notify). Done when it is written; the peer's own goodbye comes out of
@@ -167,12 +167,14 @@ package struct TLSSession: ~Copyable {
 private final class Count {
     var value = 0
 
-    /// Counts the peer's key updates from now on; the session must not live longer than this.
+    /// Counts the peer's answers from now on; the session must not live longer than this.
     func watch(_ ssl: OpaquePointer) {
         SSL_ctrl(ssl, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_msg_callback(ssl) { isWritten, _, type, bytes, length, _, count in
-            guard isWritten == 0, type == SSL3_RT_HANDSHAKE, length > 0, let bytes, let count,
-                bytes.load(as: UInt8.self) == SSL3_MT_KEY_UPDATE
+            // Type, length u24, update_requested.
+            guard isWritten == 0, type == SSL3_RT_HANDSHAKE, length == 5, let bytes, let count,
+                bytes.load(as: UInt8.self) == SSL3_MT_KEY_UPDATE,
+                bytes.load(fromByteOffset: 4, as: UInt8.self) == SSL_KEY_UPDATE_NOT_REQUESTED
             else { return }
             Unmanaged<Count>.fromOpaque(count).takeUnretainedValue().value += 1
         }

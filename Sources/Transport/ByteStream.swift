@@ -206,8 +206,8 @@ package import TLS
     private func flush() {
         var writes = 0
         while isOpen, !waitsForRoom {
-            if output.isEmpty { fill() }
-            if keyUpdateIsDue { sendKeyUpdate() }
+            if output.isEmpty, !keyUpdateIsDue { fill() }
+            if keyUpdateIsDue, !isClosing { sendKeyUpdate() }
             guard isOpen, !waitsForRoom, !output.isEmpty else { break }
             guard writes < Self.writesPerTurn || isClosing else { return setNeedsFlush() }
             writes += 1
@@ -220,8 +220,11 @@ package import TLS
         output.trim()
     }
 
+    /// OpenSSL does not read while a question of its own cannot leave, and what the peer has said before it went is lost then.
     private func sendKeyUpdate() {
+        read()
         guard isOpen else { return }
+        guard Socket.hasRoom(descriptor) else { return waitForRoom() }
         switch channel.requestKeyUpdate() {
         case .bytes: keyUpdateIsDue = false
         case .wait: waitForRoom()

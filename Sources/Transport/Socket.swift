@@ -49,6 +49,12 @@ enum Socket {
         return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno
     }
 
+    /// Whether it takes some bytes now, as far as poll(2) knows: a record and more.
+    static func hasRoom(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
+    }
+
     /// Bytes in the socket's send queue: not sent, or not acknowledged by the peer.
     static func unacknowledged(_ descriptor: Int32) -> Int {
         var count: Int32 = 0

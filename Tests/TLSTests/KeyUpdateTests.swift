@@ -73,6 +73,15 @@ import Testing
         #expect(link.client.keyUpdates > 0)
     }
 
+    @Test func `a peer that changes its keys for a reason of its own has answered nothing`() throws {
+        let link = try link()
+        #expect(try link.client.requestKeyUpdate() == .done)
+        #expect(try link.server.requestKeyUpdate() == .done)
+        #expect(try link.server.send("hello") == .bytes(5))
+        #expect(try link.client.receive() == .text("hello"))
+        #expect(link.client.keyUpdates == 0)
+    }
+
     @Test func `TLS 1.2 has no such thing`() throws {
         let link = try link(.tls12)
         #expect((link.client.hasKeyUpdates, link.client.keyUpdates) == (false, 0))

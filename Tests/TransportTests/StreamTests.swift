@@ -99,6 +99,25 @@ import Testing
         }
     }
 
+    @Test func `a question to a peer that has gone does not cost what it said before`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(.tls).connect()
+            var turn = 0
+            client.stream.source = { output in
+                turn += 1
+                // The peer's machine answers the first with a reset.
+                if turn == 1 { Array("too late".utf8).withUnsafeBytes { output.append($0) } }
+                if turn == 2 { client.stream.requestKeyUpdate() }
+            }
+            server.write("why I go")
+            server.stream.close()
+            client.stream.sendNow()
+            #expect(turn == 2)
+            #expect(try await client.expect("why I go"))
+            _ = try await client.ends.next()
+        }
+    }
+
     @Test(arguments: Kind.allCases) func `close sends what was written before`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
