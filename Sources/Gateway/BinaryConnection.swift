@@ -89,9 +89,10 @@ import Transport
         stream.readNow()
         guard !exchange.hasEnded else { return }
         exchange.left(allBut: stream.queuedBytes, at: .now)
+        let isWaiting = exchange.openPushes > 0
         exchange.look(
-            unread: exchange.needsClock ? stream.unreadByPeer : 0, answers: stream.keyUpdates, at: .now)
-        stream.watchesPeer = exchange.needsClock && exchange.openPushes > 0
+            unread: isWaiting ? stream.unreadByPeer : 0, answers: stream.keyUpdates, at: .now)
+        stream.watchesPeer = isWaiting
         if exchange.wantsWrite || exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }
         tellEvents()
     }

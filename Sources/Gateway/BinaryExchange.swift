@@ -24,7 +24,7 @@ class BinaryExchange {
     private var accepted = 0
     /// Bytes handed over to be written.
     private var handed: UInt64 = 0
-    /// Bytes that the gateway has not read, as far as is known.
+    /// Bytes that the gateway has probably not read, when that was looked at last.
     private var unread = 0
     /// When something moved last, or had no reason to.
     private var movedAt: Instant
@@ -173,7 +173,7 @@ class BinaryExchange {
     /// Looks at what has become safe by quiet; every ``tickInterval``, and only after everything that has come was read.
     ///
     /// - Parameters:
-    ///   - unread: bytes that have left and that the gateway has probably not read yet; looked at only if ``needsClock``.
+    ///   - unread: bytes that have left and that the gateway has probably not read yet.
     ///   - answers: to what was ``asked(at:)``, so far.
     func look(unread: Int, answers: Int, at now: Instant) {
         guard !isOver else { return }
@@ -181,7 +181,10 @@ class BinaryExchange {
         if now - lookedAt > Self.longestGap { window.restartQuiet(at: now) }
         lookedAt = now
         if proof.answered(answers) { (experience.answersQuestions, movedAt) = (true, now) }
-        if needsClock { trustClock(unread: unread, at: now) } else { trustAnswers(at: now) }
+        // A gateway that reads slowly has not stopped.
+        if unread < self.unread { movedAt = now }
+        self.unread = unread
+        if needsClock { trustClock(at: now) } else { trustAnswers(at: now) }
         resize()
         finishIfDone()
         if isOver { return }
@@ -204,9 +207,7 @@ class BinaryExchange {
     }
 
     /// Nothing tells what the gateway has read but the room that its machine offers.
-    private func trustClock(unread: Int, at now: Instant) {
-        if unread < self.unread { movedAt = now }
-        self.unread = unread
+    private func trustClock(at now: Instant) {
         if window.arrived(allBut: unread, at: now) { movedAt = now }
         accept(window.safe(after: experience.quiet.current, at: now))
     }
@@ -218,8 +219,8 @@ class BinaryExchange {
 
     // MARK: Questions
 
-    /// The gateway has answered no question so far, or cannot be asked.
-    var needsClock: Bool { !settings.asksIfRead || !experience.answersQuestions }
+    /// The gateway has answered no question so far, here or elsewhere, or cannot be asked.
+    var needsClock: Bool { !settings.asksIfRead || !proof.hasAnswers && !experience.answersQuestions }
 
     /// It should be ``asked(at:)`` whether the gateway has read what has left.
     func wantsAnswer(at now: Instant) -> Bool {
@@ -254,7 +255,7 @@ class BinaryExchange {
             }
         case .late(let count):
             // Whoever is slower than all replies before it makes the next ones wait longer.
-            experience.quiet.replied(after: experience.quiet.current * 2)
+            experience.quiet.wasTooShort()
             tell(.wasWrong(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }

@@ -1,9 +1,10 @@
 /// For how long a gateway has to be quiet until what it was sent counts as accepted: longer than its replies take.
 ///
-/// Starts with what is configured, never goes below it, and above it as far as the replies that were seen ask for.
+/// Starts with what is configured, never goes below it, and above it as far as the replies that were seen ask for. What was too
+/// short once is so for good.
 package struct QuietTime: Sendable {
-    /// What is configured.
-    package let least: Duration
+    /// What is configured, or twice what turned out to be too short.
+    private var least: Duration
     package let longest: Duration
     /// The delays of the last replies, in milliseconds; the next one replaces the oldest.
     private var delays: [Int64] = []
@@ -31,5 +32,11 @@ package struct QuietTime: Sendable {
         let sorted = delays.sorted()
         let high = sorted[(sorted.count * 99 + 99) / 100 - 1]
         current = min(max(least, .milliseconds(high) + .milliseconds(high / 2)), longest)
+    }
+
+    /// A reply came after it: what it is about had been taken for accepted.
+    package mutating func wasTooShort() {
+        least = min(current * 2, longest)
+        current = least
     }
 }

@@ -30,4 +30,16 @@ import Testing
         for _ in 0..<256 { quiet.replied(after: .milliseconds(500)) }
         #expect(quiet.current == .seconds(1))
     }
+
+    @Test func `a reply that came too late makes it twice as long, however many came in time`() {
+        var quiet = QuietTime(least: .seconds(1), longest: .seconds(5))
+        for _ in 0..<1000 { quiet.replied(after: .milliseconds(500)) }
+        quiet.wasTooShort()
+        #expect(quiet.current == .seconds(2))
+        for _ in 0..<1000 { quiet.replied(after: .milliseconds(500)) }
+        #expect(quiet.current == .seconds(2))
+        quiet.wasTooShort()
+        quiet.wasTooShort()
+        #expect(quiet.current == .seconds(5))
+    }
 }

@@ -1,0 +1,93 @@
+import APNs
+import PushModel
+import Testing
+
+@testable import Gateway
+
+/// One binary exchange, and what its gateway's TLS answers.
+@Suite struct BinaryExchangeTests {
+    private final class Line {
+        let exchange: BinaryExchange
+        private(set) var delivered: [UInt32] = []
+        private(set) var unknown: [UInt32] = []
+        private(set) var end: String?
+        var answers = 0
+        var unread = 0
+
+        init(_ experience: BinaryExperience, at now: ContinuousClock.Instant) {
+            exchange = BinaryExchange(
+                BinarySettings(), experience: experience, generation: 1, timeout: .seconds(20), at: now)
+        }
+
+        func send(_ position: UInt32, at now: ContinuousClock.Instant) {
+            let token = [UInt8](repeating: 7, count: 32)
+            let isTaken = token.withUnsafeBytes { token in
+                Array("{}".utf8).withUnsafeBytes { payload in
+                    exchange.send(
+                        PushOptions(), token: token, payload: payload,
+                        ticket: PushTicket(batch: 1, position: position), at: now)
+                }
+            }
+            #expect(isTaken)
+            var room = [UInt8](repeating: 0, count: 4096)
+            room.withUnsafeMutableBytes { _ = exchange.fill($0) }
+            exchange.left(allBut: 0, at: now)
+        }
+
+        func look(at now: ContinuousClock.Instant) {
+            exchange.look(unread: unread, answers: answers, at: now)
+            if exchange.wantsAnswer(at: now) { exchange.asked(at: now) }
+            while let event = exchange.nextEvent() {
+                switch event {
+                case .settled(let ticket, .delivered): delivered.append(ticket.position)
+                case .settled(let ticket, .unknown): unknown.append(ticket.position)
+                case .isOver(let reason): exchange.end(reason, at: now)
+                case .ended(let reason): end = reason
+                default: break
+                }
+            }
+        }
+    }
+
+    private let start = ContinuousClock.now
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
+
+    @Test
+    func
+        `a connection whose questions were answered waits for answers, whatever others take the gateway for`()
+    {
+        let experience = BinaryExperience(BinarySettings())
+        let (first, second) = (Line(experience, at: start), Line(experience, at: start))
+        first.send(0, at: start)
+        first.look(at: start)
+        first.answers = 1
+        // From now on the gateway stands still.
+        for tick in 1...480 {
+            let now = at(tick * 50)
+            if tick == 20 { second.send(1, at: now) }
+            if tick == 100 { first.send(2, at: now) }
+            first.look(at: now)
+            if second.end == nil { second.look(at: now) }
+        }
+        #expect(second.end == "the gateway took nothing for 20.0 seconds" && second.unknown == [1])
+        #expect(first.delivered == [])
+    }
+
+    @Test func `a gateway that reads slowly is waited for as long as it reads`() {
+        let line = Line(BinaryExperience(BinarySettings()), at: start)
+        line.send(0, at: start)
+        line.look(at: start)
+        line.answers = 1
+        line.look(at: at(50))
+        // Behind megabytes that it takes half a minute for, there is no answer until then.
+        line.send(1, at: at(100))
+        for tick in 3...600 {
+            line.unread = (600 - tick) * 5000
+            line.look(at: at(tick * 50))
+        }
+        #expect(line.end == nil)
+        // Now it stands still.
+        for tick in 601...1010 { line.look(at: at(tick * 50)) }
+        #expect(line.end == "the gateway took nothing for 20.0 seconds" && line.unknown == [0, 1])
+    }
+}
