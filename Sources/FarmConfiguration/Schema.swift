@@ -27,7 +27,10 @@ enum Schema {
         ("key", .group([("file", .value), ("id", .value), ("team", .value)])),
         (
             "binary",
-            .group([("command", .value), ("quiet_time", .value), ("sentinel", .value), ("key_updates", .value), ("window", .value)])
+            .group([
+                ("command", .value), ("quiet_time", .value), ("sentinel", .value), ("key_updates", .value),
+                ("window", .value),
+            ])
         ),
         (
             "certificate",

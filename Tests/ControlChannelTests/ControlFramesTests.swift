@@ -7,7 +7,8 @@ import Testing
     static let setup = AppSetup(
         name: "demo", topic: "com.example", host: "api.example", port: 2197,
         credentials: .certificate(pem: [1, 2, 3]), authority: [4], requestTimeoutMilliseconds: 7,
-        binary: AppSetup.Binary(command: 1, quietMilliseconds: 1500, endsWithSentinel: true, asksIfRead: false,
+        binary: AppSetup.Binary(
+            command: 1, quietMilliseconds: 1500, endsWithSentinel: true, asksIfRead: false,
             window: 70_000),
         proxyHost: "proxy", proxyPort: 3128, connections: 2, generation: 9)
 

@@ -65,7 +65,9 @@ struct FarmConfigurationTests {
         let tuned = try #require(farm.app(named: "tuned"))
         #expect(tuned.gateway == HostPort(host: "::1", port: 2200) && tuned.connections == 4)
         let own = try #require(tuned.binary)
-        #expect(own.command == 1 && own.quietTime == .milliseconds(1500) && own.endsWithSentinel && !own.asksIfRead)
+        #expect(
+            own.command == 1 && own.quietTime == .milliseconds(1500) && own.endsWithSentinel
+                && !own.asksIfRead)
         #expect(own.window == 10_000 && own.feedback?.port == 99 && own.feedbackInterval == .seconds(60))
         #expect(try read(sample).app(named: "demo")?.binary == nil)
     }
