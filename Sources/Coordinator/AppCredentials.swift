@@ -11,6 +11,8 @@ import Logging
     private let store: AppStore
     private let registry: FarmRegistry
     private let log: Logger
+    /// Of this host.
+    private let workers: Int
     /// Reaches every worker of this host.
     private let tellWorkers: @Loop (Order) -> Void
 
@@ -25,12 +27,13 @@ import Logging
 
     init(
         _ configuration: AppConfiguration, store: AppStore, registry: FarmRegistry, log: Logger,
-        tellWorkers: @escaping @Loop (Order) -> Void
+        workers: Int, tellWorkers: @escaping @Loop (Order) -> Void
     ) {
         self.configuration = configuration
         self.store = store
         self.registry = registry
         self.log = log
+        self.workers = workers
         self.tellWorkers = tellWorkers
         stamps = FileStamps(configuration.files)
     }
@@ -240,7 +243,8 @@ import Logging
             requestTimeoutMilliseconds: UInt32(clamping: configuration.requestTimeout.milliseconds),
             binary: configuration.binary.map { AppSetup.Binary($0) },
             proxyHost: configuration.proxy?.place.host ?? "", proxyPort: configuration.proxy?.place.port ?? 0,
-            connections: UInt8(clamping: configuration.connections), generation: UInt32(state.generation))
+            connections: UInt8(clamping: configuration.connections(workers: workers)),
+            generation: UInt32(state.generation))
     }
 }
 

@@ -166,7 +166,8 @@ import Supervision
         retention.accountSeconds = Int(configuration.accountLife.components.seconds)
         return HostedApp.Surroundings(
             redis: redis, registry: registry, host: configuration.host,
-            shards: configuration.shards, nonce: nonce, predecessor: predecessor, retention: retention,
+            shards: configuration.shards, workers: options.workers, nonce: nonce, predecessor: predecessor,
+            retention: retention,
             log: log,
             tellWorkers: { [unowned self] order in for slot in slots { slot.tell(order) } },
             tellIntake: { [unowned self] order in intake?.tell(order) },

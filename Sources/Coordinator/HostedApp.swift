@@ -35,6 +35,8 @@ import Logging
         var registry: FarmRegistry
         var host: String
         var shards: Int
+        /// Of this host.
+        var workers: Int
         /// That no lease was ever taken with; and of the process before if it is known to be gone, else "".
         var nonce: String
         var predecessor: String
@@ -63,7 +65,7 @@ import Logging
         liveWorkers = around.liveWorkers
         credentials = AppCredentials(
             configuration, store: store, registry: around.registry, log: around.log,
-            tellWorkers: around.tellWorkers)
+            workers: around.workers, tellWorkers: around.tellWorkers)
         desk = AppDesk(
             name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
             retention: around.retention

@@ -41,8 +41,8 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Of the inbox; nil: a quarter of what Redis may use.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
-    /// Gateway connections per worker.
-    package var connections = 1
+    /// Gateway connections per worker; nil: not said.
+    package var connections: Int?
     package var credentials: Credentials
 
     package init(name: String, topic: String, gateway: HostPort, credentials: Credentials) {
@@ -86,5 +86,16 @@ extension AppConfiguration.Environment {
         case .production: HostPort(host: "api.push.apple.com", port: 443)
         case .sandbox: HostPort(host: "api.sandbox.push.apple.com", port: 443)
         }
+    }
+}
+
+extension AppConfiguration {
+    /// Of a host, to a binary gateway: each bad token costs one of them its time. Below 64 also as a gateway counts them, which notices
+    /// a close a little later.
+    private static let binaryConnections = 60
+
+    /// Gateway connections of each of a host's workers.
+    package func connections(workers: Int) -> Int {
+        connections ?? (binary == nil ? 1 : max(1, Self.binaryConnections / workers))
     }
 }

@@ -1,9 +1,5 @@
 /// The settings that only an app with a binary gateway has.
 extension AppReader {
-    /// Connections per worker, unless they are configured: each bad token costs one of them its time. Two workers stay below 64
-    /// also as a gateway counts them, which notices a close a little later.
-    static let binaryConnections = 30
-
     func readBinary(_ result: inout AppConfiguration) throws(ConfigurationError) {
         guard case .certificate = result.credentials else {
             throw reader.invalid(

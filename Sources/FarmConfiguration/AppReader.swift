@@ -34,7 +34,6 @@ struct AppReader {
             result.maxJobBytes = bytes
         }
         try readLimits(&result)
-        if result.binary != nil { result.connections = Self.binaryConnections }
         if let connections = try reader.number(app.appending("connections"), in: 1...64) {
             result.connections = connections
         }

@@ -35,7 +35,8 @@ import Testing
                 credentials: .certificate(file: "none", keyFile: nil, password: nil))
             let around = HostedApp.Surroundings(
                 redis: redis, registry: FarmRegistry(connection: redis), host: "h",
-                shards: HostedAppTests.shards, nonce: "n", predecessor: "", retention: Retention(),
+                shards: HostedAppTests.shards, workers: 1, nonce: "n", predecessor: "",
+                retention: Retention(),
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tellWorkers: { _ in },
                 tellIntake: { _ in }, ring: { _, _ in }, orderWorker: { _ in nil },
                 liveWorkers: { [unowned self] in live() })
