@@ -41,8 +41,8 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Of the inbox; nil: a quarter of what Redis may use.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
-    /// Gateway connections per worker; nil: not said.
-    package var connections: Int?
+    /// Gateway connections per worker; nil: so many a host, divided among its workers.
+    package var connections: Int? = 1
     package var credentials: Credentials
 
     package init(name: String, topic: String, gateway: HostPort, credentials: Credentials) {
@@ -96,6 +96,6 @@ extension AppConfiguration {
 
     /// Gateway connections of each of a host's workers.
     package func connections(workers: Int) -> Int {
-        connections ?? (binary == nil ? 1 : max(1, Self.binaryConnections / workers))
+        connections ?? max(1, Self.binaryConnections / workers)
     }
 }

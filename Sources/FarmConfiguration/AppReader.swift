@@ -34,6 +34,7 @@ struct AppReader {
             result.maxJobBytes = bytes
         }
         try readLimits(&result)
+        if result.binary != nil { result.connections = nil }
         if let connections = try reader.number(app.appending("connections"), in: 1...64) {
             result.connections = connections
         }
