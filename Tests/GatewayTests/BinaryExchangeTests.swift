@@ -10,13 +10,19 @@ import Testing
         let exchange: BinaryExchange
         private(set) var delivered: [UInt32] = []
         private(set) var unknown: [UInt32] = []
+        private(set) var dead: [UInt32] = []
         private(set) var end: String?
+        /// When questions were asked.
+        private(set) var questions: [ContinuousClock.Instant] = []
         var answers = 0
         var unread = 0
 
-        init(_ experience: BinaryExperience, at now: ContinuousClock.Instant) {
+        init(
+            _ experience: BinaryExperience, settings: BinarySettings = BinarySettings(),
+            at now: ContinuousClock.Instant
+        ) {
             exchange = BinaryExchange(
-                BinarySettings(), experience: experience, generation: 1, timeout: .seconds(20), at: now)
+                settings, experience: experience, generation: 1, timeout: .seconds(20), at: now)
         }
 
         func send(_ position: UInt32, at now: ContinuousClock.Instant) {
@@ -32,15 +38,34 @@ import Testing
             var room = [UInt8](repeating: 0, count: 4096)
             room.withUnsafeMutableBytes { _ = exchange.fill($0) }
             exchange.left(allBut: 0, at: now)
+            askIfDue(at: now)
+        }
+
+        private func askIfDue(at now: ContinuousClock.Instant) {
+            guard exchange.wantsAnswer(at: now) else { return }
+            questions.append(now)
+            exchange.asked(at: now)
+        }
+
+        func reply(_ status: BinaryStatus, _ identifier: UInt32, at now: ContinuousClock.Instant) {
+            BinaryReply(status: status, identifier: identifier).bytes.withUnsafeBytes {
+                exchange.receive($0, at: now)
+            }
+            drain(at: now)
         }
 
         func look(at now: ContinuousClock.Instant) {
             exchange.look(unread: unread, answers: answers, at: now)
-            if exchange.wantsAnswer(at: now) { exchange.asked(at: now) }
+            askIfDue(at: now)
+            drain(at: now)
+        }
+
+        private func drain(at now: ContinuousClock.Instant) {
             while let event = exchange.nextEvent() {
                 switch event {
                 case .settled(let ticket, .delivered): delivered.append(ticket.position)
                 case .settled(let ticket, .unknown): unknown.append(ticket.position)
+                case .settled(let ticket, .refused): dead.append(ticket.position)
                 case .isOver(let reason): exchange.end(reason, at: now)
                 case .ended(let reason): end = reason
                 default: break
@@ -89,5 +114,27 @@ import Testing
         // Now it stands still.
         for tick in 601...1010 { line.look(at: at(tick * 50)) }
         #expect(line.end == "the gateway took nothing for 20.0 seconds" && line.unknown == [0, 1])
+    }
+
+    @Test func `what a gateway says when it goes on after a standstill is heard, though it reads first`() {
+        let line = Line(BinaryExperience(BinarySettings()), at: start)
+        line.send(0, at: start)
+        // It reads the push, and then stands still for three seconds, in which its reply falls due.
+        for tick in 1...60 {
+            line.answers = line.questions.count { $0 < at(100) || tick == 60 && $0 < at(tick * 50) }
+            line.look(at: at(tick * 50))
+        }
+        #expect(line.answers > 2 && line.delivered == [])
+        line.reply(.invalidToken, 1, at: at(3001))
+        #expect(line.dead == [0] && line.delivered == [])
+    }
+
+    @Test func `a reply that names nothing is not about a sentinel that has not left`() {
+        let settings = BinarySettings(endsWithSentinel: true)
+        let line = Line(BinaryExperience(settings), settings: settings, at: start)
+        line.send(0, at: start)
+        line.exchange.retire(at: start)
+        line.reply(.invalidTokenSize, 0, at: at(1))
+        #expect(line.delivered == [] && line.unknown == [0])
     }
 }
