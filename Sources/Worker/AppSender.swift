@@ -149,6 +149,7 @@ import PushModel
 
     func finish() {
         hold = .finishing
+        pool.retireAll()
         schedule()
     }
 

@@ -146,6 +146,8 @@ extension PatientFarms {
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
             #expect(!farm.coordinator.error.contains("killed(signal"), "a worker crashed at its end")
+            let sentinels = try farm.gateway.binaryLedger().lines.count { $0.token == "00" }
+            #expect((sentinels > 0) == endsWithSentinel, "\(sentinels) sentinels")
             try farm.restartCoordinator()
             try await expectExactlyOnce(mixture, jobs, at: farm)
         }
