@@ -33,14 +33,14 @@ package struct SuppressionTable: Sendable {
         values[slot] = UInt64(record.time) << 32 | hours << 8 | UInt64(reason.rawValue)
     }
 
-    /// Why a token is left out; nil if it is not.
+    /// Why a token is left out, and since when it is dead, in Unix seconds; nil if it is not left out.
     ///
     /// - Parameters:
     ///   - registeredAt: Unix seconds when the producer last saw it registered.
     ///   - now: Unix seconds.
-    package func reason(
+    package func entry(
         _ token: UnsafeRawBufferPointer, scope: UInt32, registeredAt: Int64?, now: Int64
-    ) -> SuppressionReason? {
+    ) -> (reason: SuppressionReason, since: Int64)? {
         guard count > 0 else { return nil }
         let slot = slot(of: Self.key(token, scope))
         guard keys[slot] != 0 else { return nil }
@@ -48,8 +48,9 @@ package struct SuppressionTable: Sendable {
         guard let reason = SuppressionReason(rawValue: UInt8(truncatingIfNeeded: value)),
             !isOver(value, at: now)
         else { return nil }
-        if reason.yieldsToRegistration, let registeredAt, registeredAt > Int64(value >> 32) { return nil }
-        return reason
+        let since = Int64(value >> 32)
+        if reason.yieldsToRegistration, let registeredAt, registeredAt > since { return nil }
+        return (reason, since)
     }
 
     private func isOver(_ value: UInt64, at now: Int64) -> Bool {

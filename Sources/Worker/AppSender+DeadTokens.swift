@@ -5,13 +5,13 @@ import PushModel
 
 /// Pushes to tokens that are known to be dead never reach the wire.
 extension AppSender {
-    /// Why a push is left out; nil if it is to be sent.
+    /// Why a push is left out, and since when its token is dead, in Unix seconds; nil if it is to be sent.
     func suppression(
         _ batch: HeldBatch, _ segment: Int, token: UnsafeRawBufferPointer, _ shelf: DeadTokens.Shelf,
         at seconds: Int64
-    ) -> SuppressionReason? {
+    ) -> (reason: SuppressionReason, since: Int64)? {
         let options = batch.batch.segments[segment].options
-        return shelf.table.reason(
+        return shelf.table.entry(
             token, scope: scope(of: options).number, registeredAt: options.registeredAt, now: seconds)
     }
 
@@ -42,7 +42,10 @@ extension AppSender {
         let record = SuppressionRecord(
             reason: reason, scope: scope.number, time: timestamp.map { $0 / 1000 } ?? seconds,
             token: batch.batch.bytes[push.token])
-        deadTokens.note(record, of: batch.shard, at: seconds)
+        // While the app is paused, Redis lets nothing of that kind through.
+        if hold?.isPause != true || !reason.mayBeEnvironment {
+            deadTokens.note(record, of: batch.shard, at: seconds)
+        }
         return scope.text
     }
 

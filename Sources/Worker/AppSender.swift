@@ -60,7 +60,7 @@ import PushModel
         /// The worker is finishing: nothing new starts.
         case finishing
 
-        fileprivate var isPause: Bool { self == .paused || self == .gateClosed }
+        var isPause: Bool { self == .paused || self == .gateClosed }
         fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
     }
 
@@ -308,8 +308,9 @@ import PushModel
                     continue
                 }
                 let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
-                if let shelf, let why = suppression(batch, segment, token: token, shelf, at: seconds) {
-                    settle(batch, position, .suppressed(cause: why.name))
+                if let shelf, let dead = suppression(batch, segment, token: token, shelf, at: seconds) {
+                    settle(
+                        batch, position, .suppressed(cause: dead.reason.name), timestamp: dead.since * 1000)
                     continue
                 }
                 #if FAILPOINTS

@@ -78,6 +78,10 @@ import Transport
         return Set(configuration.apps.map(\.name) + known).sorted()
     }
 
+    func mustHave(app: String) async throws(CommandFailure) {
+        guard try await apps().contains(app) else { throw .usage("there is no app \(app) in this farm") }
+    }
+
     /// Why a job was refused, if it was and the refusal is among the latest.
     func refusal(of id: String, _ app: String) async throws(CommandFailure) -> String? {
         let entries = try await entries(

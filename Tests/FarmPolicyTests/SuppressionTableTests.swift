@@ -17,7 +17,7 @@ struct SuppressionTableTests {
         _ table: SuppressionTable, _ token: [UInt8] = [1, 2, 3], scope: UInt32 = 7,
         registeredAt: Int64? = nil, now: Int64 = now
     ) -> SuppressionReason? {
-        token.withUnsafeBytes { table.reason($0, scope: scope, registeredAt: registeredAt, now: now) }
+        token.withUnsafeBytes { table.entry($0, scope: scope, registeredAt: registeredAt, now: now)?.reason }
     }
 
     @Test func `a token is left out in its scope and in no other`() {

@@ -51,11 +51,26 @@ extension BusyFarms {
             let again = try await screening.run()
             #expect(again.status == 1 && again.account == account)
             try screening.expectOnceAtTheGateway(Self.all)
+            // Anew, the dead ones are known, and since when.
+            let dead = screening.lines("dead").sorted { $0[0] < $1[0] }
+            let anew = try await screening.run("--anew", "--rate", "5000")
+            #expect(anew.account.suppressedBefore == 40 && anew.account.good == 600)
+            for (now, before) in zip(screening.lines("dead").sorted { $0[0] < $1[0] }, dead) {
+                #expect(now == before)
+            }
             // The good file is a list of tokens like the one it came from.
             #expect(
                 try await farm.run(
                     "push", "--tokens-file", screening.file + ".good", "--alert", "Hi", "--wait"
                 ).status == 0)
+        }
+
+        @Test func `an app that nobody knows is refused, and no file is made`() async throws {
+            let farm = try await Farm()
+            let screening = try Screening(farm, Self.good)
+            let result = try await farm.run("screen", "--tokens-file", screening.file, "--app", "nobody")
+            #expect(result.status == 2 && result.error.contains("no app nobody"), "\(result)")
+            #expect(screening.lines("good") == [["no", "file"]])
         }
 
         @Test func `interrupted again and again, each token is sent once`() async throws {

@@ -118,6 +118,36 @@ extension BusyFarms {
             #expect(try farm.gateway.ledger().requests[token] == 1)
         }
 
+        @Test func `what is no word, no token or no app is refused, and nothing is written`() async throws {
+            let farm = try await Farm()
+            let token = Self.good[0]
+            let wrong = [
+                ["add", "--token", token, "--topic", "two words"],
+                ["add", "--token", token, "--environment", ""],
+                ["add", "--token", token, "nonsense"], ["add", "--token", token, "--reason", "Nonsense"],
+                ["add", "--token", token, "--app", "nobody"], ["add"],
+                ["remove", "--token", "nonsense"], ["list", "--token", "nonsense"],
+                ["list", "--environment", "two words"], ["import", "/nowhere"],
+                ["export", "--file", "/nowhere/dead.txt"],
+            ]
+            for arguments in wrong {
+                let file = farm.folder.path + "/pushfarm.yaml"
+                let result = try await farm.run(["suppressed"] + arguments + ["--config", file])
+                #expect(
+                    result.status == 2 && result.output.isEmpty && !result.error.isEmpty,
+                    "\(arguments): \(result)")
+            }
+            #expect(try await farm.run("suppressed", "list").output.isEmpty)
+
+            let file = try farm.folder.write(
+                "\(token) BadDeviceToken 17 other place\n\(Self.good[1]) and more than five words of remark\n",
+                to: "file.txt")
+            let added = try await farm.run("suppressed", "add", "--tokens-file", file, "--topic", "-")
+            #expect(added.status == 0 && added.output == "2 tokens suppressed\n", "\(added)")
+            let list = try await farm.run("suppressed", "list", "--topic", "-").output.split(separator: "\n")
+            #expect(list.count == 2 && list.allSatisfy { $0.contains(" Operator ") }, "\(list)")
+        }
+
         @Test func `an app that sends to another environment is paused, and nothing of it is suppressed`()
             async throws
         {

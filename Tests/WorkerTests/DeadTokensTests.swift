@@ -89,6 +89,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [("400 reason=BadDeviceToken", false), ("410 reason=Unregistered", true)])
+    func `answers that come in a pause count only if they cannot be the environment's`(
+        answer: String, counts: Bool
+    ) async throws {
+        try await SendingFarm.run {
+            $0.firstStreamAlone = false
+        } _: { farm in
+            try farm.order("latency 500ms")
+            try farm.order("answer \(answer)")
+            try farm.follow(environment: "here")
+            try await farm.submit([20])
+            #expect(await until { farm.sender.pool.openStreams > 10 })
+            farm.sender.pause()
+            #expect(farm.sender.pool.openStreams > 10)
+            #expect(await until { farm.sender.pool.openStreams == 0 })
+            #expect(await until { farm.sender.deadTokens.isWhole })
+            let known = farm.sender.deadTokens.shelf(of: 0)?.table.count ?? 0
+            #expect(counts ? known > 10 : known == 0)
+        }
+    }
+
     @Test func `a Redis that refuses the list does not keep pushes back`() async throws {
         try await SendingFarm.run { farm in
             farm.sender.assign([:])

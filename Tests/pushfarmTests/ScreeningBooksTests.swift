@@ -55,6 +55,10 @@ struct ScreeningBooksTests {
             .dead(reason: "Feedback", time: 5, wasKnown: true)
         ),
         (
+            [("push.failed", ["reason": "suppressed", "cause": "Unregistered", "timestamp": "3000"])],
+            .dead(reason: "Unregistered", time: 3, wasKnown: true)
+        ),
+        (
             [("push.failed", ["reason": "suppressed"])],
             .dead(reason: "suppressed", time: 5, wasKnown: true)
         ),

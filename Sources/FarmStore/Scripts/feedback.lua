@@ -9,13 +9,18 @@
 --       end: 1, or 0 when another reader has begun since
 -- Fence begin: the intake's token: of all hosts its owner reads. OOM allowed: a few fields.
 -- Again ask is a later wish; begin goes on for the same reader; end does nothing.
+--
+-- Wishes and beginnings are told apart by their moments, also within a millisecond and when Redis's clock was put back: a
+-- reading begins later than the wishes before it, and no earlier than they are the wishes behind it.
 local feedback, t, op = P .. 'feedback', now(), ARGV[1]
 if op == 'ask' then
+    local begun = call('HMGET', feedback, 'begun_at', 'served')
+    t = math.max(t, tonumber(begun[1] or '0'), tonumber(begun[2] or '0'))
     call('HSET', feedback, 'asked', string.format('%d', t))
     return t
 end
 
-local old = call('HMGET', feedback, 'reader', 'until', 'due', 'asked', 'served', 'failures')
+local old = call('HMGET', feedback, 'reader', 'until', 'due', 'asked', 'served', 'failures', 'begun_at')
 if op == 'begin' then
     if call('HGET', P .. 'owners', 'intake') ~= ARGV[2] then return { err = 'FENCED intake' } end
     local busy = tonumber(old[2] or '0') - t
@@ -23,12 +28,13 @@ if op == 'begin' then
     if old[1] and old[1] ~= ARGV[3] and busy > 0 and busy <= tonumber(ARGV[4]) then return { 0, busy } end
     local wait = tonumber(old[3] or '0') - t
     if wait > 0 and tonumber(old[4] or '-1') < tonumber(old[5] or '0') then return { 0, wait } end
-    call('HSET', feedback, 'reader', ARGV[3], 'until', string.format('%d', t + ARGV[4]), 'begun_at', string.format('%d', t))
+    local begun = old[1] == ARGV[3] and old[7] or string.format('%d', math.max(t, tonumber(old[4] or '0') + 1))
+    call('HSET', feedback, 'reader', ARGV[3], 'until', string.format('%d', t + ARGV[4]), 'begun_at', begun)
     return { 1, tonumber(old[6] or '0') }
 end
 
 if old[1] ~= ARGV[2] then return 0 end
-local begun = call('HGET', feedback, 'begun_at') or '0'
+local begun = old[7] or '0'
 call('HDEL', feedback, 'reader', 'until', 'begun_at')
 call('HSET', feedback, 'served', begun, 'due', string.format('%d', t + ARGV[4]), 'ended_at', string.format('%d', t), 'tuples',
     ARGV[3])

@@ -9,6 +9,7 @@ struct SuppressedAddCommand: ParsableCommand {
         abstract: "Suppresses tokens.",
         discussion: """
             Without --topic and --environment they are those of the app's configuration.
+            Only the first word of a line is read.
 
             Example:
               pushfarm suppressed add --app demo --token $TOKEN
@@ -34,6 +35,7 @@ struct SuppressedAddCommand: ParsableCommand {
         let configuration = try common.load()
         let app = try selection.chosenApp(configuration)
         let (selection, list) = (selection, list)
+        _ = try TokenOptions.bytes(of: list.tokens)
         let reason = SuppressionReason(name: reason) ?? .operator
         let report = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
@@ -42,7 +44,11 @@ struct SuppressedAddCommand: ParsableCommand {
             var defaults = selection.defaults(
                 book.settings, now: try await client.clock().components.seconds)
             defaults.reason = reason
-            var run = SuppressionImport(book: book, defaults: defaults, isQuiet: true)
+            guard defaults.topic != nil, defaults.environment != nil else {
+                throw CommandFailure.usage("\(app) is not configured here; give --topic and --environment")
+            }
+            var run = SuppressionImport(
+                book: book, defaults: defaults, isQuiet: true, takesTokensOnly: true)
             for token in list.tokens { try await run.take(token[...]) }
             if let file = list.tokensFile { try await run.take(file: file) }
             return try await run.finish()

@@ -26,10 +26,7 @@ struct SuppressedListCommand: ParsableCommand {
     func run() throws {
         let configuration = try common.load()
         let (app, selection, json) = (try selection.chosenApp(configuration), selection, common.json)
-        let wanted = Set(
-            try tokens.map { text throws(CommandFailure) in
-                do { return try DeviceToken.bytes(of: text) } catch { throw .usage("\(text): \(error)") }
-            })
+        let wanted = try TokenOptions.bytes(of: tokens)
         try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }

@@ -51,11 +51,7 @@ struct SuppressedRemoveCommand: ParsableCommand {
     }
 
     private func tokens() throws(CommandFailure) -> Set<[UInt8]> {
-        var tokens: Set<[UInt8]> = []
-        func take(_ text: some StringProtocol, _ place: String) throws(CommandFailure) {
-            do { tokens.insert(try DeviceToken.bytes(of: text)) } catch { throw .usage("\(place): \(error)") }
-        }
-        for text in list.tokens { try take(text, text) }
+        var tokens = try TokenOptions.bytes(of: list.tokens)
         guard let file = list.tokensFile else { return tokens }
         var lines = try TextLines(file)
         var number = 0
@@ -64,7 +60,9 @@ struct SuppressedRemoveCommand: ParsableCommand {
             guard !SuppressionLine.isEmpty(line),
                 let word = line.split(whereSeparator: \.isWhitespace).first
             else { continue }
-            try take(word, "\(file), line \(number)")
+            do { tokens.insert(try DeviceToken.bytes(of: word)) } catch {
+                throw .usage("\(file), line \(number): \(error)")
+            }
         }
         return tokens
     }

@@ -12,9 +12,9 @@ struct ScreeningBooks {
     /// What was heard of a token.
     private struct Hearing {
         var failure: (reason: String, cause: String?)?
-        var dead: (reason: String, time: Int64)?
-        /// Unix seconds.
-        var at: Int64 = 0
+        var dead: String?
+        /// Unix seconds since when it is dead, if that was said; else when it was heard.
+        var since: Int64 = 0
     }
 
     private struct Page {
@@ -75,15 +75,13 @@ struct ScreeningBooks {
 
     mutating func hear(_ event: [String: String]) -> News {
         guard let chunk = event["job"].flatMap(number), !done.contains(chunk) else { return .nothing }
-        let at = (event["at"].flatMap { Int64($0) } ?? 0) / 1000
         switch event["type"] {
         case "push.failed":
-            note(event, chunk, at) { $0.failure = (event["reason"] ?? "unknown", event["cause"]) }
+            note(event, chunk) { $0.failure = (event["reason"] ?? "unknown", event["cause"]) }
         case "push.expired":
-            note(event, chunk, at) { $0.failure = ("expired", event["cause"]) }
+            note(event, chunk) { $0.failure = ("expired", event["cause"]) }
         case "token.dead":
-            let time = event["timestamp"].flatMap { Int64($0) }.map { $0 / 1000 } ?? at
-            note(event, chunk, at) { $0.dead = (event["reason"] ?? "unknown", time) }
+            note(event, chunk) { $0.dead = event["reason"] ?? "unknown" }
         case "job.finished":
             guard let delivered = event["delivered"].flatMap({ Int($0) }) else { return .nothing }
             ended(chunk, delivered: delivered)
@@ -111,18 +109,18 @@ struct ScreeningBooks {
     }
 
     private func verdict(_ hearing: Hearing) -> ScreeningVerdict {
-        if let (reason, time) = hearing.dead { return .dead(reason: reason, time: time, wasKnown: false) }
+        if let reason = hearing.dead { return .dead(reason: reason, time: hearing.since, wasKnown: false) }
         guard let (reason, cause) = hearing.failure else { return .open(reason: "unknown", cause: nil) }
         guard reason == "suppressed" else { return .open(reason: reason, cause: cause) }
-        return .dead(reason: cause ?? reason, time: hearing.at, wasKnown: true)
+        return .dead(reason: cause ?? reason, time: hearing.since, wasKnown: true)
     }
 
     private mutating func note(
-        _ event: [String: String], _ chunk: Int, _ at: Int64, _ change: (inout Hearing) -> Void
+        _ event: [String: String], _ chunk: Int, _ change: (inout Hearing) -> Void
     ) {
         guard let token = event["token"] else { return }
         var hearing = pages[chunk]?.heard[token] ?? Hearing()
-        hearing.at = at
+        hearing.since = ((event["timestamp"] ?? event["at"]).flatMap { Int64($0) } ?? 0) / 1000
         change(&hearing)
         pages[chunk, default: Page()].heard[token] = hearing
     }

@@ -14,6 +14,7 @@ struct ScreeningService: Sendable {
         let end = EndSignal()
         let client = try await FarmClient.connect(configuration)
         defer { client.close() }
+        try await client.mustHave(app: plan.app)
         let limit = configuration.app(named: plan.app)?.maxTokens ?? Int.max
         let fresh = ScreeningRecord(
             app: plan.app, run: String(UInt64.random(in: .min ... .max), radix: 36),

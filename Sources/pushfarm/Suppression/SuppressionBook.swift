@@ -20,9 +20,7 @@ import PushModel
     static let portion = 1000
 
     static func open(_ client: FarmClient, app: String) async throws(CommandFailure) -> SuppressionBook {
-        guard try await client.apps().contains(app) else {
-            throw .usage("there is no app \(app) in this farm")
-        }
+        try await client.mustHave(app: app)
         let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
         return SuppressionBook(
             client: client, app: app, shards: shards ?? client.configuration.shards,

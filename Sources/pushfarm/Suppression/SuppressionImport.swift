@@ -7,6 +7,8 @@ import PushModel
     private var book: SuppressionBook
     private let defaults: SuppressionLine.Defaults
     private let isQuiet: Bool
+    /// Of a line only its first word counts.
+    private let takesTokensOnly: Bool
     private var waiting: [SuppressionLine] = []
     private var report = Report()
 
@@ -20,14 +22,20 @@ import PushModel
         var faults: [(place: String, reason: String)] = []
     }
 
-    init(book: SuppressionBook, defaults: SuppressionLine.Defaults, isQuiet: Bool) {
+    init(
+        book: SuppressionBook, defaults: SuppressionLine.Defaults, isQuiet: Bool,
+        takesTokensOnly: Bool = false
+    ) {
         (self.book, self.defaults, self.isQuiet) = (book, defaults, isQuiet)
+        self.takesTokensOnly = takesTokensOnly
     }
 
     /// A line, or a token of the command line.
     mutating func take(_ text: Substring, place: String? = nil) async throws(CommandFailure) {
         do {
-            waiting.append(try SuppressionLine(text, defaults))
+            let words =
+                takesTokensOnly ? text.trimmed.prefix { !$0.isWhitespace } : text
+            waiting.append(try SuppressionLine(words, defaults))
         } catch {
             report.faulty += 1
             if report.faults.count < Self.named {

@@ -59,6 +59,8 @@ struct TextSink: ~Copyable {
     }
 
     private func failure() -> CommandFailure {
-        .failed("\(path ?? "standard output"): \(String(cString: strerror(errno)))")
+        // Who reads has seen enough, as head has.
+        if path == nil, errno == EPIPE { return .failed() }
+        return .failed("\(path ?? "standard output"): \(String(cString: strerror(errno)))")
     }
 }
