@@ -46,6 +46,8 @@ class BinaryExchange {
     /// In bytes, the most that a connection has in its window: what may lie unread at the gateway must be read within the
     /// quiet time.
     private static let longestBytes = 4 << 20
+    /// In which a gateway of which that is not known shows whether it answers questions.
+    private static let patience = Duration.seconds(10)
     /// A connection that was not used for so long is not trusted any more.
     private static let longestIdle = Duration.seconds(1800)
     /// The sentinel's place in the window.
@@ -195,7 +197,7 @@ class BinaryExchange {
         } else if !isWaiting(at: now) {
             movedAt = now
         } else if now - movedAt > timeout {
-            experience.answersQuestions = experience.answersQuestions && proof.hasAnswers
+            if !proof.hasAnswers, experience.answersQuestions == true { experience.answersQuestions = nil }
             finish("the gateway took nothing for \(timeout)")
         }
     }
@@ -213,7 +215,11 @@ class BinaryExchange {
     /// Nothing tells what the gateway has read but the room that its machine offers.
     private func trustClock(at now: Instant) {
         if window.arrived(allBut: unread, at: now) { movedAt = now }
-        accept(window.safe(after: experience.quiet.current, at: now))
+        let isUnknown = settings.asksIfRead && experience.answersQuestions == nil
+        let quiet = experience.quiet.current
+        let safe = window.safe(after: isUnknown ? max(quiet, Self.patience) : quiet, at: now)
+        if isUnknown, safe > 0 { experience.answersQuestions = false }
+        accept(safe)
     }
 
     /// There is something that the gateway ought to take, or to say.
@@ -224,7 +230,7 @@ class BinaryExchange {
     // MARK: Questions
 
     /// The gateway has answered no question so far, here or elsewhere, or cannot be asked.
-    var needsClock: Bool { !settings.asksIfRead || !proof.hasAnswers && !experience.answersQuestions }
+    var needsClock: Bool { !settings.asksIfRead || !proof.hasAnswers && experience.answersQuestions != true }
 
     /// It should be ``asked(at:)`` whether the gateway has read what has left.
     func wantsAnswer(at now: Instant) -> Bool {

@@ -6,8 +6,8 @@ import FarmPolicy
 final class BinaryExperience {
     var quiet: QuietTime
     var pace: SendPace
-    /// Its TLS says what its program has read.
-    var answersQuestions = false
+    /// Whether its TLS says what its program has read; nil: not known yet.
+    var answersQuestions: Bool?
 
     init(_ settings: BinarySettings) {
         quiet = QuietTime(least: settings.quietTime)

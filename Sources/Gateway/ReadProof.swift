@@ -13,14 +13,20 @@ struct ReadProof {
         /// Bytes of the connection that were sent before it.
         var end: UInt64
         var askedAt: Instant
+        /// Questions that were answered when this one was asked.
+        var answered: Int
     }
 
     private var open = Deque<Question>()
     private var answers = 0
+    /// Questions that were answered, the last of them since the peer has been heard.
+    private var answered = 0
+    private var unconfirmed = Deque<Instant>()
     private var lastAskedAt: Instant?
     /// The peer has read the first so many bytes.
     private(set) var readUpTo: UInt64 = 0
-    /// What the peer said until then has been heard: it answered a question that was asked then.
+    /// What the peer had to say until then has been heard: it answered a question that was asked then, and one that was asked
+    /// after that answer. One would not do: a peer that had stood still reads what has come before it looks at its own clock.
     private(set) var heardUntil: Instant?
 
     /// Between two questions.
@@ -41,7 +47,7 @@ struct ReadProof {
 
     /// A question goes behind the first `end` bytes of the connection.
     mutating func asked(behind end: UInt64, at now: Instant) {
-        open.append(Question(end: end, askedAt: now))
+        open.append(Question(end: end, askedAt: now, answered: answered))
         lastAskedAt = now
     }
 
@@ -52,7 +58,10 @@ struct ReadProof {
         guard total > answers else { return false }
         for _ in answers..<total {
             guard let question = open.popFirst() else { break }
-            (readUpTo, heardUntil) = (question.end, question.askedAt)
+            readUpTo = question.end
+            answered += 1
+            unconfirmed.append(question.askedAt)
+            while answered - unconfirmed.count < question.answered { heardUntil = unconfirmed.popFirst() }
         }
         answers = total
         return true

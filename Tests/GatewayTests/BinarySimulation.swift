@@ -155,8 +155,8 @@ final class BinarySimulation {
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
         // Only who answers can show it.
-        if troubles.contains(.starvation), chance(300), experience.answersQuestions,
-            link.standsStillUntil.map({ $0 <= now }) ?? true
+        if troubles.contains(.starvation), chance(300), answers != .never,
+            link.standsStillUntil == nil
         {
             link.standsStillUntil = now + .milliseconds(int(500...6000))
         }
@@ -213,9 +213,14 @@ final class BinarySimulation {
             link.unread += link.flying.prefix(count)
             link.flying.removeFirst(min(count, link.flying.count))
         }
-        if let until = link.standsStillUntil, until > now { return }
-        // Its timers come first when it goes on.
-        if let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
+        if let until = link.standsStillUntil {
+            if until > now { return }
+            link.standsStillUntil = nil
+            // It may read what has come before it looks at its clock.
+            if chance(2), let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
+        } else if let reply = link.peer.takeReply(at: now) {
+            link.reply += reply.bytes
+        }
         let isLazy = !isCalm && troubles.contains(.laziness)
         let count = isLazy ? (chance(20) ? int(0...2000) : 0) : link.unread.count
         link.peer.read(Array(link.unread.prefix(count)), at: now)
