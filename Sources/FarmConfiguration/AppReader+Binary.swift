@@ -11,7 +11,8 @@ extension AppReader {
         if let command = try reader.number(group.appending("command"), in: 0...2) {
             binary.command = UInt8(command)
         }
-        if let time = try reader.duration(group.appending("quiet_time"), upTo: 60) { binary.quietTime = time }
+        // A worker that ends has 20 s to learn what became of its pushes.
+        if let time = try reader.duration(group.appending("quiet_time"), upTo: 15) { binary.quietTime = time }
         if let sentinel = try reader.choice(group.appending("sentinel"), as: Switch.self) {
             binary.endsWithSentinel = sentinel == .true
         }

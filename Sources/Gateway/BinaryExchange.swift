@@ -17,8 +17,6 @@ class BinaryExchange {
     private let timeout: Duration
     private var window: SendWindow
     private var proof = ReadProof()
-    /// What the gateway said until then had been heard at the last look.
-    private var heardUntil: Instant?
     private var output = OutputBuffer()
     private var reply = BinaryReply.Reader()
     private var events = ExchangeEvents()
@@ -203,13 +201,11 @@ class BinaryExchange {
     }
 
     /// Quiet counts from when the gateway has read the bytes, until when it was heard last: both are proven.
-    ///
-    /// A gateway that goes on after a standstill may read before it says what has fallen due meanwhile: its answer counts at the
-    /// next look, when that has been heard.
     private func trustAnswers(at now: Instant) {
         window.arrived(upTo: proof.readUpTo, at: now)
-        if let heardUntil { accept(window.safe(after: experience.quiet.current, at: heardUntil)) }
-        heardUntil = proof.heardUntil
+        if let heardUntil = proof.heardUntil {
+            accept(window.safe(after: experience.quiet.current, at: heardUntil))
+        }
     }
 
     /// Nothing tells what the gateway has read but the room that its machine offers.

@@ -18,9 +18,8 @@
 --
 -- Each crash is held against the batches that had suspects, and narrows them: after the first they go in groups of the
 -- square root of their number, with nothing else in the worker's air; after the second, which leaves one group, one by
--- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first changes
--- nothing, the second in a row is held against it, which narrows it like a crash, and it takes two with the same single
--- suspect. Other
+-- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first changes nothing, the
+-- second in a row is held against it, which narrows it like a crash, and it takes two with the same single suspect. Other
 -- kills within a minute that the batch had no part in make all of that take longer, and so do kills that the host does
 -- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
 -- was not sending.
