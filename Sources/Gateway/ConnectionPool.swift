@@ -1,5 +1,6 @@
 package import EventLoop
 import FarmPolicy
+package import PushModel
 import TLS
 import Transport
 
@@ -25,6 +26,9 @@ import Transport
     private var dialling = 0
     private var rate = DialRate(connections: 1, life: .zero)
     private var experience: BinaryExperience?
+    /// Of several binary connections, the one that is kept free of bulk: behind a bad token of a campaign a message would wait for
+    /// its reply.
+    private weak var calm: (any GatewayConnection)?
     private var epoch = 0
     private var pause: Timer?
     private var isPausing = false
@@ -50,6 +54,19 @@ import Transport
 
     /// Pushes that all connections together allow to be open.
     package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
+
+    /// The connection with the most room for a push of the lane; `nil` when none has any.
+    package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
+        guard let calm, !calm.isSpent, connections.contains(where: { $0 !== calm && !$0.isSpent }) else {
+            return roomiest
+        }
+        if lane == .high, calm.room > 0 { return calm }
+        var best: (any GatewayConnection)?
+        for connection in connections where connection !== calm && connection.room > best?.room ?? 0 {
+            best = connection
+        }
+        return best
+    }
 
     /// Pushes that another connection would take, if one more may be made: whoever has them in hand finds out that it is needed.
     ///
@@ -155,6 +172,7 @@ import Transport
             let connection = BinaryConnection(
                 over: stream, settings: settings, experience: experience, generation: plan.generation,
                 timeout: plan.requestTimeout, listener: owner)
+            if !connections.isEmpty, calm.map({ $0.isSpent }) ?? true { calm = connection }
             connections.append(connection)
             owner.hasRoom(connection)
         }

@@ -278,7 +278,9 @@ import PushModel
             if let until { timer.start(after: until - now) }
             return
         }
-        while let batch = window.nextBatch(isAlone: isAlone), let connection = pool.roomiest {
+        while let batch = window.nextBatch(isAlone: isAlone),
+            let connection = pool.roomiest(for: batch.lane)
+        {
             let sent = send(from: batch, over: connection, atMost: isProbe ? 1 : connection.room, at: now)
             if isProbe, sent > 0 {
                 breaker.probeSent()

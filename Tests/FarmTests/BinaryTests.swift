@@ -120,6 +120,24 @@ extension PatientFarms {
             #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
         }
 
+        @Test func `messages do not go behind the bad tokens of a campaign`() async throws {
+            let farm = try await farm()
+            let campaign = Mixture(20_000) { $0 % 50 == 25 }
+            let bulk = Job.several("bulk", campaign.tokens, size: 1_000, fields: #""lane":"bulk""#)
+            try farm.push(bulk)
+            try await farm.gateway.requests(2_000)
+            let tokens = Tokens.make(60, seed: 13)
+            let messages = Job.several("message", tokens, size: 1, fields: #""lane":"high""#)
+            try farm.push(messages)
+            let totals = try await farm.finished(messages)
+            #expect(totals.delivered == 60 && totals.maybeDuplicated == 0)
+            let ledger = try farm.gateway.binaryLedger()
+            let frames = ledger.lines.filter { $0.token.map { tokens.contains($0) } ?? false }
+            #expect(frames.count == 60 && frames.allSatisfy { $0.outcome == "accepted" })
+            #expect(ledger.count("discarded") > 0)
+            _ = try await farm.finished(bulk)
+        }
+
         @Test func `a worker killed while pushes are in doubt loses nothing`() async throws {
             let farm = try await farm()
             let before = farm.workers
