@@ -28,6 +28,14 @@ extension BinaryFaults {
         if let lostReplies {
             add("lose", "{\"share\":\(lostReplies.share),\"reset\":\(lostReplies.isReset)}")
         }
+        if let cutReplies {
+            let bytes = cutReplies.bytes.map { ",\"bytes\":\($0)" } ?? ""
+            add("cut", "{\"share\":\(cutReplies.share),\"reset\":\(cutReplies.isReset)\(bytes)}")
+        }
+        if let trickledReplies {
+            let pause = TextBuffer.quoted("\(trickledReplies.pause)")
+            add("trickle", "{\"share\":\(trickledReplies.share),\"pause\":\(pause)}")
+        }
         if let closing { add("close", closing.json) }
         if let shutdown { add("shutdown", shutdown.json) }
         if let bytesPerSecond { add("slow", bytesPerSecond) }

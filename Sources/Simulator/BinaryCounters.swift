@@ -17,6 +17,8 @@ package struct BinaryCounters: Sendable {
     package internal(set) var warnings = 0
     package internal(set) var replies = 0
     package internal(set) var lostReplies = 0
+    /// Of which some bytes were sent.
+    package internal(set) var cutReplies = 0
     package internal(set) var shutdowns = 0
     /// Without a refused frame.
     package internal(set) var causelessCloses = 0
@@ -54,6 +56,7 @@ package struct BinaryCounters: Sendable {
             "\"frames\":\(frames)", "\"accepted\":\(accepted)", "\"refused\":\(refused)",
             "\"discarded\":\(discarded)", "\"by_status\":{\(statuses.joined(separator: ","))}",
             "\"warnings\":\(warnings)", "\"replies\":\(replies)", "\"lost_replies\":\(lostReplies)",
+            "\"cut_replies\":\(cutReplies)",
             "\"shutdowns\":\(shutdowns)", "\"causeless_closes\":\(causelessCloses)",
             "\"half_frames\":\(halfFrames)", "\"connections\":\(connections)",
             "\"open_connections\":\(openConnections)", "\"most_connections\":\(mostConnections)",

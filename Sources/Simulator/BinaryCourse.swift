@@ -15,7 +15,7 @@ struct BinaryCourse {
 
     enum Outcome: Hashable {
         case accepted
-        /// `isLost`: the reply is lost on purpose.
+        /// `isLost`: the reply is lost on purpose, or a part of it.
         case refused(BinaryStatus, isLost: Bool)
         case discarded(after: Place)
     }
@@ -32,11 +32,17 @@ struct BinaryCourse {
         /// Nil: no word.
         var reply: BinaryReply?
         var isReplyLost = false
+        /// So many bytes of the reply are sent.
+        var replyLength = BinaryReply.length
+        /// From one byte of the reply to the next; nil: they are sent in one.
+        var pause: Latency?
         var isReset = false
         /// From now to the reply.
         var replyDelay: Double = 0
         /// From the reply, or from now if there is none, to the close.
         var closeDelay: Double = 0
+
+        var isReplyCut: Bool { replyLength < BinaryReply.length }
     }
 
     private(set) var end: End?
@@ -122,7 +128,7 @@ struct BinaryCourse {
         _ random: inout RandomSource
     ) -> Outcome {
         conclude(.refusal, place, status, naming: identifier, faults, &random)
-        return .refused(status, isLost: end?.isReplyLost ?? false)
+        return .refused(status, isLost: end.map { $0.isReplyLost || $0.isReplyCut } ?? false)
     }
 
     private mutating func conclude(
@@ -137,6 +143,13 @@ struct BinaryCourse {
             end.reply = nil
             end.isReplyLost = true
             end.isReset = loss.isReset
+        }
+        if let cut = faults.cutReplies, end.reply != nil, random.happens(cut.share) {
+            end.replyLength = cut.bytes ?? Int.random(in: 1..<BinaryReply.length, using: &random)
+            end.isReset = cut.isReset
+        }
+        if let trickle = faults.trickledReplies, end.reply != nil, random.happens(trickle.share) {
+            end.pause = trickle.pause
         }
         self.end = end
     }

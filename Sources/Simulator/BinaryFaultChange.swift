@@ -6,6 +6,8 @@ package enum BinaryFaultChange: Hashable, Sendable {
     case linger(Latency)
     case refusal(BinaryFaults.Refusal?)
     case lostReplies(BinaryFaults.Loss?)
+    case cutReplies(BinaryFaults.Cut?)
+    case trickledReplies(BinaryFaults.Trickle?)
     case closing(BinaryFaults.Ending?)
     case shutdown(BinaryFaults.Ending?)
     case bytesPerSecond(Int?)
@@ -24,6 +26,8 @@ package enum BinaryFaultChange: Hashable, Sendable {
             self = .lostReplies(
                 isOff
                     ? nil : BinaryFaults.Loss(share: try words.share(), isReset: words.take("reset")))
+        case "cut": self = .cutReplies(isOff ? nil : try Self.cut(&words))
+        case "trickle": self = .trickledReplies(isOff ? nil : try Self.trickle(&words))
         case "close": self = .closing(isOff ? nil : try Self.ending(&words, from: 0))
         case "shutdown": self = .shutdown(isOff ? nil : try Self.ending(&words, from: 1))
         case "slow": self = .bytesPerSecond(isOff ? nil : try words.count(in: 0...Int(Int32.max)))
@@ -41,6 +45,8 @@ package enum BinaryFaultChange: Hashable, Sendable {
         case .linger(let linger): faults.linger = linger
         case .refusal(let refusal): faults.refusal = refusal
         case .lostReplies(let loss): faults.lostReplies = loss
+        case .cutReplies(let cut): faults.cutReplies = cut
+        case .trickledReplies(let trickle): faults.trickledReplies = trickle
         case .closing(let ending): faults.closing = ending
         case .shutdown(let ending): faults.shutdown = ending
         case .bytesPerSecond(let speed): faults.bytesPerSecond = speed
@@ -55,6 +61,21 @@ package enum BinaryFaultChange: Hashable, Sendable {
         let text = try words.value(of: "status") ?? "1"
         guard let status = UInt8(text) else { throw .unusable("\"\(text)\" is no status from 0 to 255") }
         return BinaryFaults.Refusal(share: try words.share(), status: BinaryStatus(rawValue: status))
+    }
+
+    private static func cut(_ words: inout CommandWords) throws(SimulatorError) -> BinaryFaults.Cut {
+        let bytes = try words.value(of: "bytes").map { (text) throws(SimulatorError) in
+            guard let bytes = Int(text), (1..<BinaryReply.length).contains(bytes) else {
+                throw .unusable("\"\(text)\" is no part of the \(BinaryReply.length) bytes of a reply")
+            }
+            return bytes
+        }
+        return BinaryFaults.Cut(share: try words.share(), bytes: bytes, isReset: words.take("reset"))
+    }
+
+    private static func trickle(_ words: inout CommandWords) throws(SimulatorError) -> BinaryFaults.Trickle {
+        let pause = try words.value(of: "pause").map { (text) throws(SimulatorError) in try Latency(text) }
+        return BinaryFaults.Trickle(share: try words.share(), pause: pause ?? .uniform(5, 50))
     }
 
     private static func ending(

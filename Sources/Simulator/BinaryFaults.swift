@@ -16,6 +16,23 @@ package struct BinaryFaults: Hashable, Sendable {
         var isReset: Bool
     }
 
+    /// The reply breaks off, and the close comes.
+    package struct Cut: Hashable, Sendable {
+        /// Share of the replies.
+        var share: Double
+        /// How many of its bytes are sent; nil: some.
+        var bytes: Int?
+        var isReset: Bool
+    }
+
+    /// The reply goes out byte by byte.
+    package struct Trickle: Hashable, Sendable {
+        /// Share of the replies.
+        var share: Double
+        /// Between one byte and the next.
+        var pause: Latency
+    }
+
     /// The end of a connection after so many frames, all of them accepted.
     package struct Ending: Hashable, Sendable {
         /// 0: before the first one.
@@ -33,6 +50,8 @@ package struct BinaryFaults: Hashable, Sendable {
     package var linger = Latency.uniform(0, 300)
     package var refusal: Refusal?
     package var lostReplies: Loss?
+    package var cutReplies: Cut?
+    package var trickledReplies: Trickle?
     /// A close without a cause and without a word.
     package var closing: Ending?
     /// A reply that blames nobody, and names the last notification that was accepted.

@@ -19,6 +19,8 @@ import Transport
     /// Nobody can tell where the next frame begins.
     private var isLost = false
     private var phase = Phase.open
+    /// Bytes of the reply that were sent.
+    private var replied = 0
     private var clock: Timer?
     private var pace: Timer?
 
@@ -170,6 +172,7 @@ import Transport
         if end.cause == .shutdown { side.counters.shutdowns += 1 }
         if end.cause == .none { side.counters.causelessCloses += 1 }
         if end.isReplyLost { side.counters.lostReplies += 1 }
+        if end.isReplyCut { side.counters.cutReplies += 1 }
         phase = .answering
         clock = Timer { [unowned self] in timePassed() }
         wait(end.cause == .none ? 0 : end.replyDelay)
@@ -184,12 +187,14 @@ import Transport
         guard let end = course.end else { return }
         switch phase {
         case .answering:
-            phase = .closing
             if let reply = end.reply {
-                gateway.flushLedger()
-                side.counters.replies += 1
-                reply.bytes.withUnsafeBytes { stream.write($0) }
+                answer(reply, end)
+                // Each byte in a turn of its own, or they would leave together.
+                if let pause = end.pause, replied < end.replyLength {
+                    return wait(max(1, pause.draw(&gateway.random)))
+                }
             }
+            phase = .closing
             wait(end.closeDelay)
         case .closing:
             // Closes when the turn is over, because this may be in the middle of a read.
@@ -197,6 +202,15 @@ import Transport
             Loop.atEndOfTurn(self)
         case .open, .leaving, .gone: break
         }
+    }
+
+    /// Sends the reply, or its next byte.
+    private func answer(_ reply: BinaryReply, _ end: BinaryCourse.End) {
+        gateway.flushLedger()
+        let part = reply.bytes[replied..<(end.pause == nil ? end.replyLength : replied + 1)]
+        part.withUnsafeBytes { stream.write($0) }
+        replied += part.count
+        if replied == BinaryReply.length { side.counters.replies += 1 }
     }
 
     func loopTurnEnded() {

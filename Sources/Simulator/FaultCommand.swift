@@ -36,6 +36,8 @@ package enum FaultCommand: Hashable, Sendable {
         binary linger TIME | …                               the close waits after the reply
         binary refuse SHARE [status=N] | off                 frames are refused that deserve better
         binary lose SHARE [reset] | off                      no reply, only the close
+        binary cut SHARE [bytes=N] [reset] | off             some bytes of the reply, then the close
+        binary trickle SHARE [pause=TIME] | off              the reply comes byte by byte
         binary close N [share=SHARE] [delay=TIME] [reset] | now [reset] | off
                                                              no reply after N frames of a connection, or on all now
         binary shutdown N [share=SHARE] | now | off          status 10 after N frames of a connection, or on all now

@@ -68,9 +68,15 @@ package final class Gateway {
         return text
     }
 
-    package func counter(_ name: String) throws -> Int {
-        let counters = try JSONSerialization.jsonObject(with: Data(tell("counters").utf8)) as? [String: Any]
-        return counters?[name] as? Int ?? 0
+    package func counter(_ name: String) throws -> Int { try counters()[name] as? Int ?? 0 }
+
+    /// Of the binary interface.
+    package func binaryCounter(_ name: String) throws -> Int {
+        (try counters()["binary"] as? [String: Any])?[name] as? Int ?? 0
+    }
+
+    private func counters() throws -> [String: Any] {
+        try JSONSerialization.jsonObject(with: Data(tell("counters").utf8)) as? [String: Any] ?? [:]
     }
 
     /// Waits until so many requests have come.

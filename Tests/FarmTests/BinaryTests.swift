@@ -67,11 +67,8 @@ extension PatientFarms {
             let ledger = try farm.gateway.binaryLedger()
             #expect(ledger.count("discarded") > 0, "the gateway discarded what came behind a bad one")
             #expect(ledger.lines.allSatisfy { $0.command == command })
-            let counters = try #require(
-                try JSONSerialization.jsonObject(with: Data(farm.gateway.tell("counters").utf8))
-                    as? [String: Any])
-            let most = (counters["binary"] as? [String: Any])?["most_connections"] as? Int
-            #expect((1...64).contains(most ?? 0), "\(most ?? 0) connections at a time")
+            let most = try farm.gateway.binaryCounter("most_connections")
+            #expect((1...64).contains(most), "\(most) connections at a time")
         }
 
         @Test func `one bad token near the beginning takes nothing down with it`() async throws {
@@ -107,6 +104,25 @@ extension PatientFarms {
             #expect(ledger.doubles > 0, "it was closed while pushes were in doubt")
             #expect(ledger.doubles <= totals.maybeDuplicated)
             #expect(Set(ledger.lines.map(\.connection)).count >= 3)
+        }
+
+        @Test func `replies that break off lose nothing, and come again`() async throws {
+            let farm = try await farm(
+                workers: 1,
+                faults: ["binary delay 50ms-100ms", "binary cut 100%", "binary trickle 100%"])
+            let mixture = Mixture(500) { $0 % 100 == 50 }
+            let jobs = Job.several("r", mixture.tokens, size: 100)
+            try farm.push(jobs)
+            try await eventually("a reply breaks off") { try farm.gateway.binaryCounter("cut_replies") > 0 }
+            // What is left of them comes byte by byte, but whole.
+            try farm.gateway.tell("binary cut off")
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == mixture.good.count)
+            #expect(totals.reasons == ["InvalidToken": mixture.bad.count])
+            let ledger = try farm.gateway.binaryLedger()
+            #expect(ledger.lost(of: mixture.good) == 0)
+            #expect(totals.maybeDuplicated > 0, "a reply that breaks off is a close without one")
+            #expect(ledger.doubles <= totals.maybeDuplicated)
         }
 
         @Test func `a gateway that goes away names what it accepted: nothing is lost or doubled`()

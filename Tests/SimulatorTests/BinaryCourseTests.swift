@@ -109,6 +109,30 @@ import Testing
         #expect((400...600).contains(lost))
     }
 
+    @Test mutating func `a share of the replies breaks off somewhere, another comes byte by byte`() {
+        var faults = BinaryFaults()
+        faults.cutReplies = BinaryFaults.Cut(share: 0.5, isReset: false)
+        faults.trickledReplies = BinaryFaults.Trickle(share: 0.2, pause: .fixed(milliseconds: 5))
+        var lengths: [Int: Int] = [:]
+        var trickled = 0
+        for _ in 0..<1000 {
+            var course = BinaryCourse(random: &random)
+            let outcome = take(&course, 1, .refused(.invalidToken), faults: faults)
+            let end = course.end!
+            lengths[end.replyLength, default: 0] += 1
+            if end.pause != nil { trickled += 1 }
+            #expect(outcome == .refused(.invalidToken, isLost: end.replyLength < 6))
+            #expect(end.reply == BinaryReply(status: .invalidToken, identifier: 1))
+        }
+        #expect(lengths.keys.sorted() == [1, 2, 3, 4, 5, 6])
+        #expect((400...600).contains(lengths[6]!) && (150...250).contains(trickled))
+        // Without a reply there is nothing to cut.
+        faults.cutReplies?.share = 1
+        var simple = BinaryCourse(random: &random)
+        let outcome = take(&simple, 0, .refused(.invalidToken), of: .simple, faults: faults)
+        #expect(outcome == .refused(.invalidToken, isLost: false) && simple.end?.isReplyCut == false)
+    }
+
     private mutating func take(
         _ course: inout BinaryCourse, _ id: UInt32, _ verdict: BinaryJudge.Verdict = .accepted,
         of command: BinaryCommand = .framed, faults: BinaryFaults = BinaryFaults()

@@ -60,6 +60,63 @@ import Transport
         }
     }
 
+    @Test(arguments: [false, true]) func `a reply breaks off, and the close comes`(isReset: Bool) async throws
+    {
+        try await TestGateway.run(
+            .binary {
+                $0.faults += ["binary cut 100% bytes=3\(isReset ? " reset" : "")", "binary linger 50ms"]
+            }
+        ) { test in
+            let first = try await test.send()
+            first.write(.good(1), .bad(2), .good(3))
+            #expect(await first.untilEnd() == Array(reply(8, 2).prefix(3)))
+            #expect((first.end == "closed by the peer") == !isReset)
+            let ledger = try test.ledger()
+            #expect(ledger.map { $0["outcome"] } == ["accepted", "refused", "discarded"])
+            #expect(ledger.map { $0["lost"] } == [nil, "1", nil])
+            _ = try await test.control("binary shutdown 1")
+            let second = try await test.send()
+            second.write(.good(7))
+            #expect(await second.untilEnd() == Array(reply(10, 7).prefix(3)))
+            #expect(test.binary.replies == 0 && test.binary.cutReplies == 2 && test.binary.lostReplies == 0)
+            _ = try await test.control("binary cut off")
+            let third = try await test.send()
+            third.write(.bad(4))
+            #expect(await third.untilEnd() == reply(8, 4))
+            #expect(test.binary.replies == 1 && test.binary.cutReplies == 2)
+        }
+    }
+
+    @Test func `a reply comes byte by byte, as far as it comes`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("binary trickle 100% pause=20ms-30ms") }) {
+            test in
+            let first = try await test.send()
+            var pieces: [Int] = []
+            let start = ContinuousClock.now
+            first.onReceived = { pieces.append($0) }
+            first.write(.good(1), .bad(2), .good(3))
+            #expect(await first.untilEnd() == reply(8, 2))
+            // Bytes may join on the way, if this side is slow.
+            #expect(pieces.count > 1 && ContinuousClock.now - start >= .milliseconds(100))
+            #expect(test.binary.replies == 1)
+            // From its first byte on the connection is as good as over.
+            #expect(try test.ledger().map { $0["outcome"] } == ["accepted", "refused", "discarded"])
+            _ = try await test.control("binary trickle 100% pause=1h")
+            let second = try await test.send()
+            second.write(.bad(9))
+            await second.until { !second.received.isEmpty }
+            for _ in 0..<20 { _ = try await test.control("faults") }
+            #expect(second.received == [8] && second.end == nil && test.binary.replies == 1)
+            second.close()
+            _ = try await test.control("binary trickle 100%")
+            _ = try await test.control("binary cut 100% bytes=2")
+            let third = try await test.send()
+            third.write(.bad(4))
+            #expect(await third.untilEnd() == [8, 8])
+            #expect(test.binary.replies == 1 && test.binary.cutReplies == 1)
+        }
+    }
+
     @Test func `a shutdown names the last one accepted, and the rest is discarded`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary shutdown 2") }) { test in
             let first = try await test.send()
@@ -171,6 +228,8 @@ import Transport
             "binary close 5 share=2", "binary shutdown 0", "binary slow", "binary slow -1",
             "binary handshake x",
             "binary refuse 5% status=256", "binary unknown-command 128", "binary empty-token", "binary lose",
+            "binary cut", "binary cut 50% bytes=6", "binary cut 50% bytes=0", "binary cut 2",
+            "binary trickle", "binary trickle 50% pause=long", "binary trickle 50% 20ms",
             "binary delay 1s at=", "binary delay 1s at=1.2.3.4", "feedback", "feedback nonsense",
             "feedback add zz", "feedback add \(String(repeating: "a", count: 202))", "feedback fill 0",
             "feedback cut x", "feedback stay", "feedback add aa 5 6",

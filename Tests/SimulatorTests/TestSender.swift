@@ -8,6 +8,8 @@ import Transport
     /// Set when the gateway has closed or cut the connection.
     private(set) var end: String?
     let stream: ByteStream
+    /// Told how many bytes have come, each time.
+    var onReceived: @Loop (Int) -> Void = { _ in }
     private var watchers: [CheckedContinuation<Void, Never>] = []
     /// Ends what would otherwise wait for ever; what was expected then fails.
     private var limit: Timer?
@@ -17,6 +19,7 @@ import Transport
         self.stream = stream
         stream.onBytes = { [unowned self] bytes in
             received += bytes
+            onReceived(bytes.count)
             wake()
         }
         stream.onEnd = { [unowned self] end in
