@@ -32,7 +32,7 @@ import Transport
         }
         stream.onEnd = { [unowned self] end in
             if case .failed(.tls(.alert)) = end { wasRefused = true }
-            finish("\(end)")
+            finish("\(end)", isPeersDoing: true)
         }
         stream.source = { [unowned self] output in fill(&output) }
         tick = Timer { [unowned self] in look() }
@@ -76,7 +76,7 @@ import Transport
         // A reply that has come says more than the close will.
         stream.readNow()
         shut()
-        finish("closed")
+        finish("closed", isPeersDoing: false)
     }
 
     /// What counts as never sent must not leave any more.
@@ -118,16 +118,16 @@ import Transport
             case .wasWrong(let count, let reason): listener?.wasWrong(self, count: count, reason: reason)
             case .isOver(let reason):
                 shut()
-                finish(reason)
+                finish(reason, isPeersDoing: false)
             case .ended(let reason): listener?.ended(self, reason: reason)
             }
         }
     }
 
-    private func finish(_ reason: String) {
+    private func finish(_ reason: String, isPeersDoing: Bool) {
         tick?.stop()
         exchange.left(allBut: stream.queuedBytes, at: .now)
-        exchange.end(reason, at: .now)
+        exchange.end(reason, isPeersDoing: isPeersDoing, at: .now)
         tellEvents()
     }
 }

@@ -6,7 +6,7 @@ import Transport
 ///
 /// The gateway says nothing about what it accepts. What it refuses it names once, and then it discards all that follows. So each
 /// push stays in the ``SendWindow`` until something proves what became of it. After each call drain ``nextEvent()``. Every push
-/// that ``send(_:token:payload:ticket:at:)`` took is settled exactly once, at the latest by ``end(_:at:)``.
+/// that ``send(_:token:payload:ticket:at:)`` took is settled exactly once, at the latest by ``end(_:isPeersDoing:at:)``.
 class BinaryExchange {
     typealias Instant = ContinuousClock.Instant
 
@@ -318,13 +318,14 @@ class BinaryExchange {
     // MARK: The end
 
     /// The connection is closed: what is open is settled, as what is known of it.
-    func end(_ reason: String, at now: Instant) {
+    ///
+    /// - Parameter isPeersDoing: it ended without our having closed it.
+    func end(_ reason: String, isPeersDoing: Bool, at now: Instant) {
         guard !hasEnded else { return }
-        let wasOver = isOver
         (hasEnded, isOver) = (true, true)
         // What was quiet for long enough was taken out when that was looked at. By now the end may have been waiting to be
         // read for longer than anybody knows.
-        for _ in 0..<doubtful(isPeersDoing: !wasOver) {
+        for _ in 0..<doubtful(isPeersDoing: isPeersDoing) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
             tell(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
         }

@@ -8,7 +8,8 @@ enum ExchangeEvent {
     /// It takes no more pushes; it still settles the open ones. `verdict` is what the gateway's note means for our
     /// credentials.
     case isSpent(reason: String, verdict: Verdict)
-    /// So many pushes were told as delivered, and the gateway now says that it did not accept them.
+    /// So many pushes were told as delivered, and the gateway now says that it did not accept them: one that it refused, and
+    /// what came behind that.
     case wasWrong(count: Int, reason: String)
     /// Nothing more is to come: write what is left, close, and say that it has ended.
     case isOver(reason: String)

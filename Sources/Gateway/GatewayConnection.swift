@@ -43,7 +43,8 @@ package import PushModel
     /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note
     /// means for our credentials.
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
-    /// So many pushes were told as delivered, and the gateway says now that it did not accept them: they are lost.
+    /// So many pushes were told as delivered, and the gateway says now that it did not accept them: one that it
+    /// refused, and what came behind that, which is lost.
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String)
     /// It is closed, and everything is settled.
     func ended(_ connection: any GatewayConnection, reason: String)

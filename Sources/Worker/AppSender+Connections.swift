@@ -20,7 +20,7 @@ extension AppSender {
 
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {
         context.log.error(
-            "pushes were lost: the gateway said so later than it had ever done",
+            "pushes that counted as delivered were not accepted: the gateway said so later than it had ever done",
             metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
     }
 

@@ -4,76 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// One binary exchange, and what its gateway's TLS answers.
 @Suite struct BinaryExchangeTests {
-    private final class Line {
-        let exchange: BinaryExchange
-        private(set) var delivered: [UInt32] = []
-        private(set) var unknown: [UInt32] = []
-        private(set) var dead: [UInt32] = []
-        private(set) var end: String?
-        /// When questions were asked.
-        private(set) var questions: [ContinuousClock.Instant] = []
-        var answers = 0
-        var unread = 0
-
-        init(
-            _ experience: BinaryExperience, settings: BinarySettings = BinarySettings(),
-            at now: ContinuousClock.Instant
-        ) {
-            exchange = BinaryExchange(
-                settings, experience: experience, generation: 1, timeout: .seconds(20), at: now)
-        }
-
-        func send(_ position: UInt32, at now: ContinuousClock.Instant) {
-            let token = [UInt8](repeating: 7, count: 32)
-            let isTaken = token.withUnsafeBytes { token in
-                Array("{}".utf8).withUnsafeBytes { payload in
-                    exchange.send(
-                        PushOptions(), token: token, payload: payload,
-                        ticket: PushTicket(batch: 1, position: position), at: now)
-                }
-            }
-            #expect(isTaken)
-            var room = [UInt8](repeating: 0, count: 4096)
-            room.withUnsafeMutableBytes { _ = exchange.fill($0) }
-            exchange.left(allBut: 0, at: now)
-            askIfDue(at: now)
-        }
-
-        private func askIfDue(at now: ContinuousClock.Instant) {
-            guard exchange.wantsAnswer(at: now) else { return }
-            questions.append(now)
-            exchange.asked(at: now)
-        }
-
-        func reply(_ status: BinaryStatus, _ identifier: UInt32, at now: ContinuousClock.Instant) {
-            BinaryReply(status: status, identifier: identifier).bytes.withUnsafeBytes {
-                exchange.receive($0, at: now)
-            }
-            drain(at: now)
-        }
-
-        func look(at now: ContinuousClock.Instant) {
-            exchange.look(unread: unread, answers: answers, at: now)
-            askIfDue(at: now)
-            drain(at: now)
-        }
-
-        private func drain(at now: ContinuousClock.Instant) {
-            while let event = exchange.nextEvent() {
-                switch event {
-                case .settled(let ticket, .delivered): delivered.append(ticket.position)
-                case .settled(let ticket, .unknown): unknown.append(ticket.position)
-                case .settled(let ticket, .refused): dead.append(ticket.position)
-                case .isOver(let reason): exchange.end(reason, at: now)
-                case .ended(let reason): end = reason
-                default: break
-                }
-            }
-        }
-    }
-
     private let start = ContinuousClock.now
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
@@ -82,7 +13,7 @@ import Testing
         `a connection whose questions were answered waits for answers, whatever others take the gateway for`()
     {
         let experience = BinaryExperience(BinarySettings())
-        let (first, second) = (Line(experience, at: start), Line(experience, at: start))
+        let (first, second) = (BinaryLine(experience, at: start), BinaryLine(experience, at: start))
         first.send(0, at: start)
         first.look(at: start)
         first.answers = 1
@@ -99,7 +30,7 @@ import Testing
     }
 
     @Test func `a gateway that reads slowly is waited for as long as it reads`() {
-        let line = Line(BinaryExperience(BinarySettings()), at: start)
+        let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
         line.send(0, at: start)
         line.look(at: start)
         line.answers = 1
@@ -117,7 +48,7 @@ import Testing
     }
 
     @Test func `what a gateway says when it goes on after a standstill is heard, though it reads first`() {
-        let line = Line(BinaryExperience(BinarySettings()), at: start)
+        let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
         line.send(0, at: start)
         // It reads the push, and then stands still for three seconds, in which its reply falls due.
         for tick in 1...60 {
@@ -131,7 +62,7 @@ import Testing
 
     @Test func `a reply that names nothing is not about a sentinel that has not left`() {
         let settings = BinarySettings(endsWithSentinel: true)
-        let line = Line(BinaryExperience(settings), settings: settings, at: start)
+        let line = BinaryLine(BinaryExperience(settings), settings: settings, at: start)
         line.send(0, at: start)
         line.exchange.retire(at: start)
         line.reply(.invalidTokenSize, 0, at: at(1))

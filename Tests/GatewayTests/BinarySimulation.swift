@@ -249,7 +249,7 @@ final class BinarySimulation {
             !link.exchange.hasEnded
         {
             link.exchange.left(allBut: link.queued.count, at: now)
-            link.exchange.end("closed", at: now)
+            link.exchange.end("closed", isPeersDoing: true, at: now)
             try drain(link)
         }
     }
@@ -272,7 +272,7 @@ final class BinarySimulation {
             case .settled(let ticket, let fate): try settled(ticket.position, fate, of: link)
             case .isOver:
                 link.exchange.left(allBut: link.queued.count, at: now)
-                link.exchange.end("over", at: now)
+                link.exchange.end("over", isPeersDoing: false, at: now)
             case .wasWrong(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
             case .hasRoom, .isSpent, .ended: break
             }

@@ -10,7 +10,7 @@ import PushModel
 @Loop final class Sender: ConnectionPool.Owner, TurnListener {
     private(set) lazy var pool = ConnectionPool(owner: self)
     /// Used instead of the pool, if there is one.
-    var connection: APNsConnection?
+    var connection: (any GatewayConnection)?
     /// The push of each send, by the ticket's position.
     private(set) var sends: [Int] = []
     private(set) var fates: [Fate?] = []

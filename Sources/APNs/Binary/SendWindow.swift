@@ -30,8 +30,8 @@ package struct SendWindow: ~Copyable {
         case refused(safe: Int, delay: Duration?)
         /// So many are safe: the gateway goes away after the last of them.
         case lastAccepted(safe: Int)
-        /// The push that it names had been taken for safe, and so had `wronglySafe` after it: nothing of the window was
-        /// accepted.
+        /// The push that it names had been taken for safe: nothing of the window was accepted. So many had been taken for safe
+        /// wrongly: those behind it, and itself if it is blamed.
         case late(wronglySafe: Int)
         /// It names no push of ours: nothing can be concluded.
         case foreign
@@ -154,7 +154,7 @@ package struct SendWindow: ~Copyable {
 
     /// Judges a reply that blames the push `identifier`.
     package func refused(_ identifier: UInt32, at now: Instant) -> Judgement {
-        guard let index = index(of: identifier) else { return late(identifier) }
+        guard let index = index(of: identifier) else { return late(identifier, isBlamed: true) }
         let end = entries[index].end
         guard end <= left else { return .foreign }
         let arrivedAt = marks.first { $0.end >= end }.map { $0.arrivedAt ?? $0.leftAt }
@@ -167,8 +167,8 @@ package struct SendWindow: ~Copyable {
             return entries[index].end <= left ? .lastAccepted(safe: index + 1) : .foreign
         }
         // The one before the oldest: nothing of the window was accepted.
-        if identifier == Self.before(firstIdentifier), identifier != 0 { return .lastAccepted(safe: 0) }
-        return late(identifier)
+        if popped > 0, identifier == Self.before(firstIdentifier) { return .lastAccepted(safe: 0) }
+        return late(identifier, isBlamed: false)
     }
 
     /// How many of the oldest have left whole: the gateway may have accepted them. The others never had the chance.
@@ -208,12 +208,13 @@ package struct SendWindow: ~Copyable {
     }
 
     /// A reply about a push that is not in the window any more.
-    private func late(_ identifier: UInt32) -> Judgement {
+    private func late(_ identifier: UInt32, isBlamed: Bool) -> Judgement {
         guard identifier != 0 else { return .foreign }
         let distance =
             firstIdentifier > identifier
             ? firstIdentifier - identifier : UInt32.max - identifier + firstIdentifier
-        return Int(distance) <= popped ? .late(wronglySafe: Int(distance) - 1) : .foreign
+        guard Int(distance) <= popped else { return .foreign }
+        return .late(wronglySafe: isBlamed ? Int(distance) : Int(distance) - 1)
     }
 
     private static func after(_ identifier: UInt32) -> UInt32 { identifier == .max ? 1 : identifier + 1 }

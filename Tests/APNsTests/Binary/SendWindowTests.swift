@@ -28,6 +28,7 @@ import Testing
         #expect(window.lastAccepted(10) == .lastAccepted(safe: 10))
         #expect(window.lastAccepted(11) == .foreign)
         #expect(window.lastAccepted(0) == .foreign, "nothing was sent before the first")
+        #expect(window.lastAccepted(.max) == .foreign, "nothing was sent before the first")
     }
 
     @Test func `a farewell that names the push before the oldest accepts nothing of the window`() {
@@ -50,8 +51,11 @@ import Testing
     @Test func `a reply that comes after its push was taken for safe says how many were so wrongly`() {
         var window = window(10)
         for _ in 0..<6 { _ = window.popFirst() }
-        #expect(window.refused(4, at: at(2000)) == .late(wronglySafe: 2))
-        #expect(window.refused(6, at: at(2000)) == .late(wronglySafe: 0))
+        #expect(window.refused(4, at: at(2000)) == .late(wronglySafe: 3), "the one that it blames among them")
+        #expect(window.refused(6, at: at(2000)) == .late(wronglySafe: 1))
+        #expect(window.lastAccepted(4) == .late(wronglySafe: 2), "the one that it names was accepted")
+        #expect(window.lastAccepted(5) == .late(wronglySafe: 1))
+        #expect(window.lastAccepted(6) == .lastAccepted(safe: 0))
     }
 
     @Test func `quiet proves what has arrived for so long, and no more`() {
@@ -149,7 +153,7 @@ import Testing
         #expect(window.refused(0, at: at(1)) == .foreign)
         for _ in 0..<4 { _ = window.popFirst() }
         #expect(window.refused(2, at: at(1)) == .refused(safe: 0, delay: .milliseconds(1)))
-        #expect(window.refused(.max, at: at(1)) == .late(wronglySafe: 1))
+        #expect(window.refused(.max, at: at(1)) == .late(wronglySafe: 2))
         #expect(window.lastAccepted(1) == .lastAccepted(safe: 0))
         #expect(window.refused(.max - 3, at: at(1)) == .foreign, "never used")
     }

@@ -1,0 +1,43 @@
+import APNs
+import EventLoop
+import LoopTesting
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// One binary connection against a gateway that the test plays.
+@Suite(.timeLimit(.minutes(5))) struct BinaryConnectionTests {
+    @Test(arguments: [true, false]) func `a close of ours is not taken for the gateway's`(isPeersDoing: Bool)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let settings = BinarySettings(command: .simple)
+            let experience = BinaryExperience(settings)
+            let before = experience.pace.window
+            let accepted = Mailbox<ByteStream>()
+            let listener = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { accepted.put($0) }
+            let stream = try await Dial(
+                .tcp(host: "127.0.0.1", port: listener.address.port), timeout: .seconds(20)
+            ).connect()
+            let gateway = try await accepted.next()
+            let arrivals = Mailbox<Int>()
+            gateway.onBytes = { arrivals.put($0.count) }
+            let sender = Sender()
+            sender.connection = BinaryConnection(
+                over: stream, settings: settings, experience: experience, generation: 1,
+                timeout: .seconds(20), listener: sender)
+            sender.push(0..<1)
+            _ = try await arrivals.next()
+            if isPeersDoing { gateway.close() } else { sender.connection?.close() }
+            _ = try await sender.ended.next()
+            #expect(sender.isBalanced)
+            let blame = Verdict.processingFailed(reason: "ClosedWithoutReply")
+            #expect(sender.refusals.map(\.verdict) == (isPeersDoing ? [blame] : []))
+            #expect(sender.unknown == (isPeersDoing ? 0 : 1))
+            #expect(experience.pace.window == (isPeersDoing ? before / 2 : before))
+            gateway.close()
+            listener.close()
+        }
+    }
+}

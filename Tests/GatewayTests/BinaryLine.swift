@@ -1,0 +1,100 @@
+import APNs
+import PushModel
+import Testing
+
+@testable import Gateway
+
+/// One binary exchange and the books on it, and what its gateway's TLS answers.
+final class BinaryLine {
+    let exchange: BinaryExchange
+    private(set) var delivered: [UInt32] = []
+    private(set) var unknown: [UInt32] = []
+    private(set) var unprocessed: [UInt32] = []
+    private(set) var dead: [UInt32] = []
+    private(set) var verdicts: [Verdict] = []
+    /// Counts of what the gateway said too late that it did not accept.
+    private(set) var wrong: [Int] = []
+    private(set) var end: String?
+    /// When questions were asked.
+    private(set) var questions: [ContinuousClock.Instant] = []
+    var answers = 0
+    var unread = 0
+
+    init(
+        _ experience: BinaryExperience, settings: BinarySettings = BinarySettings(),
+        at now: ContinuousClock.Instant
+    ) {
+        exchange = BinaryExchange(
+            settings, experience: experience, generation: 1, timeout: .seconds(20), at: now)
+    }
+
+    func send(_ position: UInt32, isRetry: Bool = false, at now: ContinuousClock.Instant) {
+        let token = [UInt8](repeating: 7, count: 32)
+        let isTaken = token.withUnsafeBytes { token in
+            Array("{}".utf8).withUnsafeBytes { payload in
+                exchange.send(
+                    PushOptions(), isRetry: isRetry, token: token, payload: payload,
+                    ticket: PushTicket(batch: 1, position: position), at: now)
+            }
+        }
+        #expect(isTaken)
+        flush(at: now)
+    }
+
+    func retire(at now: ContinuousClock.Instant) {
+        exchange.retire(at: now)
+        flush(at: now)
+    }
+
+    /// Everything leaves.
+    private func flush(at now: ContinuousClock.Instant) {
+        var room = [UInt8](repeating: 0, count: 4096)
+        room.withUnsafeMutableBytes { _ = exchange.fill($0) }
+        exchange.left(allBut: 0, at: now)
+        askIfDue(at: now)
+    }
+
+    private func askIfDue(at now: ContinuousClock.Instant) {
+        guard exchange.wantsAnswer(at: now) else { return }
+        questions.append(now)
+        exchange.asked(at: now)
+    }
+
+    func reply(_ status: BinaryStatus, _ identifier: UInt32, at now: ContinuousClock.Instant) {
+        receive(BinaryReply(status: status, identifier: identifier).bytes, at: now)
+    }
+
+    func receive(_ bytes: [UInt8], at now: ContinuousClock.Instant) {
+        bytes.withUnsafeBytes { exchange.receive($0, at: now) }
+        drain(at: now)
+    }
+
+    func look(at now: ContinuousClock.Instant) {
+        exchange.look(unread: unread, answers: answers, at: now)
+        askIfDue(at: now)
+        drain(at: now)
+    }
+
+    /// The connection is closed.
+    func end(isPeersDoing: Bool, at now: ContinuousClock.Instant) {
+        exchange.end("closed", isPeersDoing: isPeersDoing, at: now)
+        drain(at: now)
+    }
+
+    private func drain(at now: ContinuousClock.Instant) {
+        while let event = exchange.nextEvent() {
+            switch event {
+            case .settled(let ticket, .delivered): delivered.append(ticket.position)
+            case .settled(let ticket, .unknown): unknown.append(ticket.position)
+            case .settled(let ticket, .unprocessed): unprocessed.append(ticket.position)
+            case .settled(let ticket, .refused(let refusal)):
+                dead.append(ticket.position)
+                verdicts.append(refusal.verdict)
+            case .wasWrong(let count, _): wrong.append(count)
+            case .isOver(let reason): exchange.end(reason, isPeersDoing: false, at: now)
+            case .ended(let reason): end = reason
+            case .hasRoom, .isSpent: break
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import APNs
+import Testing
+
+@testable import Gateway
+
+/// What each reply of a gateway, and its end without one, makes of the pushes of a binary connection.
+@Suite struct BinaryReplyTests {
+    private let start = ContinuousClock.now
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
+
+    /// Five pushes have left, with the identifiers 1 to 5.
+    private static let count: UInt32 = 5
+
+    private func line(
+        _ settings: BinarySettings = BinarySettings(), _ experience: BinaryExperience? = nil
+    ) -> BinaryLine {
+        let line = BinaryLine(
+            experience ?? BinaryExperience(settings), settings: settings, at: start)
+        for position in 0..<Self.count { line.send(position, at: start) }
+        return line
+    }
+
+    private func line(accepting accepted: Int, of experience: BinaryExperience) -> BinaryLine {
+        let line = BinaryLine(experience, at: start)
+        for position in 0..<UInt32(accepted) { line.send(position, at: start) }
+        for tick in 1...25 {
+            // The first answer says that they were read, the second that it was quiet for long enough.
+            line.answers = line.questions.count
+            line.look(at: at(tick * 50))
+        }
+        #expect(line.delivered == Array(0..<UInt32(accepted)))
+        for position in UInt32(accepted)..<Self.count { line.send(position, at: at(1300)) }
+        return line
+    }
+
+    /// A row of the table of replies.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let status: UInt8
+        /// Of the push that the reply names; nil: it names none, or was accepted.
+        let verdict: Verdict?
+        var blamesCredentials = false
+        /// The push that the reply names was accepted.
+        var isFarewell = false
+        /// No reply of use, whatever it names.
+        var isSenseless = false
+
+        var testDescription: String { "\(BinaryStatus(rawValue: status).reason)" }
+    }
+
+    private static let table = [
+        Row(status: 0, verdict: nil, isSenseless: true),
+        Row(status: 1, verdict: .processingFailed(reason: "ProcessingError")),
+        Row(status: 2, verdict: .requestWrong(reason: "MissingDeviceToken")),
+        Row(status: 3, verdict: .credentialsWrong(reason: "MissingTopic"), blamesCredentials: true),
+        Row(status: 4, verdict: .requestWrong(reason: "MissingPayload")),
+        Row(
+            status: 5, verdict: .tokenDead(reason: "InvalidTokenSize", timestamp: nil, declared: true)),
+        Row(status: 6, verdict: .credentialsWrong(reason: "InvalidTopicSize"), blamesCredentials: true),
+        Row(status: 7, verdict: .requestWrong(reason: "InvalidPayloadSize")),
+        Row(status: 8, verdict: .tokenDead(reason: "InvalidToken", timestamp: nil, declared: true)),
+        Row(status: 10, verdict: nil, isFarewell: true),
+        Row(status: 128, verdict: .requestWrong(reason: "ProtocolError")),
+        Row(status: 255, verdict: .processingFailed(reason: "Unknown")),
+        Row(status: 77, verdict: .processingFailed(reason: "Status77")),
+    ]
+
+    @Test(arguments: table, [1, 3, 5]) func `a reply that names a push`(row: Row, identifier: UInt32) {
+        let line = line()
+        line.reply(BinaryStatus(rawValue: row.status), identifier, at: at(500))
+        let all = Array(0..<Self.count)
+        let named = Int(identifier) - 1
+        if row.isSenseless {
+            #expect(line.unknown == all && line.end == "a reply without an error")
+            #expect(line.delivered == [] && line.dead == [] && line.unprocessed == [])
+            #expect(!line.exchange.isProven)
+            return
+        }
+        #expect(line.delivered == Array(all[..<(row.isFarewell ? named + 1 : named)]))
+        #expect(line.dead == (row.isFarewell ? [] : [all[named]]))
+        #expect(line.verdicts == (row.verdict.map { [$0] } ?? []))
+        #expect(line.unprocessed == Array(all[(named + 1)...]))
+        #expect(line.unknown == [] && line.wrong == [])
+        #expect(line.end == BinaryStatus(rawValue: row.status).reason)
+        #expect(line.exchange.isProven == !row.blamesCredentials)
+    }
+
+    @Test(arguments: table, [0, 6, 4711, .max])
+    func `a reply that names no push of ours says nothing of any`(row: Row, identifier: UInt32) {
+        let line = line()
+        line.reply(BinaryStatus(rawValue: row.status), identifier, at: at(500))
+        #expect(line.unknown == Array(0..<Self.count))
+        #expect(line.delivered == [] && line.dead == [] && line.unprocessed == [])
+        let reason = BinaryStatus(rawValue: row.status).reason
+        #expect(
+            line.end == (row.isSenseless ? "a reply without an error" : "\(reason) about no push of ours"))
+        #expect(line.verdicts == [] && !line.exchange.isProven, "nobody's credentials are blamed, or proven")
+    }
+
+    @Test func `bytes that are no reply say nothing of any push`() {
+        let line = line()
+        line.receive([9], at: at(500))
+        #expect(line.unknown == Array(0..<Self.count) && line.end == "a reply that cannot be read")
+    }
+
+    @Test(arguments: 1...5) func `a reply that breaks off is a close without one`(length: Int) {
+        let experience = BinaryExperience(BinarySettings())
+        let before = experience.pace.window
+        let line = line(BinarySettings(), experience)
+        for byte in BinaryReply(status: .invalidToken, identifier: 3).bytes[..<length] {
+            line.receive([byte], at: at(500))
+        }
+        #expect(line.end == nil && line.unknown == [])
+        line.end(isPeersDoing: true, at: at(600))
+        #expect(line.unknown == Array(0..<Self.count) && line.dead == [])
+        #expect(experience.pace.window == before / 2)
+    }
+
+    // MARK: Too late
+
+    /// Three pushes were taken for accepted.
+    @Test(arguments: [(8, 1, 3), (8, 2, 2), (8, 3, 1), (1, 3, 1), (3, 2, 2), (10, 1, 2), (10, 2, 1)])
+    func `a reply about a push that was taken for accepted says how many were so wrongly`(
+        status: UInt8, identifier: UInt32, wrong: Int
+    ) {
+        let experience = BinaryExperience(BinarySettings())
+        let line = line(accepting: 3, of: experience)
+        let status = BinaryStatus(rawValue: status)
+        line.reply(status, identifier, at: at(1500))
+        #expect(line.wrong == [wrong])
+        #expect(line.delivered == [0, 1, 2] && line.dead == [] && line.unknown == [])
+        #expect(line.unprocessed == [3, 4] && line.end == status.reason)
+        #expect(experience.quiet.current == .seconds(2))
+    }
+
+    @Test func `a farewell that names the last one that was taken for accepted was right in time`() {
+        let experience = BinaryExperience(BinarySettings())
+        let line = line(accepting: 3, of: experience)
+        line.reply(.shutdown, 3, at: at(1500))
+        #expect(line.wrong == [] && line.delivered == [0, 1, 2] && line.unprocessed == [3, 4])
+        #expect(experience.quiet.current == .seconds(1))
+    }
+
+    // MARK: The sentinel
+
+    @Test(arguments: [(2, 0), (5, 0), (5, 6), (2, 6)])
+    func `the reply to the sentinel proves all others`(status: UInt8, identifier: UInt32) {
+        let line = line(BinarySettings(endsWithSentinel: true))
+        line.retire(at: at(10))
+        #expect(line.exchange.openPushes == 6)
+        line.reply(BinaryStatus(rawValue: status), identifier, at: at(500))
+        #expect(line.delivered == Array(0..<Self.count))
+        #expect(line.dead == [] && line.unknown == [] && line.unprocessed == [] && line.wrong == [])
+        #expect(line.end == BinaryStatus(rawValue: status).reason)
+    }
+
+    @Test(arguments: [(1, 0), (8, 0), (10, 0), (5, 7)])
+    func `another reply that names nothing is not the sentinel's`(status: UInt8, identifier: UInt32) {
+        let line = line(BinarySettings(endsWithSentinel: true))
+        line.retire(at: at(10))
+        line.reply(BinaryStatus(rawValue: status), identifier, at: at(500))
+        #expect(line.unknown == Array(0..<Self.count) && line.delivered == [])
+    }
+
+    @Test func `a push refused before the sentinel is the one to blame`() {
+        let line = line(BinarySettings(endsWithSentinel: true))
+        line.retire(at: at(10))
+        line.reply(.invalidToken, 4, at: at(500))
+        #expect(line.delivered == [0, 1, 2] && line.dead == [3] && line.unprocessed == [4])
+    }
+
+    // MARK: Ends without a reply
+
+    @Test(arguments: [true, false]) func `only an end that the gateway made makes the windows smaller`(
+        isPeersDoing: Bool
+    ) {
+        let experience = BinaryExperience(BinarySettings())
+        let before = experience.pace.window
+        let line = line(BinarySettings(), experience)
+        line.end(isPeersDoing: isPeersDoing, at: at(100))
+        #expect(line.unknown == Array(0..<Self.count) && line.end == "closed")
+        #expect(experience.pace.window == (isPeersDoing ? before / 2 : before))
+    }
+
+    @Test(arguments: [true, false])
+    func `without identifiers a push that was alone is blamed for the gateway's close, not for ours`(
+        isPeersDoing: Bool
+    ) {
+        let settings = BinarySettings(command: .simple)
+        let line = BinaryLine(BinaryExperience(settings), settings: settings, at: start)
+        line.send(0, isRetry: true, at: start)
+        line.end(isPeersDoing: isPeersDoing, at: at(100))
+        #expect(line.verdicts == (isPeersDoing ? [.processingFailed(reason: "ClosedWithoutReply")] : []))
+        #expect(line.unknown == (isPeersDoing ? [] : [0]))
+    }
+
+    @Test func `a connection is not trusted after half an hour without use`() {
+        let halfHour = 1_800_000
+        let unused = BinaryLine(BinaryExperience(BinarySettings()), at: start)
+        unused.look(at: at(halfHour))
+        #expect(unused.end == nil)
+        unused.look(at: at(halfHour + 1))
+        #expect(unused.end == "idle for too long")
+
+        // It counts from the last thing that moved.
+        let used = BinaryLine(BinaryExperience(BinarySettings()), at: start)
+        used.look(at: at(halfHour))
+        used.send(0, at: at(halfHour))
+        for tick in 1...25 {
+            used.answers = used.questions.count
+            used.look(at: at(halfHour + tick * 50))
+        }
+        #expect(used.delivered == [0])
+        used.look(at: at(2 * halfHour))
+        #expect(used.end == nil)
+        used.look(at: at(2 * halfHour + 1251))
+        #expect(used.end == "idle for too long" && used.unknown == [])
+    }
+}
