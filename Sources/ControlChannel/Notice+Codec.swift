@@ -33,6 +33,11 @@ extension Notice: ControlMessage {
             writer.text(reading)
             writer.number(tuples)
             writer.text(error)
+        case .late(let app, let pushes, let reason):
+            writer.kind(9)
+            writer.text(app)
+            writer.number(pushes)
+            writer.text(reason)
         }
     }
 
@@ -56,6 +61,8 @@ extension Notice: ControlMessage {
             self = .feedback(
                 app: try reader.text(), reading: try reader.text(), tuples: try reader.number(),
                 error: try reader.text())
+        case 9:
+            self = .late(app: try reader.text(), pushes: try reader.number(), reason: try reader.text())
         default: throw .unknownKind(kind)
         }
     }

@@ -15,7 +15,8 @@ package enum Notice: Equatable, Sendable {
     case fenced(app: String)
     /// Shards that an order withdrew: nothing of them is in the air, in hand or unreported any more.
     case released(app: String, shards: [UInt16])
-
+    /// A gateway that says nothing of what it accepts said later than ever that so many pushes, counted as delivered, were lost.
+    case late(app: String, pushes: UInt32, reason: String)
     /// A reading of the feedback service is over: how many tuples Redis has of it, and why it failed, or "".
     case feedback(app: String, reading: String, tuples: UInt64, error: String)
 

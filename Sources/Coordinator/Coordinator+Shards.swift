@@ -139,6 +139,7 @@ extension Coordinator: WorkerSlot.Owner {
             Task { @Loop in
                 await apps[name]?.feedback.ended(reading, tuples: Int(clamping: tuples), error: error)
             }
+        case .late(let name, let pushes, let reason): apps[name]?.tellOfLateReply(pushes, reason)
         case .released(let name, let shards):
             if let app = apps[name] { emptied(app, shards.map { Int($0) }) }
         }

@@ -176,6 +176,13 @@ import Logging
         store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
     }
 
+    func tellOfLateReply(_ pushes: UInt32, _ reason: String) {
+        var event = FarmEvent(.gatewayLate)
+        event.add("pushes", "\(pushes)")
+        event.add("reason", reason)
+        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+    }
+
     /// Hosts are gone: what their gatherers were given and left is settled here.
     func hostsAreGone() { gatherer.claim() }
 

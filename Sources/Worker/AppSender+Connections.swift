@@ -22,6 +22,7 @@ extension AppSender {
         context.log.error(
             "pushes that counted as delivered were not accepted: the gateway said so later than it had ever done",
             metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
+        context.tell(.late(app: name, pushes: UInt32(clamping: count), reason: reason))
     }
 
     func ended(_ connection: any GatewayConnection, reason: String) {

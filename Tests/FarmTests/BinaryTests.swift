@@ -136,6 +136,21 @@ extension PatientFarms {
             #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
         }
 
+        @Test func `a gateway whose replies come later than ever is told of`() async throws {
+            let farm = try await farm(
+                workers: 1, faults: ["binary delay 2500ms-2600ms"], lines: ["connections: 1"])
+            let mixture = Mixture(200) { $0 == 19 }
+            let jobs = Job.several("late", mixture.tokens, size: 200)
+            try farm.push(jobs)
+            #expect(try await farm.finished(jobs).delivered == 200, "nobody could know better")
+            let event = try await farm.event("gateway.late")
+            #expect(event["reason"] == "InvalidToken")
+            let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
+            #expect(lost > 0)
+            // The bad one among them, which counts as delivered too.
+            #expect(event["pushes"] == "\(lost + 1)")
+        }
+
         @Test func `messages do not go behind the bad tokens of a campaign`() async throws {
             let farm = try await farm()
             let campaign = Mixture(20_000) { $0 % 50 == 25 }

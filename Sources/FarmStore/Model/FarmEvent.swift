@@ -10,6 +10,8 @@ package struct FarmEvent: Sendable {
         case tokenMalformed = "token.malformed"
         /// A shard waits, because its pushes were in the air in crash after crash.
         case shardParked = "shard.parked"
+        /// Pushes that count as delivered were lost, as a gateway said too late.
+        case gatewayLate = "gateway.late"
         /// A results entry cannot be settled.
         case unreadable = "farm.unreadable"
     }
