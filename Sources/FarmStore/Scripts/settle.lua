@@ -189,8 +189,8 @@ local function settle_guard()
             if nn then call('XDEL', P .. 'suppressed:' .. nn, id) end
         end
         call('DEL', P .. 'unproven', P .. 'guard')
-        pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment', bad,
-            answers), '', stamp)
+        pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment',
+            math.ceil(bad), answers), '', stamp)
     else
         for k = 1, #unproven, 1000 do
             call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven)))
