@@ -68,7 +68,7 @@ extension Settlement {
             let record = scope.map {
                 SuppressionRecord(
                     reason: cause, scope: $0.number,
-                    time: token.timestamp > 0 ? token.timestamp / 1000 : now, token: bytes)
+                    time: token.timestamp > 0 ? min(token.timestamp / 1000, now) : now, token: bytes)
             }
             deadTokens.append(
                 DeadToken(

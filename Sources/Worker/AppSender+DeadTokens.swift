@@ -40,7 +40,7 @@ extension AppSender {
         guard scope.text.utf8.count <= 255 else { return nil }
         let seconds = context.redis.clock.seconds
         let record = SuppressionRecord(
-            reason: reason, scope: scope.number, time: timestamp.map { $0 / 1000 } ?? seconds,
+            reason: reason, scope: scope.number, time: timestamp.map { min($0 / 1000, seconds) } ?? seconds,
             token: batch.batch.bytes[push.token])
         // While the app is paused, Redis lets nothing of that kind through.
         if hold?.isPause != true || !reason.mayBeEnvironment {

@@ -71,6 +71,19 @@ struct SettlePlanTests {
         #expect(settlement.deadTokens.map(\.record) == [nil], "it belongs to no scope")
     }
 
+    @Test(arguments: [(now - 1, now - 1), (now + 1, now), (4_102_444_800, now)] as [(Int64, Int64)])
+    func `a token cannot have died in the future`(died: Int64, since: Int64) throws {
+        let settlement = try settle { builder in
+            job("a") {
+                builder.beginFailed(
+                    jobID: $0, reason: "Unregistered", status: 410, isDead: true, scope: "production x",
+                    receipts: .none)
+            }
+            Self.token(9).withUnsafeBytes { builder.append(token: $0, timestamp: died * 1000) }
+        }
+        #expect(settlement.deadTokens.map { $0.record?.time } == [UInt32(since)])
+    }
+
     @Test func `items of one job in a row are one change of its account`() throws {
         let settlement = try settle { builder in
             for name in ["a", "a", "b", "a"] {
