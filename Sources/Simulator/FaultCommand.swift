@@ -49,6 +49,7 @@ package enum FaultCommand: Hashable, Sendable {
         feedback add HEX [SINCE] [topic=ID] | fill N [topic=ID] | clear
         feedback cut N [reset] | off                         the stream ends half a tuple behind N
         feedback stay on | off                               it stays open behind the last tuple
+        feedback think TIME | off                            so long nothing comes, then the first tuple
         calm                                                 everything above off, but not token and streams
         counters | counters reset | faults | stop | help
         SHARE is 0.05 or 5%; TIME is 500ms, 10s, 2m or 1h.

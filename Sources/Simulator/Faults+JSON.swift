@@ -29,6 +29,7 @@ extension Faults {
         if !binary.isCalm { add("binary", binary.json) }
         if let cut = feedback.cut { add("feedback_cut", "{\"after\":\(cut.after),\"reset\":\(cut.isReset)}") }
         if feedback.stays { add("feedback_stay", true) }
+        if let time = feedback.thinks { add("feedback_think_ms", time) }
         return "{" + members.joined(separator: ",") + "}"
     }
 }

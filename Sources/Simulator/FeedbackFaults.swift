@@ -9,6 +9,8 @@ package struct FeedbackFaults: Hashable, Sendable {
     package var cut: Cut?
     /// The connection stays open behind the last tuple, in silence.
     package var stays = false
+    /// So many milliseconds pass before the first tuple.
+    package var thinks: Int64?
 
     package init() {}
 }
@@ -17,6 +19,7 @@ package struct FeedbackFaults: Hashable, Sendable {
 package enum FeedbackFaultChange: Hashable, Sendable {
     case cut(FeedbackFaults.Cut?)
     case stay(Bool)
+    case think(Int64?)
 
     /// Nil if `name` is none of them.
     init?(_ name: String, _ words: inout CommandWords) throws(SimulatorError) {
@@ -26,6 +29,8 @@ package enum FeedbackFaultChange: Hashable, Sendable {
             let after = try words.count(in: 0...Int(Int32.max))
             self = .cut(FeedbackFaults.Cut(after: after, isReset: words.take("reset")))
         case "stay": self = .stay(try words.choice("on", or: "off"))
+        case "think" where words.take("off"): self = .think(nil)
+        case "think": self = .think(try words.time())
         default: return nil
         }
     }
@@ -34,6 +39,7 @@ package enum FeedbackFaultChange: Hashable, Sendable {
         switch self {
         case .cut(let cut): faults.cut = cut
         case .stay(let stays): faults.stays = stays
+        case .think(let time): faults.thinks = time
         }
     }
 }

@@ -12,6 +12,7 @@ import Transport
     private var isCut = false
     private var isLeaving = false
     private var bytes: [UInt8] = []
+    private lazy var thought = Timer { [unowned self] in begin() }
 
     /// Bytes that are put together at a time.
     private static let piece = 32 << 10
@@ -21,6 +22,14 @@ import Transport
         self.topic = topic
         self.desk = desk
         stream.onEnd = { [unowned self] _ in desk.ended(self) }
+        if let time = desk.gateway.faults.feedback.thinks {
+            thought.start(after: .milliseconds(time))
+        } else {
+            begin()
+        }
+    }
+
+    private func begin() {
         stream.source = { [unowned self] in fill(&$0) }
         stream.setNeedsFlush()
     }

@@ -90,6 +90,15 @@ import Testing
         }
     }
 
+    @Test func `silence before the first tuple`() async throws {
+        try await TestGateway.run(.binary { $0.faults.append("feedback think 200ms") }) { test in
+            _ = try await test.control("feedback fill 2")
+            let began = ContinuousClock.now
+            #expect(try self.tuples(try await test.feedback()).count == 2)
+            #expect(ContinuousClock.now - began >= .milliseconds(200))
+        }
+    }
+
     private nonisolated func tuples(_ bytes: [UInt8]) throws -> [FeedbackTuple] {
         var reader = FeedbackTuple.Reader()
         var tuples: [FeedbackTuple] = []
