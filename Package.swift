@@ -117,7 +117,7 @@ let package = Package(
             name: "pushfarm",
             dependencies: [
                 "Worker", "Intake", "Coordinator", "Simulator", "FarmConfiguration", "FarmLogging",
-                "FarmStore",
+                "FarmPolicy", "FarmStore",
                 "EventLoop", "Supervision",
                 "PushModel", "Transport", "TLS", "RESP", "APNs",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

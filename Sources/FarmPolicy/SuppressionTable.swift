@@ -19,7 +19,8 @@ package struct SuppressionTable: Sendable {
     /// What it takes in memory.
     package var byteCount: Int { 16 * keys.count }
 
-    /// Follows a record, which is the latest about its token.
+    /// Follows a record, which is the latest about its token: its days begin anew. A reason that yields to a registration leaves
+    /// one that does not in its place.
     ///
     /// - Parameter recorded: Unix seconds.
     package mutating func apply(_ record: SuppressionRecord, recorded: Int64) {
@@ -27,10 +28,31 @@ package struct SuppressionTable: Sendable {
         guard let reason = record.reason else { return remove(key) }
         if 4 * (count + 1) > 3 * keys.count { grow(at: recorded) }
         let slot = slot(of: key)
-        if keys[slot] == 0 { count += 1 }
+        let hours = (UInt64(clamping: recorded / 3600) & 0xFF_FFFF) << 8
+        if keys[slot] == 0 {
+            count += 1
+        } else if let old = Self.reason(values[slot]), !reason.mayReplace(old),
+            !isOver(values[slot], at: recorded)
+        {
+            values[slot] = values[slot] & ~(0xFF_FFFF << 8) | hours
+            return
+        }
         keys[slot] = key
-        let hours = UInt64(clamping: recorded / 3600) & 0xFF_FFFF
-        values[slot] = UInt64(record.time) << 32 | hours << 8 | UInt64(reason.rawValue)
+        values[slot] = UInt64(record.time) << 32 | hours | UInt64(reason.rawValue)
+    }
+
+    /// A record would say nothing that is not known, and was not said in the first half of its life: it need not be written.
+    ///
+    /// - Parameter now: Unix seconds.
+    package func covers(_ record: SuppressionRecord, at now: Int64) -> Bool {
+        guard count > 0, let reason = record.reason else { return false }
+        let slot = slot(of: record.token.withUnsafeBytes { Self.key($0, record.scope) })
+        guard keys[slot] != 0, let old = Self.reason(values[slot]),
+            Self.recorded(values[slot]) + life / 2 > now
+        else { return false }
+        // The guard may take back what stands there.
+        guard reason.mayReplace(old) else { return !old.mayBeEnvironment }
+        return reason.yieldsToRegistration ? values[slot] >> 32 >= UInt64(record.time) : old == reason
     }
 
     /// Why a token is left out, and since when it is dead, in Unix seconds; nil if it is not left out.
@@ -45,8 +67,7 @@ package struct SuppressionTable: Sendable {
         let slot = slot(of: Self.key(token, scope))
         guard keys[slot] != 0 else { return nil }
         let value = values[slot]
-        guard let reason = SuppressionReason(rawValue: UInt8(truncatingIfNeeded: value)),
-            !isOver(value, at: now)
+        guard let reason = Self.reason(value), !isOver(value, at: now)
         else { return nil }
         let since = Int64(value >> 32)
         if reason.yieldsToRegistration, let registeredAt, registeredAt > since { return nil }
@@ -54,8 +75,15 @@ package struct SuppressionTable: Sendable {
     }
 
     private func isOver(_ value: UInt64, at now: Int64) -> Bool {
-        (Int64(value >> 8 & 0xFF_FFFF) + 1) * 3600 + life <= now
+        Self.recorded(value) + 3600 + life <= now
     }
+
+    private static func reason(_ value: UInt64) -> SuppressionReason? {
+        SuppressionReason(rawValue: UInt8(truncatingIfNeeded: value))
+    }
+
+    /// Unix seconds when the hour of its record began.
+    private static func recorded(_ value: UInt64) -> Int64 { Int64(value >> 8 & 0xFF_FFFF) * 3600 }
 
     private static func key(_ token: UnsafeRawBufferPointer, _ scope: UInt32) -> UInt64 {
         let hash = XXH64.hash(token, seed: UInt64(scope))

@@ -55,6 +55,11 @@ package enum SuppressionReason: UInt8, CaseIterable, Sendable {
         }
     }
 
+    /// What yields to a registration does not take the place of what does not.
+    package func mayReplace(_ old: SuppressionReason) -> Bool {
+        !yieldsToRegistration || old.yieldsToRegistration
+    }
+
     /// What a gateway says to every token of another environment, too.
     package var mayBeEnvironment: Bool { self == .badDeviceToken || self == .invalidToken }
 }

@@ -72,6 +72,11 @@ import PushModel
         shelves[shard]?.table.apply(record, recorded: seconds)
     }
 
+    /// Its list says of a token what a record would.
+    func covers(_ record: SuppressionRecord, of shard: Int, at seconds: Int64) -> Bool {
+        shelves[shard]?.table.covers(record, at: seconds) ?? false
+    }
+
     /// Forgets all, and reads what Redis has: own findings that were not let through are gone.
     func reload() {
         for shard in shelves.keys { shelves[shard] = Shelf(life: life) }

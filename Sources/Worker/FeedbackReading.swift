@@ -14,6 +14,8 @@ import Transport
     private let order: FeedbackOrder
     private let scope: SuppressionScope
     private let store: AppStore
+    /// What the lists say of the shards whose tokens were told: a service may say the same again and again.
+    private let known: DeadTokens
     private let ended: @Loop (_ tuples: Int, _ error: String) -> Void
     private var stream: ByteStream?
     private var reader = FeedbackTuple.Reader()
@@ -21,6 +23,9 @@ import Transport
     private var stored = 0
     private var portions = 0
     private var isStoring = false
+    /// Shards whose tokens were told.
+    private var shards: Set<Int> = []
+    private var isLearning = false
     /// Why no more comes; "" in order.
     private var end: String?
     private lazy var silence = Timer { [unowned self] in finish("") }
@@ -29,13 +34,21 @@ import Transport
     private static let dialTimeout = Duration.seconds(20)
     /// A service that has told everything may keep the connection.
     private static let silenceLimit = Duration.seconds(5)
+    /// Before it tells the first it may have to think.
+    private static let firstSilenceLimit = Duration.seconds(30)
+    /// What a service has sent and we have not read is lost with the worker.
+    private static let receiveBuffer = 64 << 10
 
-    /// - Parameter ended: called once, with how many tuples Redis has, and why they are not all, or "".
+    /// - Parameters:
+    ///   - known: of the same app, and nobody else's.
+    ///   - ended: called once, with how many tuples Redis has, and why they are not all, or "".
     init(
-        _ order: FeedbackOrder, scope: SuppressionScope, store: AppStore,
+        _ order: FeedbackOrder, scope: SuppressionScope, store: AppStore, known: DeadTokens,
         ended: @escaping @Loop (_ tuples: Int, _ error: String) -> Void
     ) {
         (self.order, self.scope, self.store, self.ended) = (order, scope, store, ended)
+        self.known = known
+        known.onLoaded = { [weak self] in self?.listsAreRead() }
     }
 
     /// - Parameter proxy: an HTTP proxy on the way.
@@ -49,9 +62,10 @@ import Transport
 
     private func listen(_ stream: ByteStream) {
         self.stream = stream
+        stream.limitReceiveBuffer(Self.receiveBuffer)
         stream.onBytes = { [weak self] in self?.take($0) }
         stream.onEnd = { [weak self] in self?.streamEnded($0) }
-        silence.start(after: Self.silenceLimit)
+        silence.start(after: Self.firstSilenceLimit)
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
@@ -61,7 +75,7 @@ import Transport
         } catch {
             return finish("\(error)")
         }
-        store(isLast: false)
+        storeNext()
     }
 
     private func streamEnded(_ end: StreamEnd) {
@@ -78,12 +92,12 @@ import Transport
         silence.stop()
         stream?.close()
         stream = nil
-        store(isLast: true)
+        storeNext()
     }
 
     /// Brings what waits to Redis, a portion after the other; the rest of what a read brought waits until there is a whole
     /// portion or nothing more to read.
-    private func store(isLast: Bool) {
+    private func storeNext() {
         guard !isStoring else { return }
         guard !waiting.isEmpty else {
             if let end { ended(stored, end) } else { listenOn() }
@@ -92,12 +106,22 @@ import Transport
         isStoring = true
         stream?.isReading = false
         silence.stop()
-        let some = waiting.prefix(Self.portion)
+        shards.formUnion(waiting.prefix(Self.portion).map { shard(of: $0) })
+        isLearning = true
+        known.serve(shards)
+        listsAreRead()
+    }
+
+    /// Those of the portion, or Redis will not have them read.
+    private func listsAreRead() {
+        guard isLearning, known.isWhole else { return }
+        isLearning = false
+        let count = min(waiting.count, Self.portion)
         portions += 1
+        let now = store.connection.clock.seconds
         let request = Suppress(
-            some.map(entry), scopes: [scope], limit: order.limit, writer: order.reading,
-            step: portions)
-        let count = some.count
+            waiting.prefix(count).map { entry($0, at: now) }, scopes: [scope], limit: order.limit,
+            writer: order.reading, step: portions)
         Task { @Loop in
             do throws(StoreError) {
                 _ = try await store.performPatiently(request)
@@ -111,7 +135,7 @@ import Transport
                 stream = nil
             }
             isStoring = false
-            store(isLast: isLast)
+            storeNext()
         }
     }
 
@@ -120,15 +144,21 @@ import Transport
         silence.start(after: Self.silenceLimit)
     }
 
-    private func entry(_ tuple: FeedbackTuple) -> Suppress.Entry {
+    private func shard(of tuple: FeedbackTuple) -> Int {
+        ShardHash.shard(of: tuple.token, shards: order.shards)
+    }
+
+    private func entry(_ tuple: FeedbackTuple, at now: Int64) -> Suppress.Entry {
         var event = FarmEvent(.tokenDead)
         event.add("token", hex: tuple.token[...])
         event.add("reason", SuppressionReason.feedback.name)
         event.add("timestamp", "\(Int64(tuple.time) * 1000)")
-        return Suppress.Entry(
-            shard: ShardHash.shard(of: tuple.token, shards: order.shards),
-            record: SuppressionRecord(
-                reason: .feedback, scope: scope.number, time: Int64(tuple.time), token: tuple.token[...]),
-            event: event)
+        let shard = shard(of: tuple)
+        let record = SuppressionRecord(
+            reason: .feedback, scope: scope.number, time: min(Int64(tuple.time), now),
+            token: tuple.token[...])
+        let isKnown = known.covers(record, of: shard, at: now)
+        if !isKnown { known.note(record, of: shard, at: now) }
+        return Suppress.Entry(shard: shard, record: isKnown ? nil : record, event: event)
     }
 }

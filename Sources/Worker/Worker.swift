@@ -170,7 +170,8 @@ import TLS
             let tls = try TLSContext(client: ClientSettings(setup))
             let reading = FeedbackReading(
                 order, scope: SuppressionScope(environment: setup.environment, topic: setup.topic),
-                store: app.store, ended: ended)
+                store: app.store, known: DeadTokens(app.store, life: app.deadTokens.life, log: log),
+                ended: ended)
             readings[order.reading] = reading
             reading.start(tls, proxy: setup.proxy)
         } catch {

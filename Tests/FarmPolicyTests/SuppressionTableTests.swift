@@ -42,6 +42,42 @@ struct SuppressionTableTests {
         #expect(reason(table, registeredAt: 1001) == (isLifted ? nil : cause))
     }
 
+    @Test(arguments: SuppressionReason.allCases, SuppressionReason.allCases)
+    func `what a registration lifts does not take the place of what it does not, but renews it`(
+        first: SuppressionReason, second: SuppressionReason
+    ) {
+        var table = SuppressionTable(life: 30 * Self.day)
+        table.apply(record(first, time: 5), recorded: Self.now)
+        table.apply(record(second, time: 6), recorded: Self.now + 20 * Self.day)
+        let stays = !first.yieldsToRegistration && second.yieldsToRegistration
+        #expect(table.count == 1 && reason(table) == (stays ? first : second))
+        let isLifted = first.yieldsToRegistration && second.yieldsToRegistration
+        #expect((reason(table, registeredAt: .max) == nil) == isLifted)
+        #expect(reason(table, now: Self.now + 40 * Self.day) != nil)
+        table.apply(record(second, time: 7), recorded: Self.now + 60 * Self.day)
+        #expect(reason(table, now: Self.now + 60 * Self.day) == second, "what is over keeps nothing")
+    }
+
+    @Test func `a record is written again only if it says more, or half of its life is over`() {
+        var table = SuppressionTable(life: 30 * Self.day)
+        #expect(!table.covers(record(.operator), at: Self.now))
+        func covers(_ reason: SuppressionReason?, time: Int64 = 10, scope: UInt32 = 7, after days: Int64 = 0)
+            -> Bool
+        {
+            table.covers(record(reason, scope: scope, time: time), at: Self.now + days * Self.day)
+        }
+        table.apply(record(.unregistered, time: 10), recorded: Self.now)
+        #expect(covers(.unregistered) && covers(.feedback) && covers(.feedback, time: 9))
+        #expect(!covers(.unregistered, time: 11), "died again later")
+        #expect(!covers(.operator) && !covers(nil) && !covers(.unregistered, scope: 8))
+        #expect(covers(.unregistered, after: 14) && !covers(.unregistered, after: 15))
+        table.apply(record(.operator, time: 10), recorded: Self.now)
+        #expect(covers(.operator, time: 11) && covers(.feedback, time: 11), "no registration lifts it")
+        #expect(!covers(.badDeviceToken))
+        table.apply(record(.badDeviceToken, time: 10), recorded: Self.now)
+        #expect(covers(.badDeviceToken) && !covers(.feedback), "the guard may take it back")
+    }
+
     @Test func `what is recorded last counts, and a removal ends it`() {
         var table = SuppressionTable(life: 30 * Self.day)
         table.apply(record(.unregistered, time: 5), recorded: Self.now)
@@ -77,7 +113,11 @@ struct SuppressionTableTests {
         for _ in 0..<3000 {
             let number = Int.random(in: 0..<400, using: &random)
             let cause = random.chance(3) ? nil : SuppressionReason.allCases.randomElement(using: &random)
-            known[number] = cause
+            if let cause, let old = known[number], !old.yieldsToRegistration, cause.yieldsToRegistration {
+                // The old one stays.
+            } else {
+                known[number] = cause
+            }
             table.apply(record(cause, Self.token(number)), recorded: Self.now)
             #expect(table.count == known.count)
         }

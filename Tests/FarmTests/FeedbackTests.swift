@@ -75,9 +75,49 @@ extension BusyFarms {
             #expect(told == 100_000)
         }
 
-        @Test func `it is read on schedule, and one that says nothing more and stays is left`() async throws {
-            let farm = try await Self.farm(["feedback stay on"], interval: 1)
+        @Test func `what is told again is told again, but takes no room in the lists`() async throws {
+            let farm = try await Self.farm()
             _ = try await farm.ready()
+            let tokens = Tokens.make(600)
+            func tell(_ time: Int) async throws -> Int {
+                for token in tokens { try farm.gateway.tell("feedback add \(token) \(time)") }
+                #expect(try await farm.run("feedback", "read").status == 0)
+                return try farm.suppressionRecords()
+            }
+            #expect(try await tell(1_700_000_000) == 600)
+            #expect(try await tell(1_700_000_000) == 600)
+            #expect(try farm.events("token.dead").count == 1200)
+            #expect(try await tell(1_700_000_001) == 1200, "dead again later is news")
+        }
+
+        @Test func `what died in the future died now, and a registration lifts it`() async throws {
+            let farm = try await Self.farm()
+            _ = try await farm.ready()
+            let token = Tokens.make(1)[0]
+            try farm.gateway.tell("feedback add \(token) 4102444800")
+            #expect(try await farm.run("feedback", "read").status == 0)
+            let later = Int(Date().timeIntervalSince1970) + 60
+            try farm.push([
+                Job(id: "plain", tokens: [token]),
+                Job(id: "since", tokens: [token], fields: #""registered_at":\#(later)"#),
+            ])
+            #expect(try await farm.finished("plain").reasons == ["suppressed": 1])
+            #expect(try await farm.finished("since").delivered == 1)
+        }
+
+        @Test func `a service that thinks for a while before it tells loses nothing`() async throws {
+            let farm = try await Self.farm()
+            _ = try await farm.ready()
+            try farm.gateway.tell("feedback think 7s")
+            try farm.gateway.tell("feedback fill 10")
+            let read = try await farm.run("feedback", "read", "--json")
+            #expect(read.status == 0 && read.output.contains(#""tokens":10"#), "\(read)")
+        }
+
+        @Test func `it is read on schedule, and one that says nothing more and stays is left`() async throws {
+            let farm = try await Self.farm(interval: 1)
+            _ = try await farm.ready()
+            try farm.gateway.tell("feedback stay on")
             let tokens = Tokens.make(2)
             for (number, token) in tokens.enumerated() {
                 try farm.gateway.tell("feedback add \(token) 1700000000")

@@ -1,5 +1,6 @@
 import FarmHarness
 import Foundation
+import RESP
 import Testing
 
 extension BusyFarms {
@@ -116,6 +117,39 @@ extension BusyFarms {
             let account = try await farm.finished("imported")
             #expect(account.reasons == ["suppressed": 2] && account.delivered == 1)
             #expect(try farm.gateway.ledger().requests[token] == 1)
+        }
+
+        @Test func `what is imported again and again pushes nothing out`() async throws {
+            let farm = try await Farm()
+            #expect(try await farm.run("suppressed", "add", "--token", Self.dead[0]).status == 0)
+            let plain = try farm.folder.write(
+                Tokens.make(1500, seed: 6).joined(separator: "\n") + "\n", to: "plain.txt")
+            for _ in 0..<3 {
+                let imported = try await farm.run("suppressed", "import", plain)
+                #expect(imported.status == 0 && imported.output == "1,500 tokens imported\n", "\(imported)")
+            }
+            #expect(try farm.suppressionRecords() == 1501)
+            let dead = farm.folder.path + "/dead.txt"
+            #expect(try await farm.run("suppressed", "export", "--file", dead).status == 0)
+            #expect(try await farm.run("suppressed", "import", dead).status == 0)
+            #expect(try farm.suppressionRecords() == 1501)
+            let list = try await farm.run("suppressed", "list", "--token", Self.dead[0])
+            #expect(list.output.contains(" Operator "), "\(list)")
+        }
+
+        @Test func `what an operator says is not made weaker by what is found out`() async throws {
+            let farm = try await Farm()
+            let token = Self.good[0]
+            #expect(try await farm.run("suppressed", "add", "--token", token).status == 0)
+            let redis = try farm.redis.client()
+            let key = try #require(try farm.suppressionLists().first)
+            let entry = try redis.run("XRANGE", key, "-", "+").array?.first?.array?.last?.array?.last?.bytes
+            var command = RESPCommand("XADD", key, "*", "r")
+            command.append([UInt8(ascii: "F")] + (try #require(entry)).dropFirst())
+            try redis.run(command)
+            #expect(try farm.suppressionRecords() == 2)
+            let list = try await farm.run("suppressed", "list", "--token", token)
+            #expect(list.output.contains(" Operator "), "\(list)")
         }
 
         @Test func `what is no word, no token or no app is refused, and nothing is written`() async throws {

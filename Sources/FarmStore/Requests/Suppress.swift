@@ -7,11 +7,12 @@ package import RESP
 package struct Suppress: Request {
     package struct Entry: Sendable {
         package var shard: Int
-        package var record: SuppressionRecord
+        /// nil: its list has it already.
+        package var record: SuppressionRecord?
         /// What producers are told of it.
         package var event: FarmEvent?
 
-        package init(shard: Int, record: SuppressionRecord, event: FarmEvent? = nil) {
+        package init(shard: Int, record: SuppressionRecord?, event: FarmEvent? = nil) {
             (self.shard, self.record, self.event) = (shard, record, event)
         }
     }
@@ -44,12 +45,12 @@ package struct Suppress: Request {
         command.append(entries.count)
         for entry in entries {
             command.append(LeaseField.name(ofShard: entry.shard))
-            command.append(entry.record.bytes)
+            command.append(entry.record?.bytes ?? [])
             if let event = entry.event { event.write(to: &command) } else { command.append(0) }
         }
     }
 
-    /// How many were added; 0 if that was done before.
+    /// How many were done; 0 if that was done before.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int {
         guard let count = value.integer else { throw .unexpectedReply("suppress") }
         return Int(count)

@@ -3,8 +3,9 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 records that a shard's list keeps at most; 2 name of a writer, 3 number of its step, ascending;
---       4 scopes, scopes × (field, text); records; records × (NN, record, n, n words of an event; n may be 0)
--- Reply records added; 0 when the writer's step was done before
+--       4 scopes, scopes × (field, text); records; records × (NN, record, n, n words of an event; n may be 0).
+--       A record that is "" is known: only its event is told
+-- Reply records done; 0 when the writer's step was done before
 -- Fence none: what is said of a token later counts. OOM allowed: a list has a bound, and what the feedback service has
 --       told it never tells again.
 -- Again the step is done: nothing is added or told.
@@ -16,7 +17,7 @@ for k = 5, i - 2, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
 local stamp, last, count = string.format('%d', now()), {}, tonumber(ARGV[i])
 i = i + 1
 for _ = 1, count do
-    last[ARGV[i]] = suppress(ARGV[i], ARGV[i + 1], ARGV[1])
+    if ARGV[i + 1] ~= '' then last[ARGV[i]] = suppress(ARGV[i], ARGV[i + 1], ARGV[1]) end
     i = i + 2
     i = ARGV[i] == '0' and i + 1 or tell_next(stamp, i)
 end

@@ -1,5 +1,6 @@
 import EventLoop
 import FarmConfiguration
+import FarmPolicy
 import FarmStore
 import PushModel
 
@@ -15,6 +16,8 @@ import PushModel
     let writer = JobDraft.freshID()
     /// Its last step.
     private(set) var step = 0
+    /// What the lists say that were written to.
+    private var tables: [Int: SuppressionTable] = [:]
 
     /// Records that go into one call.
     static let portion = 1000
@@ -36,29 +39,26 @@ import PushModel
     func lines(
         of shard: Int, where isWanted: (SuppressionLine) -> Bool
     ) async throws(CommandFailure) -> [SuppressionLine] {
-        let oldest =
-            try await client.clock().components.seconds - Int64(settings?.suppression.days ?? 366) * 86_400
-        var lines: [Key: (number: Int, line: SuppressionLine)] = [:]
-        var after = SuppressionPlace.start
+        let oldest = try await client.clock().components.seconds - life
+        var lines: [Key: Known] = [:]
         var number = 0
-        while true {
-            let page = try await client.call(
-                ReadSuppressed(shard: shard, after: after, count: Self.portion), app)
-            for entry in page {
-                guard let record = entry.record else { continue }
-                number += 1
-                let key = Key(token: record.token, scope: record.scope)
+        try await read(shard) { record, recorded in
+            number += 1
+            let key = Key(token: record.token, scope: record.scope)
+            guard let reason = record.reason else {
                 lines[key] = nil
-                guard let reason = record.reason, entry.place.milliseconds / 1000 > oldest else { continue }
-                let line = SuppressionLine(
-                    token: Array(record.token), reason: reason, time: Int64(record.time),
-                    scope: scopes[record.scope] ?? SuppressionScope(environment: "?", topic: ""))
-                if isWanted(line) { lines[key] = (number, line) }
+                return
             }
-            guard page.count == Self.portion, let last = page.last else { break }
-            after = last.place
+            if let old = lines[key], !reason.mayReplace(old.line.reason), old.recorded > recorded - life {
+                lines[key] = Known(number: number, recorded: recorded, line: old.line)
+                return
+            }
+            let line = SuppressionLine(
+                token: Array(record.token), reason: reason, time: Int64(record.time),
+                scope: scopes[record.scope] ?? SuppressionScope(environment: "?", topic: ""))
+            if isWanted(line) { lines[key] = Known(number: number, recorded: recorded, line: line) }
         }
-        return lines.values.sorted { $0.number < $1.number }.map(\.line)
+        return lines.values.filter { $0.recorded > oldest }.sorted { $0.number < $1.number }.map(\.line)
     }
 
     private struct Key: Hashable {
@@ -66,22 +66,69 @@ import PushModel
         let scope: UInt32
     }
 
-    /// Suppresses, or with `isRemoval` takes back what is said to be suppressed; in portions.
+    private struct Known {
+        let number: Int
+        /// Unix seconds.
+        let recorded: Int64
+        let line: SuppressionLine
+    }
+
+    /// Seconds that a record counts.
+    private var life: Int64 { Int64(settings?.suppression.days ?? 366) * 86_400 }
+
+    /// A shard's list from its beginning.
+    private func read(
+        _ shard: Int, _ body: (_ record: SuppressionRecord, _ recorded: Int64) -> Void
+    ) async throws(CommandFailure) {
+        var after = SuppressionPlace.start
+        while true {
+            let page = try await client.call(
+                ReadSuppressed(shard: shard, after: after, count: Self.portion), app)
+            for entry in page {
+                if let record = entry.record { body(record, entry.place.milliseconds / 1000) }
+            }
+            guard page.count == Self.portion, let last = page.last else { return }
+            after = last.place
+        }
+    }
+
+    /// Suppresses what is not suppressed alike; or with `isRemoval` takes back what is said to be suppressed. In portions.
     mutating func write(_ lines: [SuppressionLine], isRemoval: Bool = false) async throws(CommandFailure) {
         let limit = settings?.suppressionLimit(shards: shards) ?? Retention().suppressed
+        let now = try await client.clock().components.seconds
         for start in stride(from: 0, to: lines.count, by: Self.portion) {
             let some = lines[start..<min(start + Self.portion, lines.count)]
-            let entries = some.map { line in
-                Suppress.Entry(
-                    shard: shard(of: line.token),
-                    record: SuppressionRecord(
-                        reason: isRemoval ? nil : line.reason, scope: line.scope.number, time: line.time,
-                        token: line.token[...]))
+            var entries: [Suppress.Entry] = []
+            for line in some {
+                let record = SuppressionRecord(
+                    reason: isRemoval ? nil : line.reason, scope: line.scope.number, time: line.time,
+                    token: line.token[...])
+                let shard = shard(of: line.token)
+                if try await isNews(record, in: shard, at: now) {
+                    entries.append(Suppress.Entry(shard: shard, record: record))
+                }
             }
+            guard !entries.isEmpty else { continue }
             step += 1
             _ = try await client.call(
                 Suppress(entries, scopes: Set(some.map(\.scope)), limit: limit, writer: writer, step: step),
                 app)
         }
+    }
+
+    /// Whether a list must be told of a record: its room is counted in records.
+    private mutating func isNews(
+        _ record: SuppressionRecord, in shard: Int, at now: Int64
+    ) async throws(CommandFailure) -> Bool {
+        // How long an app's records live is known where it is configured.
+        guard settings != nil, record.reason != nil else { return true }
+        if tables[shard] == nil {
+            var table = SuppressionTable(life: life)
+            try await read(shard) { table.apply($0, recorded: $1) }
+            tables[shard] = table
+        }
+        if tables[shard]?.covers(record, at: now) == true { return false }
+        tables[shard]?.apply(record, recorded: now)
+        return true
     }
 }

@@ -270,6 +270,11 @@ extension ScriptCase {
                     .init(shard: 0, record: Desk.dead([9, 9], .feedback).record!, event: event),
                 ], scopes: [Desk.scope], writer: "r1", step: 1)
         },
+        ScriptCase("tells of a token that its list has already", again: .other("0")) { _ in
+            Suppress(
+                [.init(shard: 2, record: nil, event: FarmEvent(.tokenDead))], scopes: [Desk.scope],
+                writer: "r1", step: 1)
+        },
         ScriptCase("takes a writer's steps in turn", again: .other("0")) { desk in
             let entries = [Suppress.Entry(shard: 2, record: Desk.dead([1, 2]).record!)]
             try desk.perform(Suppress(entries, scopes: [Desk.scope], writer: "r1", step: 1))

@@ -152,6 +152,17 @@ final class Farm {
         return type.map { type in all.filter { $0["type"] == type } } ?? all
     }
 
+    /// Keys of the shards' suppression lists.
+    func suppressionLists() throws -> [String] {
+        try redis.client().run("KEYS", "{pushfarm:demo}:suppressed:*").array?.compactMap(\.text) ?? []
+    }
+
+    /// What all suppression lists hold.
+    func suppressionRecords() throws -> Int {
+        let redis = try redis.client()
+        return try suppressionLists().reduce(0) { $0 + Int(try redis.run("XLEN", $1).integer ?? 0) }
+    }
+
     /// Jobs that were refused, as they are kept.
     func refused(app: String = "demo") throws -> [[String: String]] {
         try redis.client().run("XRANGE", "{pushfarm:\(app)}:refused", "-", "+").entries
