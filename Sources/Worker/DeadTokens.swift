@@ -12,19 +12,51 @@ import PushModel
     /// What is known of one shard.
     final class Shelf {
         fileprivate(set) var table: SuppressionTable
+        /// Takes the table's place when the list is read from its beginning again.
+        private var next: SuppressionTable?
         /// Its list is read up to here.
         fileprivate var place = SuppressionPlace.start
         fileprivate var isLoaded = false
         fileprivate var isReading = false
 
         fileprivate init(life: Int64) { table = SuppressionTable(life: life) }
+
+        fileprivate func live(_ life: Int64) {
+            table.life = life
+            next?.life = life
+        }
+
+        fileprivate func apply(_ record: SuppressionRecord, recorded: Int64) {
+            if next == nil { table.apply(record, recorded: recorded) }
+            next?.apply(record, recorded: recorded)
+        }
+
+        /// Found out here: it counts at once.
+        fileprivate func note(_ record: SuppressionRecord, at seconds: Int64) {
+            table.apply(record, recorded: seconds)
+            next?.apply(record, recorded: seconds)
+        }
+
+        /// The list does not say any more what it said: the table counts until it is read again.
+        fileprivate func beginAnew() {
+            guard place != .start || next != nil else { return }
+            next = SuppressionTable(life: table.life)
+            place = .start
+        }
+
+        /// There is no more in the list.
+        fileprivate func ended() {
+            if let next { table = next }
+            next = nil
+            isLoaded = true
+        }
     }
 
     /// Some of the shards are read to their end.
     var onLoaded: @Loop () -> Void = {}
     /// Seconds that a record counts.
     var life: Int64 {
-        didSet { if life != oldValue { for shelf in shelves.values { shelf.table.life = life } } }
+        didSet { if life != oldValue { for shelf in shelves.values { shelf.live(life) } } }
     }
 
     private let store: AppStore
@@ -33,6 +65,8 @@ import PushModel
     /// Shards whose lists are longer than what was read of them.
     private var due: [Int] = []
     private var readings = 0
+    /// How often the guard had taken back what lists say.
+    private var takeBacks: Int?
     private var isLooking = false
     private var mustLookAgain = false
     private var isRefused = false
@@ -69,7 +103,7 @@ import PushModel
 
     /// This worker has found out something that Redis will hear with the report.
     func note(_ record: SuppressionRecord, of shard: Int, at seconds: Int64) {
-        shelves[shard]?.table.apply(record, recorded: seconds)
+        shelves[shard]?.note(record, at: seconds)
     }
 
     /// Its list says of a token what a record would.
@@ -112,17 +146,21 @@ import PushModel
     }
 
     private func looked(
-        _ asked: [(key: Int, value: Shelf)], _ result: Result<[SuppressionPlace?], StoreError>
+        _ asked: [(key: Int, value: Shelf)], _ result: Result<ReadSuppressionEnds.Reply, StoreError>
     ) {
         isLooking = false
         switch result {
         case .failure(let error): failed(asked.map(\.value), error)
-        case .success(let ends):
-            for ((shard, shelf), end) in zip(asked, ends) where shelves[shard] === shelf {
+        case .success(let reply):
+            if reply.takeBacks != takeBacks {
+                takeBacks = reply.takeBacks
+                for shelf in shelves.values { shelf.beginAnew() }
+            }
+            for ((shard, shelf), end) in zip(asked, reply.ends) where shelves[shard] === shelf {
                 if let end, end != shelf.place {
                     if !due.contains(shard) { due.append(shard) }
                 } else {
-                    shelf.isLoaded = true
+                    shelf.ended()
                 }
             }
             if due.isEmpty { isRefused = false }
@@ -143,28 +181,32 @@ import PushModel
         readings += 1
         shelf.isReading = true
         let request = ReadSuppressed(shard: shard, after: shelf.place, count: Self.linesAtOnce)
-        store.send(request) { [weak self] result in self?.didRead(shard, shelf, result) }
+        store.send(request) { [weak self] result in self?.didRead(shard, shelf, after: request.after, result)
+        }
     }
 
     private func didRead(
-        _ shard: Int, _ shelf: Shelf, _ result: Result<[ReadSuppressed.Line], StoreError>
+        _ shard: Int, _ shelf: Shelf, after place: SuppressionPlace,
+        _ result: Result<[ReadSuppressed.Line], StoreError>
     ) {
         readings -= 1
         shelf.isReading = false
         switch result {
         case .failure(let error): failed([shelf], error)
+        case .success where shelf.place != place: due.append(shard)
         case .success(let lines):
             for line in lines {
                 if let record = line.record {
-                    shelf.table.apply(record, recorded: line.place.milliseconds / 1000)
+                    shelf.apply(record, recorded: line.place.milliseconds / 1000)
                 }
             }
             if let last = lines.last { shelf.place = last.place }
             if lines.count == Self.linesAtOnce {
                 due.append(shard)
-            } else if !shelf.isLoaded {
-                shelf.isLoaded = true
-                onLoaded()
+            } else {
+                let wasLoaded = shelf.isLoaded
+                shelf.ended()
+                if !wasLoaded { onLoaded() }
             }
         }
         readOn()

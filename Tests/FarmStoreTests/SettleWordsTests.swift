@@ -98,7 +98,7 @@ import Testing
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "scopes", "x"],
         ["SET", "unproven", "x"], ["SET", "guard", "x"], ["SET", "gate", "x"],
         ["HSET", "guard", "answers", "x"], ["HSET", "guard", "answers", "0.5"],
-        ["HSET", "guard", "bad", "x"],
+        ["HSET", "guard", "bad", "x"], ["HSET", "suppression", "taken_back", "x"],
         ["SET", "load", "x"], ["SET", "job:a", "x"],
         ["HSET", "load", "open", "many"], ["HSET", "load", "open", "1.5"],
         ["HSET", "job:a", "accepted", "x"], ["HSET", "job:a", "in_flight", "x"],

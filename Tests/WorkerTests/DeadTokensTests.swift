@@ -72,6 +72,41 @@ import Testing
         }
     }
 
+    @Test
+    func `what the guard takes back is forgotten by who did not hear of the pause, and nothing else is`()
+        async throws
+    {
+        try await SendingFarm.run { farm in
+            try farm.follow(environment: "here")
+            let store = farm.sender.store
+            for start in stride(from: 0, to: 3000, by: 1000) {
+                _ = try await store.perform(
+                    Suppress(
+                        Self.entries(start..<start + 1000), scopes: [Self.scope], writer: "t", step: start + 1
+                    ))
+            }
+            @Loop func known() -> Int? { farm.sender.deadTokens.shelf(of: 0)?.table.count }
+            farm.sender.lookAround()
+            #expect(await until { known() == 3000 })
+            let lines = try await store.perform(ReadSuppressed(shard: 0, count: 20))
+            for line in lines {
+                _ = try await farm.run("XDEL", "{pushfarm:demo}:suppressed:00", line.place.text)
+            }
+            _ = try await farm.run("HINCRBY", "{pushfarm:demo}:suppression", "taken_back", "1")
+            farm.sender.lookAround()
+            var least = 3000
+            #expect(
+                await until {
+                    least = min(least, known() ?? 0)
+                    return known() == 2980
+                })
+            #expect(least == 2980, "what is dead is so while the list is read again")
+            try await farm.submit([40])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 20)
+        }
+    }
+
     @Test func `a pause forgets what was not let through`() async throws {
         try await SendingFarm.run { farm in
             try farm.follow(environment: "here")

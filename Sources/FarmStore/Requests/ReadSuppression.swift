@@ -19,8 +19,15 @@ package struct SuppressionPlace: Hashable, Sendable {
     }
 }
 
-/// Where the suppression lists of some shards end.
+/// Where the suppression lists of some shards end, and whether they are what they were.
 package struct ReadSuppressionEnds: Request {
+    package struct Reply: Sendable {
+        /// How often the guard has taken back what lists said.
+        package let takeBacks: Int
+        /// In the order of the shards; nil: there never was a record.
+        package let ends: [SuppressionPlace?]
+    }
+
     package var shards: [Int]
 
     package init(shards: [Int]) { self.shards = shards }
@@ -28,13 +35,17 @@ package struct ReadSuppressionEnds: Request {
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HMGET")
         command.append(keys.suppression)
+        command.append("taken_back")
         for shard in shards { command.append(LeaseField.name(ofShard: shard)) }
     }
 
-    /// In the order of the shards; nil: there never was a record.
-    package static func read(_ value: RESPValue) throws(StoreError) -> [SuppressionPlace?] {
-        guard let parts = value.array else { throw .unexpectedReply("suppression") }
-        return parts.map { $0.text.map { SuppressionPlace(text: $0) } }
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        guard let parts = value.array, let first = parts.first,
+            let takeBacks = first.text.map({ Int($0) }) ?? 0
+        else { throw .unexpectedReply("suppression") }
+        return Reply(
+            takeBacks: takeBacks,
+            ends: parts.dropFirst().map { $0.text.map { SuppressionPlace(text: $0) } })
     }
 }
 

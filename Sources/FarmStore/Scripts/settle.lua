@@ -17,7 +17,8 @@
 -- that hold no numbers, keys of another type. The entry stays in the stream.
 --
 -- The guard: a gateway finds all tokens of another environment bad. When more than a fifth of the last thousand answers
--- did, the app is paused, nothing of it is suppressed or told, and what was suppressed of those answers is taken back.
+-- did, the app is paused, nothing of it is suppressed or told, and what was suppressed of those answers is taken back: that
+-- is counted, for workers that do not hear of the pause.
 local function count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
@@ -140,7 +141,10 @@ if hasDead then
     paused = call('HEXISTS', P .. 'gate', 'paused') == 1
 end
 
-if hasDead or bad > 0 then call('LLEN', P .. 'unproven') end
+if hasDead or bad > 0 then
+    call('LLEN', P .. 'unproven')
+    count(call('HGET', P .. 'suppression', 'taken_back') or '0')
+end
 
 local jobs, order, acks = {}, {}, {}
 local function book_jobs(list)
@@ -189,6 +193,7 @@ local function settle_guard()
             if nn then call('XDEL', P .. 'suppressed:' .. nn, id) end
         end
         call('DEL', P .. 'unproven', P .. 'guard')
+        call('HINCRBY', P .. 'suppression', 'taken_back', 1)
         pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment',
             math.ceil(bad), answers), '', stamp)
     else

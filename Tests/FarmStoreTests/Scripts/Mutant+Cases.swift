@@ -83,6 +83,9 @@ extension Mutant {
         Mutant(.settle, "never thinks of the environment", "bad > SHARE * answers", "false"),
         Mutant(.settle, "thinks of the environment too early", "answers >= RING and bad >", "bad >"),
         Mutant(.settle, "takes nothing back", "if nn then call('XDEL'", "if false then call('XDEL'"),
+        Mutant(
+            .settle, "does not say what it takes back", "call('HINCRBY', P .. 'suppression', 'taken_back', 1)"
+        ),
         Mutant(.settle, "suppresses what is in doubt", "and (alarm or paused) then", "and paused then"),
         Mutant(.settle, "suppresses while the app is paused", "and (alarm or paused) then", "and alarm then"),
         Mutant(
