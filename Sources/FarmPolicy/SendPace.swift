@@ -43,6 +43,14 @@ package struct SendPace: Hashable, Sendable {
         run = window / Self.runs
     }
 
+    /// A connection was given up because the gateway took nothing more of it: no more in one window than the `accepted` that it did
+    /// take.
+    package mutating func stalled(after accepted: Int) {
+        window = min(window, max(accepted, Self.least))
+        run = max(1, window / Self.runs)
+        safeInARow = 0
+    }
+
     /// A connection ended and nobody knows which of the pushes in its window did that: fewer at a time, so that it can be
     /// found.
     package mutating func lostTrack() {

@@ -196,6 +196,7 @@ class BinaryExchange {
             movedAt = now
         } else if now - movedAt > timeout {
             if !proof.hasAnswers, experience.answersQuestions == true { experience.answersQuestions = nil }
+            experience.pace.stalled(after: accepted)
             finish("the gateway took nothing for \(timeout)")
         }
     }

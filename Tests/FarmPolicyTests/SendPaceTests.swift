@@ -32,6 +32,17 @@ import Testing
         #expect(pace.window == SendPace.most)
     }
 
+    @Test func `a gateway that takes little is given little, and more when it takes that`() {
+        var pace = SendPace()
+        pace.stalled(after: 100)
+        #expect(pace.window == 100)
+        pace.stalled(after: 0)
+        #expect(pace.window == SendPace.least)
+        pace.accepted(SendPace.least)
+        pace.stalled(after: 5000)
+        #expect(pace.window == 2 * SendPace.least)
+    }
+
     @Test func `an end that nobody explains halves it, down to one`() {
         var pace = SendPace()
         let first = pace.window
