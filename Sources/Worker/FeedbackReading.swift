@@ -36,8 +36,8 @@ import Transport
     private static let silenceLimit = Duration.seconds(5)
     /// Before it tells the first it may have to think.
     private static let firstSilenceLimit = Duration.seconds(30)
-    /// What a service has sent and we have not read is lost with the worker.
-    private static let receiveBuffer = 64 << 10
+    /// What a service has sent and we have not read is lost with the worker. The system takes in twice as much as it is told.
+    private static let receiveBuffer = 32 << 10
 
     /// - Parameters:
     ///   - known: of the same app, and nobody else's.
@@ -51,8 +51,10 @@ import Transport
         known.onLoaded = { [weak self] in self?.listsAreRead() }
     }
 
-    /// - Parameter proxy: an HTTP proxy on the way.
-    func start(_ tls: TLSContext, proxy: Endpoint?) {
+    /// - Parameters:
+    ///   - tls: nil: plain.
+    ///   - proxy: an HTTP proxy on the way.
+    func start(_ tls: TLSContext?, proxy: Endpoint?) {
         Task { @Loop in
             let dial = Dial(
                 .tcp(host: order.host, port: order.port), tls: tls, proxy: proxy, timeout: Self.dialTimeout)

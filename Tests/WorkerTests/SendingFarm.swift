@@ -23,7 +23,7 @@ import Testing
     let gateway: SimulatedGateway
     /// What the sender has told the coordinator.
     let notices = Mailbox<Notice>()
-    private let server: ScratchRedis
+    let server: ScratchRedis
     let redis: RedisConnection
     let context: WorkerContext
     private let folder: String

@@ -1,0 +1,113 @@
+import ControlChannel
+import EventLoop
+import FarmHarness
+import FarmStore
+import Foundation
+import Logging
+import LoopTesting
+import PushModel
+import RESP
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(5))) struct FeedbackReadingTests {
+    /// What a worker has taken from a service and not brought to Redis is gone with the worker.
+    @Test func `while Redis takes nothing, little is taken from the service, however fast it was before`()
+        async throws
+    {
+        try await SendingFarm.run { farm in
+            let service = try EagerService()
+            let order = FeedbackOrder(
+                app: "demo", host: "127.0.0.1", port: service.port, reading: "r1",
+                shards: SendingFarm.shards, limit: 1_000_000)
+            let store = farm.sender.store
+            let reading = FeedbackReading(
+                order, scope: SuppressionScope(environment: "here", topic: "com.example.demo"), store: store,
+                known: DeadTokens(store, life: 86_400, log: Logger(label: "test")),
+                ended: { _, _ in })
+            reading.start(nil, proxy: nil)
+            // The system offers the more room the faster a socket is read.
+            #expect(
+                await until {
+                    service.serve()
+                    return service.taken - service.unacknowledged > 6 << 20
+                })
+            let redis = try RedisClient(farm.server.socket)
+            try redis.run("CLIENT", "PAUSE", "60000", "WRITE")
+            var (rounds, last) = (0, 0)
+            #expect(
+                await until {
+                    service.serve()
+                    rounds = service.taken == last ? rounds + 1 : 0
+                    last = service.taken
+                    return rounds == 500
+                })
+            let stored = Int(try redis.run("XLEN", "{pushfarm:demo}:events").integer ?? 0)
+            #expect(stored > 10_000)
+            let atRisk = service.taken - service.unacknowledged - stored * EagerService.tupleSize
+            #expect(atRisk > 0 && atRisk < 128 << 10, "\(atRisk) bytes")
+            try redis.run("CLIENT", "UNPAUSE")
+        }
+    }
+
+    /// Writes made-up tuples to whoever connects, as many as the socket takes.
+    @Loop private final class EagerService {
+        static let tupleSize = 38
+        let port: UInt16
+        private(set) var taken = 0
+        private let listener: Int32
+        private var client: Int32 = -1
+        private var pending: [UInt8] = []
+        private var number: UInt32 = 0
+
+        init() throws {
+            listener = socket(
+                AF_INET,
+                Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let listener = listener
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, length) == 0 && listen(listener, 1) == 0
+                        && getsockname(listener, $0, &length) == 0
+                }
+            }
+            try #require(isBound)
+            port = UInt16(bigEndian: address.sin_port)
+        }
+
+        /// What the socket took and the other machine has not.
+        var unacknowledged: Int {
+            var count: Int32 = 0
+            return ioctl(client, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+        }
+
+        isolated deinit {
+            if client >= 0 { close(client) }
+            close(listener)
+        }
+
+        func serve() {
+            if client < 0 { client = accept(listener, nil, nil) }
+            guard client >= 0 else { return }
+            while true {
+                if pending.isEmpty { for _ in 0..<100 { append() } }
+                let count = send(client, pending, pending.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                guard count > 0 else { return }
+                taken += count
+                pending.removeFirst(count)
+            }
+        }
+
+        private func append() {
+            number += 1
+            pending.append(contentsOf: [0x65, 0x53, 0xF1, 0x00, 0, 32])
+            pending.append(contentsOf: [UInt8](repeating: 7, count: 28))
+            pending.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+        }
+    }
+}
