@@ -37,6 +37,7 @@ import Transport
         stream.source = { [unowned self] output in fill(&output) }
         tick = Timer { [unowned self] in look() }
         tick?.start(after: BinaryExchange.tickInterval, every: BinaryExchange.tickInterval)
+        if exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }
     }
 
     package var room: Int { exchange.room }
@@ -100,7 +101,7 @@ import Transport
     /// Asked when all that was handed over has left.
     private func fill(_ output: inout OutputBuffer) {
         exchange.left(allBut: 0, at: .now)
-        if exchange.wantsAnswer(at: .now) {
+        while exchange.wantsAnswer(at: .now) {
             stream.requestKeyUpdate()
             exchange.asked(at: .now)
         }

@@ -234,9 +234,10 @@ class BinaryExchange {
         settings.asksIfRead && !isOver && needsAnswer(at: now) && proof.mayAsk(at: now)
     }
 
-    /// An answer would say of something that it has arrived, or that it is safe.
+    /// An answer would say of something that it has arrived, or that it is safe; or that there are answers.
     private func needsAnswer(at now: Instant) -> Bool {
-        window.isUnderWay || window.nextSafe(after: experience.quiet.current).map { $0 <= now } ?? false
+        proof.isBeginning || window.isUnderWay
+            || window.nextSafe(after: experience.quiet.current).map { $0 <= now } ?? false
     }
 
     /// The gateway's TLS is asked for an answer behind all that was handed over.

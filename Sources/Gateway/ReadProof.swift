@@ -5,7 +5,8 @@ import DequeModule
 ///
 /// A question is a KeyUpdate of TLS 1.3 that asks for one back. An answer never comes before what it answers, so that the *n*th
 /// answers the *n*th question or a later one. OpenSSL's servers answer a question when they read the next one, and so
-/// an open question gets company, twice within ``interval`` and then once in ``patience``.
+/// an open question gets company, twice within ``interval`` and then once in ``patience``. A connection begins with two questions,
+/// before which there is nothing to read: whoever answers at all answers them at once, however slowly it reads.
 struct ReadProof {
     typealias Instant = ContinuousClock.Instant
 
@@ -23,6 +24,7 @@ struct ReadProof {
     private var answered = 0
     private var unconfirmed = Deque<Instant>()
     private var lastAskedAt: Instant?
+    private var asked = 0
     /// The peer has read the first so many bytes.
     private(set) var readUpTo: UInt64 = 0
     /// What the peer had to say until then has been heard: it answered a question that was asked then, and one that was asked
@@ -37,9 +39,12 @@ struct ReadProof {
 
     var hasAnswers: Bool { answers > 0 }
 
+    /// The questions with which a connection begins are still to be asked.
+    var isBeginning: Bool { asked < 2 }
+
     /// Whether another question may be asked now.
     func mayAsk(at now: Instant) -> Bool {
-        guard let lastAskedAt else { return true }
+        guard !isBeginning, let lastAskedAt else { return true }
         let since = now - lastAskedAt
         return since >= Self.interval
             && (open.count < 2 || since >= Self.patience && open.count < Self.mostOpen)
@@ -49,6 +54,7 @@ struct ReadProof {
     mutating func asked(behind end: UInt64, at now: Instant) {
         open.append(Question(end: end, askedAt: now, answered: answered))
         lastAskedAt = now
+        asked += 1
     }
 
     /// `total` answers have come so far, and everything that came before them was looked at.

@@ -31,7 +31,7 @@ package import TLS
     /// TLS cannot read before it has written something of its own.
     private var readWaitsForRoom = false
     private var flushIsDue = false
-    private var keyUpdateIsDue = false
+    private var keyUpdatesDue = 0
     private var readIsDue = false
     private var isOpen = true
     private var isClosing = false
@@ -87,7 +87,7 @@ package import TLS
 
     /// Asks the peer's TLS for an answer that it gives when the peer's program has read all that was sent before. Only out of
     /// ``source``, when nothing is waiting to be sent, and if ``hasKeyUpdates``.
-    package func requestKeyUpdate() { keyUpdateIsDue = true }
+    package func requestKeyUpdate() { keyUpdatesDue += 1 }
 
     /// Reads what has come, now: for what must not be judged by the clock alone.
     package func readNow() { read() }
@@ -206,8 +206,8 @@ package import TLS
     private func flush() {
         var writes = 0
         while isOpen, !waitsForRoom {
-            if output.isEmpty, !keyUpdateIsDue { fill() }
-            if keyUpdateIsDue, !isClosing { sendKeyUpdate() }
+            if output.isEmpty, keyUpdatesDue == 0 { fill() }
+            while isOpen, !waitsForRoom, keyUpdatesDue > 0, !isClosing { sendKeyUpdate() }
             guard isOpen, !waitsForRoom, !output.isEmpty else { break }
             guard writes < Self.writesPerTurn || isClosing else { return setNeedsFlush() }
             writes += 1
@@ -226,7 +226,7 @@ package import TLS
         guard isOpen else { return }
         guard Socket.hasRoom(descriptor) else { return waitForRoom() }
         switch channel.requestKeyUpdate() {
-        case .bytes: keyUpdateIsDue = false
+        case .bytes: keyUpdatesDue -= 1
         case .wait: waitForRoom()
         case .end(let end): finishAfterRest(end)
         }

@@ -55,9 +55,10 @@ final class BinaryLine {
     }
 
     private func askIfDue(at now: ContinuousClock.Instant) {
-        guard exchange.wantsAnswer(at: now) else { return }
-        questions.append(now)
-        exchange.asked(at: now)
+        while exchange.wantsAnswer(at: now) {
+            questions.append(now)
+            exchange.asked(at: now)
+        }
     }
 
     func reply(_ status: BinaryStatus, _ identifier: UInt32, at now: ContinuousClock.Instant) {

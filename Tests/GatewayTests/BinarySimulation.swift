@@ -155,7 +155,7 @@ final class BinarySimulation {
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
         // Only who answers can show it.
-        if troubles.contains(.starvation), chance(300), answers != .never,
+        if troubles.contains(.starvation), chance(300), settings.asksIfRead, answers != .never,
             link.standsStillUntil == nil
         {
             link.standsStillUntil = now + .milliseconds(int(500...6000))
@@ -192,7 +192,7 @@ final class BinarySimulation {
     private func fill(_ link: Link) {
         if link.queued.isEmpty {
             link.exchange.left(allBut: 0, at: now)
-            if link.exchange.wantsAnswer(at: now) {
+            while link.exchange.wantsAnswer(at: now) {
                 link.questions.append(link.handed)
                 link.exchange.asked(at: now)
             }
