@@ -58,7 +58,10 @@ import Transport
     /// The connection with the most room for a push of the lane; `nil` when none has any.
     package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
         guard let calm, !calm.isSpent, connections.contains(where: { $0 !== calm && !$0.isSpent }) else {
-            return roomiest
+            let only = roomiest
+            // The next one that is made is to be it then.
+            if lane == .bulk, only === calm { self.calm = nil }
+            return only
         }
         if lane == .high, calm.room > 0 { return calm }
         var best: (any GatewayConnection)?

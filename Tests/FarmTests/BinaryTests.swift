@@ -156,7 +156,10 @@ extension PatientFarms {
             let campaign = Mixture(20_000) { $0 % 50 == 25 }
             let bulk = Job.several("bulk", campaign.tokens, size: 1_000, fields: #""lane":"bulk""#)
             try farm.push(bulk)
-            try await farm.gateway.requests(2_000)
+            // More than one worker may have: both have several.
+            try await eventually("32 connections") {
+                try farm.gateway.binaryCounter("most_connections") >= 32
+            }
             let tokens = Tokens.make(60, seed: 13)
             let messages = Job.several("message", tokens, size: 1, fields: #""lane":"high""#)
             try farm.push(messages)

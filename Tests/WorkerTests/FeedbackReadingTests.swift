@@ -31,7 +31,7 @@ import Testing
             #expect(
                 await until {
                     service.serve()
-                    return service.taken - service.unacknowledged > 6 << 20
+                    return service.taken - service.unacknowledged > 1 << 20
                 })
             let redis = try RedisClient(farm.server.socket)
             try redis.run("CLIENT", "PAUSE", "60000", "WRITE")
