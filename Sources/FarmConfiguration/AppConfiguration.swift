@@ -92,7 +92,7 @@ extension AppConfiguration.Environment {
 extension AppConfiguration {
     /// Of a host, to a binary gateway: each bad token costs one of them its time. Below 64 also as a gateway counts them, which notices
     /// a close a little later.
-    private static let binaryConnections = 60
+    private static let binaryConnections = 56
 
     /// Gateway connections of each of a host's workers.
     package func connections(workers: Int) -> Int {

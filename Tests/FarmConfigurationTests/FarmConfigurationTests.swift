@@ -61,7 +61,7 @@ struct FarmConfigurationTests {
         var binary = BinaryGateway()
         binary.feedback = HostPort(host: "feedback.example", port: 2196)
         #expect(old.gateway == HostPort(host: "gateway.example", port: 2195) && old.binary == binary)
-        #expect([1, 2, 4, 7, 100].map { old.connections(workers: $0) } == [60, 30, 15, 8, 1])
+        #expect([1, 2, 4, 7, 100].map { old.connections(workers: $0) } == [56, 28, 14, 8, 1])
         #expect(old.connections == nil && binary.command == 2 && binary.quietTime == .seconds(1))
         let tuned = try #require(farm.app(named: "tuned"))
         #expect(tuned.gateway == HostPort(host: "::1", port: 2200) && tuned.connections == 4)
