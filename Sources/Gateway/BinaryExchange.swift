@@ -10,18 +10,18 @@ import Transport
 class BinaryExchange {
     typealias Instant = ContinuousClock.Instant
 
-    private let settings: BinarySettings
-    private let experience: BinaryExperience
-    private let generation: UInt32
+    let settings: BinarySettings
+    let experience: BinaryExperience
+    let generation: UInt32
     /// In which the peer's machine must have taken what it was sent.
     private let timeout: Duration
-    private var window: SendWindow
+    var window: SendWindow
     private var proof = ReadProof()
     private var output = OutputBuffer()
     private var reply = BinaryReply.Reader()
     private var events = ExchangeEvents()
     /// Pushes that the gateway has accepted here.
-    private var accepted = 0
+    var accepted = 0
     /// Bytes handed over to be written.
     private var handed: UInt64 = 0
     /// Bytes that the gateway has probably not read, when that was looked at last.
@@ -31,11 +31,11 @@ class BinaryExchange {
     /// The push in the window must not have company.
     private var isAlone = false
     private var lookedAt: Instant
-    private var isRetiring = false
-    private var isOver = false
-    private(set) var hasEnded = false
+    var isRetiring = false
+    var isOver = false
+    var hasEnded = false
     /// The gateway has accepted or refused something: it takes our credentials.
-    private(set) var isProven = false
+    var isProven = false
 
     /// Between two looks at what has become safe.
     static let tickInterval = Duration.milliseconds(50)
@@ -49,7 +49,7 @@ class BinaryExchange {
     /// A connection that was not used for so long is not trusted any more.
     private static let longestIdle = Duration.seconds(1800)
     /// The sentinel's place in the window.
-    private static let sentinel = UInt64.max
+    static let sentinel = UInt64.max
 
     required init(
         _ settings: BinarySettings, experience: BinaryExperience, generation: UInt32, timeout: Duration,
@@ -242,141 +242,8 @@ class BinaryExchange {
 
     /// The gateway's TLS is asked for an answer behind all that was handed over.
     func asked(at now: Instant) { proof.asked(behind: handed, at: now) }
-
-    // MARK: What becomes of pushes
-
-    private func judge(_ reply: BinaryReply, at now: Instant) {
-        let reason = reply.status.reason
-        guard reply.status != .noError else { return finish("a reply without an error") }
-        let judgement =
-            reply.status == .shutdown
-            ? window.lastAccepted(reply.identifier) : window.refused(reply.identifier, at: now)
-        switch judgement {
-        case .lastAccepted(let safe): accept(safe)
-        case .refused(let safe, let delay):
-            accept(safe)
-            delay.map { experience.quiet.replied(after: $0) }
-            isProven = reply.status.verdict.map { !$0.blamesCredentials } ?? isProven
-            if let culprit = window.popFirst(), culprit != Self.sentinel {
-                experience.pace.refused(after: accepted)
-                settle(PushTicket(culprit), refusedWith: reply.status)
-            }
-        case .late(let count):
-            // Whoever is slower than all replies before it makes the next ones wait longer.
-            experience.quiet.wasTooShort()
-            tell(.wasWrong(count: count, reason: reason))
-        case .foreign:
-            guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
-            accept(window.count - 1)
-        }
-        // Nothing that follows was looked at.
-        while let ticket = pop() { tell(.settled(ticket, .unprocessed)) }
-        finish(reason)
-    }
-
-    /// Gateways were seen that name no push when its token is missing.
-    private func isAboutSentinel(_ reply: BinaryReply) -> Bool {
-        guard reply.identifier == 0, window.last == Self.sentinel, window.hasLeft else { return false }
-        return reply.status == .missingDeviceToken || reply.status == .invalidTokenSize
-    }
-
-    /// The oldest `count` were accepted.
-    private func accept(_ count: Int) {
-        guard count > 0 else { return }
-        isProven = true
-        accepted += count
-        experience.pace.accepted(count)
-        for _ in 0..<count {
-            guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            tell(.settled(PushTicket(ticket), .delivered))
-        }
-    }
-
-    private func settle(_ ticket: PushTicket, refusedWith status: BinaryStatus) {
-        guard let verdict = status.verdict else { return }
-        tell(
-            .settled(
-                ticket,
-                .refused(
-                    Refusal(
-                        verdict: verdict, status: UInt16(status.rawValue), retryAfter: nil,
-                        generation: generation))))
-    }
-
-    /// The oldest that is no sentinel.
-    private func pop() -> PushTicket? {
-        while let ticket = window.popFirst() {
-            if ticket != Self.sentinel { return PushTicket(ticket) }
-        }
-        return nil
-    }
-
-    private func resize() {
-        let before = room
-        window.longest = experience.pace.window
-        if room > before || room > 0 && window.isEmpty { tell(.hasRoom) }
-    }
-
-    // MARK: The end
-
-    /// The connection is closed: what is open is settled, as what is known of it.
-    ///
-    /// - Parameter isPeersDoing: it ended without our having closed it.
-    func end(_ reason: String, isPeersDoing: Bool, at now: Instant) {
-        guard !hasEnded else { return }
-        (hasEnded, isOver) = (true, true)
-        // What was quiet for long enough was taken out when that was looked at. By now the end may have been waiting to be
-        // read for longer than anybody knows.
-        for _ in 0..<doubtful(isPeersDoing: isPeersDoing) {
-            guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            tell(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
-        }
-        while let ticket = pop() { tell(.settled(ticket, .unprocessed)) }
-        tell(.ended(reason: reason))
-    }
-
-    /// An end without a reply leaves a window in doubt, all of which goes again: less at a time, or a gateway that closes early
-    /// would never be quiet for long enough. Without identifiers it says that something was refused, and only a window of one
-    /// says what.
-    ///
-    /// - Returns: the pushes in doubt.
-    private func doubtful(isPeersDoing: Bool) -> Int {
-        let whole = window.whole
-        guard whole > 0, isPeersDoing else { return whole }
-        experience.pace.lostTrack()
-        guard !settings.command.isIdentified, whole == 1, let ticket = pop() else { return whole }
-        let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
-        tell(
-            .settled(
-                ticket,
-                .refused(Refusal(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
-        return 0
-    }
-
-    private func finish(_ reason: String) {
-        guard !isOver else { return }
-        isOver = true
-        tell(.isOver(reason: reason))
-    }
-
-    private func finishIfDone() {
-        if isRetiring, window.isEmpty { finish("retired") }
-    }
 }
 
 extension UInt64 {
     fileprivate init(_ ticket: PushTicket) { self = UInt64(ticket.batch) << 32 | UInt64(ticket.position) }
-}
-
-extension PushTicket {
-    fileprivate init(_ packed: UInt64) {
-        self.init(
-            batch: UInt32(truncatingIfNeeded: packed >> 32), position: UInt32(truncatingIfNeeded: packed))
-    }
-}
-
-extension Verdict {
-    fileprivate var blamesCredentials: Bool {
-        if case .credentialsWrong = self { true } else { false }
-    }
 }
