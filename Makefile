@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench-binary lint format clean
+.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench bench-binary lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -64,6 +64,16 @@ soak: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product chaos-campaign
 	.build/release/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
+
+# The farm beside h2load at the same simulator, release build, in a quarter of an hour (docs/performance.md): ROUNDS of each case, ONLY=worker,farm
+# picks some, CORES=2,3 the cores. Table on the terminal, figures and picture in FOLDER; fails if a bar is missed.
+ROUNDS ?= 5
+bench: FOLDER = .build/bench
+bench:
+	@deploy/install-packages bench
+	swift build -c release --static-swift-stdlib --product pushfarm
+	swift build -c release --static-swift-stdlib --product farm-bench
+	.build/release/farm-bench rounds=$(ROUNDS) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY)) $(if $(CORES),cores=$(CORES))
 
 # The experiments of docs/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. Who waits after each push
 # gets BUDGET seconds, and is extrapolated. Table on the terminal, figures and picture in FOLDER; fails if the farm breaks a promise.

@@ -257,15 +257,29 @@ let package = Package(
         .executableTarget(
             name: "binary-load", dependencies: ["APNs", "EventLoop", "TLS", "Transport"],
             path: "Tests/BinaryLoad", swiftSettings: strict),
-        // The experiments of the days of the binary interface, with the senders of that time and with the farm.
+        // What benches share: numbers, tables, pictures, the machine.
         .target(
-            name: "BinaryBench", dependencies: ["FarmHarness", "APNs", "TLS", "RESP"],
-            path: "Tests/BinaryBench", swiftSettings: strict),
+            name: "BenchKit", dependencies: ["FarmHarness"], path: "Tests/BenchKit", swiftSettings: strict),
+        // The farm beside h2load.
+        .target(
+            name: "FarmBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],
+            path: "Tests/FarmBench", swiftSettings: strict),
         .executableTarget(
-            name: "binary-bench", dependencies: ["BinaryBench"], path: "Tests/BinaryBenchProgram",
+            name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/FarmBenchProgram",
             swiftSettings: strict),
         .testTarget(
-            name: "BinaryBenchTests", dependencies: ["BinaryBench", "RandomTesting"], swiftSettings: strict),
+            name: "FarmBenchTests", dependencies: ["FarmBench", "BenchKit", "farm-bench", "pushfarm"],
+            swiftSettings: strict),
+        // The experiments of the days of the binary interface, with the senders of that time and with the farm.
+        .target(
+            name: "BinaryBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],
+            path: "Tests/BinaryBench", swiftSettings: strict),
+        .executableTarget(
+            name: "binary-bench", dependencies: ["BinaryBench", "BenchKit"], path: "Tests/BinaryBenchProgram",
+            swiftSettings: strict),
+        .testTarget(
+            name: "BinaryBenchTests", dependencies: ["BinaryBench", "BenchKit", "RandomTesting"],
+            swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(
             name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),

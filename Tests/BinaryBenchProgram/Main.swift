@@ -1,3 +1,4 @@
+import BenchKit
 import BinaryBench
 import Foundation
 
@@ -12,16 +13,12 @@ enum Main {
             var sender = try HistoricSender(order: order)
             return say(String(decoding: try JSONEncoder().encode(sender.run()), as: UTF8.self))
         }
-        var words: [String: String] = [:]
-        for argument in arguments {
-            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-            words[parts[0]] = parts.count > 1 ? parts[1] : ""
-        }
+        let words = Words(arguments)
         let folder = words["keep"] ?? ".build/bench-binary"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let bench = BinaryBench(
-            only: Set((words["only"] ?? "").split(separator: ",").map(String.init)),
-            budget: words["budget"].flatMap { Double($0) } ?? 45, isFarmOnly: words["farm"] != nil,
+            only: Set(words.list("only")), budget: words.number("budget") ?? 45,
+            isFarmOnly: words.has("farm"),
             folder: folder)
         say("\(Machine.description)\n")
         var findings: [Finding] = []

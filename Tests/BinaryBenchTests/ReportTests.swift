@@ -1,3 +1,4 @@
+import BenchKit
 import BinaryBench
 import Foundation
 import Testing

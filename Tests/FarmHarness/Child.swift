@@ -16,6 +16,8 @@ package final class Child {
     package let outputFile: String
     package let errorFile: String
     package private(set) var end: End?
+    /// What it used of the processors, itself and children that it waited for; known when it has ended.
+    package private(set) var processorTime: Duration?
     private var isDestroyed = false
 
     /// - Parameters:
@@ -51,7 +53,9 @@ package final class Child {
     package var hasEnded: Bool {
         guard end == nil else { return true }
         var status: Int32 = 0
-        guard waitpid(pid, &status, WNOHANG) == pid else { return false }
+        var usage = rusage()
+        guard wait4(pid, &status, WNOHANG, &usage) == pid else { return false }
+        processorTime = Self.duration(usage.ru_utime) + Self.duration(usage.ru_stime)
         note(status)
         return true
     }
@@ -85,6 +89,10 @@ package final class Child {
             isDestroyed = true
             Guardian.shared.forget(pid)
         }
+    }
+
+    private static func duration(_ time: timeval) -> Duration {
+        .seconds(time.tv_sec) + .microseconds(time.tv_usec)
     }
 
     private static func text(_ file: String) -> String {

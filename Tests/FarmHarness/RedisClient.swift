@@ -31,6 +31,12 @@ package final class RedisClient {
         return try commands.map { _ in try answer() }
     }
 
+    /// Sends bytes that hold so many commands, and reads their answers.
+    package func send(prepared bytes: [UInt8], answers: Int) throws {
+        try socket.send(bytes)
+        for _ in 0..<answers { _ = try answer() }
+    }
+
     private func send(_ commands: [[String]]) throws {
         var bytes: [UInt8] = []
         for words in commands {

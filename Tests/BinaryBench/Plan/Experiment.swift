@@ -1,3 +1,5 @@
+import BenchKit
+
 /// One of the experiments of the days of the binary interface.
 package struct Experiment: Sendable {
     package let letter: String

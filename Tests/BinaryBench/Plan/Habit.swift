@@ -29,7 +29,3 @@ package struct Habit: Hashable, Sendable, Codable {
 
     package static let all = [naive, every(100), every(500), waiting]
 }
-
-extension Duration {
-    package var seconds: Double { self / .seconds(1) }
-}

@@ -1,3 +1,5 @@
+import BenchKit
+
 /// Findings as lines of text.
 package struct BenchTable {
     private static let head = [

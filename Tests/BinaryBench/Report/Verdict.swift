@@ -1,3 +1,5 @@
+import BenchKit
+
 /// What the farm owes in an experiment, and what it is to reach.
 package struct Verdict: Codable, Sendable, Hashable {
     package struct Bar: Codable, Sendable, Hashable {

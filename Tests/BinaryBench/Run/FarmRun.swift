@@ -1,3 +1,4 @@
+import BenchKit
 import FarmHarness
 import Foundation
 import RESP
@@ -19,7 +20,9 @@ struct FarmRun {
         let coordinator = try Child(
             "coordinator", BuiltProgram.path, ["coordinator", "--config", file], in: folder.path,
             prefix: prefix)
-        let workers = try await ready(coordinator, file, folder.path)
+        let workers = try await FarmProcesses.ready(
+            coordinator, configuration: file, workers: experiment.workers, in: folder.path
+        ).workers
         defer { keep(coordinator.error) }
         let jobs = jobs()
         let before = workers.map(ProcessorTime.seconds(of:))
@@ -107,35 +110,6 @@ struct FarmRun {
     }
 
     // MARK: The farm's own words
-
-    private struct Status: Decodable {
-        struct Host: Decodable {
-            var intake: Process
-            var workers: [Process]
-        }
-        struct Process: Decodable {
-            var pid: pid_t
-            var state: String
-        }
-        var hosts: [Host]
-    }
-
-    /// Its workers' processes, when all are ready.
-    private func ready(_ coordinator: Child, _ file: String, _ folder: String) async throws -> [pid_t] {
-        var looks = 0
-        return try await eventually("the farm is ready") {
-            if coordinator.hasEnded { throw Overdue(description: "no farm: \(coordinator.error)") }
-            looks += 1
-            let command = try Child(
-                "status\(looks)", BuiltProgram.path, ["status", "--json", "--config", file], in: folder)
-            _ = try await command.wait()
-            guard let status = try? JSONDecoder().decode(Status.self, from: Data(command.output.utf8)),
-                let host = status.hosts.first, host.intake.state == "ready",
-                host.workers.count == experiment.workers, host.workers.allSatisfy({ $0.state == "ready" })
-            else { return nil }
-            return host.workers.map(\.pid)
-        }
-    }
 
     /// The sum of the jobs' accounts, when all are finished or time is up.
     private func finished(_ ids: [String], _ redis: RedisServer) async throws -> Tally.Account {

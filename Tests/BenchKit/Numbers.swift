@@ -15,7 +15,16 @@ extension Int {
 
 extension Double {
     /// With two digits behind the point.
-    var text: String { String(format: "%.2f", self) }
+    package var text: String { String(format: "%.2f", self) }
+
+    /// With as many digits as say something: 3 of them, or all those before the point.
+    package var brief: String {
+        switch magnitude {
+        case ..<9.995: String(format: "%.2f", self)
+        case ..<99.95: String(format: "%.1f", self)
+        default: Int(rounded()).grouped
+        }
+    }
 
     /// A time in seconds, with as many digits as say something.
     package var time: String {
@@ -26,4 +35,8 @@ extension Double {
         default: String(format: "%.1f h", self / 3_600)
         }
     }
+}
+
+extension Duration {
+    package var seconds: Double { self / .seconds(1) }
 }

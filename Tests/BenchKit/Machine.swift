@@ -1,0 +1,41 @@
+import FarmHarness
+import Foundation
+
+/// The machine that a bench runs on, and the day.
+package enum Machine {
+    package static var description: String {
+        let load = text("/proc/loadavg").split(separator: " ").first ?? "?"
+        return "\(processor), \(day), load \(load) before the start"
+    }
+
+    package static var processor: String {
+        let model =
+            text("/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }?
+            .split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "unknown processor"
+        return "\(ProcessInfo.processInfo.processorCount) cores of \(model)"
+    }
+
+    package static var memory: String {
+        let kilobytes = text("/proc/meminfo").split(whereSeparator: \.isWhitespace).dropFirst().first
+        return "\((Double(kilobytes ?? "") ?? 0) / 1_048_576 + 0.5)".split(separator: ".")[0] + " GB"
+    }
+
+    package static var kernel: String {
+        "Linux " + text("/proc/sys/kernel/osrelease").trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    package static var day: String { Date.now.formatted(.iso8601.year().month().day()) }
+
+    /// The first line that a program says of its version.
+    package static func version(_ program: String, _ arguments: String...) async throws -> String {
+        let folder = try TestFolder()
+        let child = try Child("version", program, arguments, in: folder.path)
+        _ = try await child.wait()
+        let said = child.output.isEmpty ? child.error : child.output
+        return String(said.split(separator: "\n").first ?? "unknown")
+    }
+
+    private static func text(_ file: String) -> String {
+        (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+    }
+}

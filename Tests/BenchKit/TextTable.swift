@@ -1,0 +1,23 @@
+/// Rows of cells as lines of text, with columns under each other.
+package struct TextTable {
+    private let rows: [[String]]
+    private let left: Set<Int>
+
+    /// - Parameter left: columns whose cells begin at the same place; the others end there.
+    package init(_ rows: [[String]], left: Set<Int> = [0]) { (self.rows, self.left) = (rows, left) }
+
+    package var lines: [String] {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            var line = row.enumerated().map { column, cell in
+                let room = String(repeating: " ", count: widths[column] - cell.count)
+                return left.contains(column) ? cell + room : room + cell
+            }.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import BenchKit
+import FarmHarness
+import Foundation
+
+/// All cases in turn, round by round, so that whatever the machine does meanwhile meets all of them.
+package struct FarmBench {
+    private let cases: [any BenchCase]
+    private let plan: BenchPlan
+    private let cores: Cores
+    private let say: (String) -> Void
+
+    package init(
+        _ cases: [any BenchCase], _ plan: BenchPlan, _ cores: Cores, say: @escaping (String) -> Void
+    ) {
+        (self.cases, self.plan, self.cores, self.say) = (cases, plan, cores, say)
+    }
+
+    package func run() async throws -> [Finding] {
+        var rounds: [String: [Round]] = [:]
+        for number in 0..<plan.rounds {
+            for one in cases where number == 0 || !one.isOnce {
+                let start = ContinuousClock.now
+                let round = try await one.round(number, plan, cores)
+                rounds[one.key, default: []].append(round)
+                let time = (ContinuousClock.now - start).seconds.time
+                let company = BenchTable.percent(round.company)
+                say("round \(number + 1), \(one.key): \(time), others \(company)")
+                for complaint in round.broken { say("    BROKEN: \(complaint)") }
+            }
+        }
+        return cases.map { Finding(key: $0.key, title: $0.title, $0.measures, rounds[$0.key] ?? []) }
+    }
+
+    package static func setting(_ cores: Cores, command: String) async throws -> Setting {
+        try await Setting(
+            machine: Machine.processor, memory: Machine.memory, kernel: Machine.kernel, day: Machine.day,
+            versions: [
+                "h2load": word(1, of: Machine.version("h2load", "--version")),
+                "redis-server": word(2, of: Machine.version("redis-server", "--version")),
+                "openssl": word(1, of: Machine.version("openssl", "version")),
+                "swift": Machine.version("swift", "--version"),
+            ], cores: cores.numbers, command: command)
+    }
+
+    private static func word(_ place: Int, of line: String) -> String {
+        let words = line.split(separator: " ")
+        return words.count > place ? String(words[place]) : line
+    }
+}

@@ -1,0 +1,21 @@
+/// Alerts of 200 bytes.
+package enum BenchPayload {
+    package static let length = 200
+
+    /// The same for all, or one of its own for each place.
+    package static func append(_ place: Int?, to text: inout [UInt8]) {
+        let start = text.count
+        text += Array(#"{"aps":{"alert":""#.utf8)
+        if let place { text += Array("No. \(place): ".utf8) }
+        let news = Array("News of the day. ".utf8)
+        let end = start + length - 3
+        while text.count < end { text.append(news[(text.count - start) % news.count]) }
+        text += Array(#""}}"#.utf8)
+    }
+
+    package static var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        append(nil, to: &bytes)
+        return bytes
+    }
+}

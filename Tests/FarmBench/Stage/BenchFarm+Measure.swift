@@ -1,0 +1,39 @@
+import BenchKit
+
+extension BenchFarm {
+    /// What some work has cost.
+    struct Run {
+        /// Milliseconds since 1970 by Redis's clock.
+        let startedAt: Double
+        let use: Use
+        /// Share of the cores in which they were busy, and that others had.
+        let fullness: Double
+        let company: Double
+    }
+
+    func measure(_ cores: Cores, _ work: () async throws -> Void) async throws -> Run {
+        let (cpu, before) = (CoreUse.now(of: cores), use())
+        let startedAt = try redisTime()
+        try await work()
+        let used = use() - before
+        let now = CoreUse.now(of: cores)
+        return Run(
+            startedAt: startedAt, use: used, fullness: now.share(since: cpu),
+            company: now.company(since: cpu, ours: used.all))
+    }
+}
+
+extension Round {
+    /// Processor time of each process in microseconds a push.
+    mutating func add(_ run: BenchFarm.Run, pushes: Int) {
+        func each(_ seconds: Double) -> Double { seconds / Double(pushes) * 1e6 }
+        self["worker"] = each(run.use.workers)
+        self["coordinator"] = each(run.use.coordinator)
+        self["intake"] = each(run.use.intake)
+        self["feeding"] = each(run.use.coordinator + run.use.intake)
+        self["redis"] = each(run.use.redis)
+        self["gateway"] = each(run.use.gateway)
+        self["fullness"] = run.fullness
+        company = max(company, run.company)
+    }
+}

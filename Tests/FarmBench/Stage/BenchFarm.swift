@@ -1,0 +1,139 @@
+import BenchKit
+import FarmHarness
+import Foundation
+import RESP
+
+/// A farm of one measurement's own: Redis, coordinator, intake and workers, in front of a simulator.
+final class BenchFarm {
+    struct Options {
+        var workers = 2
+        /// Lines of the app's configuration.
+        var app: [String] = []
+        /// Gets the farm's log.
+        var logFile: String?
+    }
+
+    /// Processor seconds by process.
+    struct Use {
+        var workers = 0.0
+        var coordinator = 0.0
+        var intake = 0.0
+        var redis = 0.0
+        var gateway = 0.0
+        /// This program.
+        var bench = 0.0
+
+        var all: Double { workers + coordinator + intake + redis + gateway + bench }
+
+        static func - (left: Use, right: Use) -> Use {
+            Use(
+                workers: left.workers - right.workers, coordinator: left.coordinator - right.coordinator,
+                intake: left.intake - right.intake, redis: left.redis - right.redis,
+                gateway: left.gateway - right.gateway, bench: left.bench - right.bench)
+        }
+    }
+
+    let gateway: Gateway
+    let redis: RedisServer
+    let client: RedisClient
+    let processes: FarmProcesses
+    private let coordinator: Child
+    private let options: Options
+
+    var coordinatorID: pid_t { coordinator.pid }
+
+    static func start(_ options: Options, _ gateway: Gateway, in folder: String) async throws -> BenchFarm {
+        let redis = try await RedisServer(in: folder)
+        let app = App(gateway.started, more: options.app)
+        let text = """
+            redis: unix://\(redis.socket)
+            state_dir: \(folder)/var
+            workers: \(options.workers)
+            apps:
+            \(app.text)
+
+            """
+        let file = folder + "/pushfarm.yaml"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let coordinator = try Child(
+            "coordinator", BuiltProgram.path, ["coordinator", "--config", file], in: folder)
+        let processes = try await FarmProcesses.ready(
+            coordinator, configuration: file, workers: options.workers, in: folder)
+        return try BenchFarm(gateway, redis, coordinator, processes, options)
+    }
+
+    private init(
+        _ gateway: Gateway, _ redis: RedisServer, _ coordinator: Child, _ processes: FarmProcesses,
+        _ options: Options
+    ) throws {
+        (self.gateway, self.redis, self.coordinator) = (gateway, redis, coordinator)
+        (self.processes, self.options) = (processes, options)
+        client = try redis.client()
+    }
+
+    func use() -> Use {
+        Use(
+            workers: processes.workers.reduce(0) { $0 + ProcessorTime.seconds(of: $1) },
+            coordinator: ProcessorTime.seconds(of: coordinator.pid),
+            intake: ProcessorTime.seconds(of: processes.intake),
+            redis: ProcessorTime.seconds(of: redis.process.pid),
+            gateway: ProcessorTime.seconds(of: gateway.process.pid),
+            bench: ProcessorTime.seconds(of: getpid()))
+    }
+
+    func push(_ jobs: PreparedJobs) throws {
+        for piece in jobs.pieces { try client.send(prepared: piece.bytes, answers: piece.commands) }
+    }
+
+    /// Milliseconds since 1970 by Redis's clock.
+    func redisTime() throws -> Double {
+        let words = try client.run("TIME").array ?? []
+        let parts = words.compactMap { $0.text.flatMap { Double($0) } }
+        guard parts.count == 2 else { throw Overdue(description: "Redis tells no time") }
+        return parts[0] * 1_000 + parts[1] / 1_000
+    }
+
+    /// Waits until so many pushes have been accepted by the gateway, and the farm has no open ones.
+    func settled(_ accepted: Int, within limit: Duration = .seconds(300)) async throws {
+        let deadline = ContinuousClock.now + limit
+        func pause(_ duration: Duration) async throws {
+            guard ContinuousClock.now < deadline, !coordinator.hasEnded else {
+                throw Overdue(description: "not settled in time: \(coordinator.error.suffix(2_000))")
+            }
+            try await Task.sleep(for: duration)
+        }
+        while try gateway.counter("accepted") < accepted { try await pause(.milliseconds(50)) }
+        while try open() > 0 { try await pause(.milliseconds(5)) }
+    }
+
+    /// Pushes without an outcome that are in batches or in the results stream.
+    func open() throws -> Int {
+        Int(try client.run("HGET", "{pushfarm:demo}:load", "open").text ?? "") ?? 0
+    }
+
+    func account(of ids: [String]) throws -> BenchAccount {
+        var account = BenchAccount()
+        let fields = ["state", "accepted", "delivered", "maybe_duplicated", "finished_at"]
+        for start in stride(from: 0, to: ids.count, by: 500) {
+            let some = ids[start..<min(start + 500, ids.count)]
+            let replies = try client.pipeline(some.map { ["HMGET", "{pushfarm:demo}:job:\($0)"] + fields })
+            for reply in replies { account.add(reply.array?.map { $0.text ?? "" } ?? []) }
+        }
+        return account
+    }
+
+    /// Ends the farm in order.
+    ///
+    /// - Returns: what was not as it must be.
+    func end() async throws -> [String] {
+        coordinator.signal(SIGTERM)
+        let end = try await coordinator.wait()
+        if let file = options.logFile {
+            try? coordinator.error.write(toFile: file, atomically: true, encoding: .utf8)
+        }
+        var broken: [String] = []
+        if end != .exited(0) { broken.append("the coordinator: \(end)") }
+        if coordinator.error.contains("killed(signal") { broken.append("a process of the farm crashed") }
+        return broken
+    }
+}

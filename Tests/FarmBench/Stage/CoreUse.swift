@@ -1,0 +1,40 @@
+import Foundation
+
+/// How long some cores have worked and rested, as /proc/stat tells it.
+package struct CoreUse: Sendable, Hashable {
+    /// Seconds of all of them together.
+    package let busy: Double
+    package let idle: Double
+
+    /// - Parameter text: of /proc/stat, in hundredths of a second.
+    package init(of cores: [Int], in text: String) {
+        var (busy, idle) = (0.0, 0.0)
+        let names = Set(cores.map { "cpu\($0)" })
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard let name = words.first, names.contains(String(name)), words.count > 8 else { continue }
+            // user nice system idle iowait irq softirq steal; guests are in user already.
+            let numbers = words[1...8].map { (Double($0) ?? 0) / 100 }
+            idle += numbers[3] + numbers[4]
+            busy += numbers.reduce(0, +) - numbers[3] - numbers[4]
+        }
+        (self.busy, self.idle) = (busy, idle)
+    }
+
+    static func now(of cores: Cores) -> CoreUse {
+        let text = FileManager.default.contents(atPath: "/proc/stat") ?? Data()
+        return CoreUse(of: cores.numbers, in: String(decoding: text, as: UTF8.self))
+    }
+
+    /// Share of the time since `before` in which they worked.
+    package func share(since before: CoreUse) -> Double {
+        let (worked, rested) = (busy - before.busy, idle - before.idle)
+        return worked + rested > 0 ? worked / (worked + rested) : 0
+    }
+
+    /// Share of the time since `before` that others had, when so many seconds of it were ours.
+    package func company(since before: CoreUse, ours: Double) -> Double {
+        let (worked, rested) = (busy - before.busy, idle - before.idle)
+        return worked + rested > 0 ? max(0, worked - ours) / (worked + rested) : 0
+    }
+}

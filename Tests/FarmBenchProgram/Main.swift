@@ -1,0 +1,37 @@
+import BenchKit
+import FarmBench
+import Foundation
+
+/// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [quick]`: the farm beside h2load at the same simulator. `quick` is a hundredth
+/// of everything, for its own tests.
+@main
+enum Main {
+    static func main() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let words = Words(CommandLine.arguments.dropFirst())
+        let folder = words["keep"] ?? ".build/bench"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let cases = BenchCases.named(words.list("only"))
+        guard !cases.isEmpty else {
+            say("there are \(BenchCases.all.map(\.key).joined(separator: ", "))")
+            exit(2)
+        }
+        let chosen = words.list("cores").compactMap { Int($0) }
+        let cores = chosen.isEmpty ? Cores() : Cores(chosen)
+        try await cores.keep()
+        var plan = BenchPlan(rounds: words.number("rounds").map { Int($0) } ?? 5, folder: folder)
+        if words.has("quick") { (plan.rounds, plan.divisor) = (1, 100) }
+        let command = (["farm-bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
+        let setting = try await FarmBench.setting(cores, command: command)
+        for line in setting.lines { say(line) }
+        let findings = try await FarmBench(cases, plan, cores, say: say).run()
+        for finding in findings { say("\n" + BenchTable.text(finding)) }
+        let bad = findings.filter { !$0.isGood }.map(\.key)
+        say("\n" + (bad.isEmpty ? "every bar is met" : "MISSED in \(bad.joined(separator: ", "))"))
+        exit(bad.isEmpty ? 0 : 1)
+    }
+
+    private static func say(_ line: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+}

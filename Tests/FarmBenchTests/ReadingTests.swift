@@ -1,0 +1,41 @@
+import FarmBench
+import Testing
+
+/// What other programs and the kernel write.
+struct ReadingTests {
+    @Test func `h2load's words are understood`() {
+        let text = """
+            finished in 7.88s, 76125.16 req/s, 3.20MB/s
+            requests: 600000 total, 600000 started, 600000 done, 599990 succeeded, 10 failed, 0 errored, 0 timeout
+            status codes: 599990 2xx, 0 3xx, 10 4xx, 0 5xx
+            """
+        let report = LoadReport(text)
+        #expect(report?.rate == 76125.16 && report?.succeeded == 599_990)
+        #expect(LoadReport("status codes: 1 2xx") == nil && LoadReport("") == nil)
+    }
+
+    @Test(arguments: [("0-3", [2, 3]), ("0", [0]), ("0-1,6", [1, 6]), ("4,8-9", [8, 9]), ("", [])])
+    func `the last two cores are chosen`(list: String, cores: [Int]) {
+        #expect(Cores.last(of: list) == cores)
+    }
+
+    @Test func `company is what was worked and not by us`() {
+        let before = CoreUse(of: [1, 2], in: Self.stat(worked: 0))
+        let after = CoreUse(of: [1, 2], in: Self.stat(worked: 100))
+        // Core 1 worked one second of four, core 2 all of four.
+        #expect(after.share(since: before) == 5.0 / 8)
+        #expect(after.company(since: before, ours: 3) == 2.0 / 8)
+        #expect(after.company(since: before, ours: 5.2) == 0 && after.company(since: after, ours: 0) == 0)
+    }
+
+    private static func stat(worked: Int) -> String {
+        """
+        cpu  9 9 9 9 9 9 9 9 0 0
+        cpu0 \(worked * 9) 0 0 0 0 0 0 0 0 0
+        cpu1 \(worked) 0 0 \(worked * 2) \(worked) 0 0 0 0 0
+        cpu2 \(worked) 0 \(worked) 0 0 \(worked / 2) \(worked / 2) \(worked) 0 0
+        cpu10 \(worked * 9) 0 0 0 0 0 0 0 0 0
+        intr 5
+        """
+    }
+}

@@ -1,0 +1,41 @@
+package import Foundation
+
+/// The children of a coordinator, as `pushfarm status` tells them.
+package struct FarmProcesses: Sendable {
+    package let intake: pid_t
+    package let workers: [pid_t]
+
+    private struct Status: Decodable {
+        struct Host: Decodable {
+            var intake: Process
+            var workers: [Process]
+        }
+        struct Process: Decodable {
+            var pid: pid_t
+            var state: String
+        }
+        var hosts: [Host]
+    }
+
+    /// Waits until all of them are ready.
+    ///
+    /// - Parameter configuration: the coordinator's file.
+    package static func ready(
+        _ coordinator: Child, configuration: String, workers: Int, in folder: String
+    ) async throws -> FarmProcesses {
+        var looks = 0
+        return try await eventually("the farm is ready") {
+            if coordinator.hasEnded { throw Overdue(description: "no farm: \(coordinator.error)") }
+            looks += 1
+            let command = try Child(
+                "status\(looks)", BuiltProgram.path, ["status", "--json", "--config", configuration],
+                in: folder)
+            _ = try await command.wait()
+            guard let status = try? JSONDecoder().decode(Status.self, from: Data(command.output.utf8)),
+                let host = status.hosts.first, host.intake.state == "ready",
+                host.workers.count == workers, host.workers.allSatisfy({ $0.state == "ready" })
+            else { return nil }
+            return FarmProcesses(intake: host.intake.pid, workers: host.workers.map(\.pid))
+        }
+    }
+}
