@@ -4,7 +4,7 @@ import PushModel
 
 /// The header list of a connection's requests, in which a push changes only what differs from the one before.
 struct PushRequest: ~Copyable {
-    let block: HeaderBlock
+    let block: RequestBlock
     /// Bytes of the longest token that a batch can carry.
     private static let longestToken = 255
     private static let longestProviderToken = 4096
@@ -16,7 +16,7 @@ struct PushRequest: ~Copyable {
     ///   - authority: the gateway's host, with its port unless that is 443.
     ///   - providerToken: `nil` when a certificate speaks for us.
     init(authority: String, providerToken: [UInt8]?) {
-        block = HeaderBlock(
+        block = RequestBlock(
             RequestHeader.allCases.compactMap { header in
                 let name = "\(header.name)"
                 switch header {
@@ -24,15 +24,16 @@ struct PushRequest: ~Copyable {
                 case .scheme: return .fixed(name, "https")
                 case .authority: return .fixed(name, authority)
                 case .path:
-                    return .changeable(name, prefix: "/3/device/", capacity: 2 * Self.longestToken)
+                    return .own(name, prefix: "/3/device/", capacity: 2 * Self.longestToken)
                 case .authorization:
                     return .changeable(name, prefix: "bearer ", capacity: Self.longestProviderToken)
                 case .topic:
                     return .changeable(name, capacity: Self.longestTopic, indexed: header.isIndexed)
                 case .collapseID:
                     return .changeable(name, capacity: 255, indexed: header.isIndexed)
-                case .pushType, .priority, .expiration, .id:
+                case .pushType, .priority, .expiration:
                     return .changeable(name, capacity: 40, indexed: header.isIndexed)
+                case .id: return .own(name, capacity: 40)
                 }
             })
         if let providerToken { renew(providerToken) }

@@ -34,7 +34,10 @@ package final class ClientSession {
     /// Writes what is to be sent into `buffer`, as much as fits; answers how many bytes. 0: nothing waits.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
         if isAbandoned { return 0 }
-        return try engine.fill(buffer)
+        return try engine.fill(buffer) { [state] frame in
+            guard frame.count >= 9, frame[3] == Frame.headers else { return frame }
+            return state.pointee.requests.frame(insteadOf: frame)
+        }
     }
 
     package var wantsWrite: Bool { !isAbandoned && engine.wantsWrite }
@@ -59,27 +62,27 @@ package final class ClientSession {
 
     /// Queues a request. `body` is copied (once for equal bodies in a row), so it may go right after.
     /// - Parameter tag: comes back with the stream's last event.
-    package func submit(_ headers: HeaderBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
+    package func submit(_ headers: RequestBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
         if isAbandoned || state.pointee.isGoingAway { return .closing }
         if openStreams >= remoteMaxConcurrentStreams { return .full }
         let slot = state.pointee.streams.take()
         slot.pointee.tag = tag
         slot.pointee.upload = state.pointee.bodies.keep(body)
-        let fields = headers.present
         var source = nghttp2_data_provider(
             source: nghttp2_data_source(ptr: slot), read_callback: Self.readBody)
         let stream = withUnsafePointer(to: &source) { source in
             nghttp2_submit_request(
-                engine.session, nil, fields.baseAddress, fields.count, body.isEmpty ? nil : source, slot)
+                engine.session, nil, nil, 0, body.isEmpty ? nil : source, slot)
         }
         guard stream > 0 else {
             state.pointee.bodies.release(&slot.pointee.upload)
             state.pointee.streams.giveBack(slot)
-            precondition(stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue, "malformed header block")
+            precondition(
+                stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue, "libnghttp2 did not queue a request")
             return .closing
         }
         slot.pointee.id = stream
-        engine.retain(headers)
+        state.pointee.requests.append(headers, stream: stream)
         return .opened(stream: stream)
     }
 

@@ -21,6 +21,7 @@ struct ClientState: ~Copyable {
 
     var streams = SlotPool(blank: ClientStream())
     var bodies = BodyStore()
+    var requests = RequestQueue()
     var events = EventQueue<ClientEvent>()
     var keepsIdentifiers = false
     /// GOAWAY frames that the caller asked for and that have not gone out yet.
@@ -84,6 +85,7 @@ struct ClientState: ~Copyable {
         case Frame.settings where head.flags & Frame.acknowledged == 0:
             let settings = PeerSettings(of: session)
             peer = settings
+            requests.limitTable(to: Int(settings.headerTableSize))
             events.append(.settings(settings))
         case Frame.ping where head.flags & Frame.acknowledged != 0:
             events.append(.pong(frame.pingNumber))

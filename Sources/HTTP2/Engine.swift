@@ -25,7 +25,12 @@ struct Engine: ~Copyable {
     }
 
     /// Writes serialised frames into `buffer` until it is full or nothing waits; answers how many bytes.
-    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
+    ///
+    /// - Parameter exchange: is given each frame (the first piece is the preface), and returns what is to be written for it.
+    mutating func fill(
+        _ buffer: UnsafeMutableRawBufferPointer,
+        exchange: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer = { $0 }
+    ) throws(HTTP2Error) -> Int {
         if ended != nil { return 0 }
         var written = 0
         while written < buffer.count {
@@ -34,7 +39,7 @@ struct Engine: ~Copyable {
                 let count = nghttp2_session_mem_send(session, &start)
                 if count < 0 { throw end(Int32(count)) }
                 if count == 0 { break }
-                chunk = UnsafeRawBufferPointer(start: start, count: count)
+                chunk = exchange(UnsafeRawBufferPointer(start: start, count: count))
             }
             let moved = min(chunk.count, buffer.count - written)
             (buffer.baseAddress! + written).copyMemory(from: chunk.baseAddress!, byteCount: moved)

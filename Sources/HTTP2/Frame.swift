@@ -7,9 +7,11 @@ enum Frame {
     static let data = UInt8(NGHTTP2_DATA.rawValue)
     static let settings = UInt8(NGHTTP2_SETTINGS.rawValue)
     static let ping = UInt8(NGHTTP2_PING.rawValue)
+    static let continuation = UInt8(NGHTTP2_CONTINUATION.rawValue)
     static let goAway = UInt8(NGHTTP2_GOAWAY.rawValue)
 
     static let endStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
+    static let endHeaders = UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue)
     static let acknowledged = UInt8(NGHTTP2_FLAG_ACK.rawValue)
 
     /// A callback's answer: the stream is reset, the connection lives.

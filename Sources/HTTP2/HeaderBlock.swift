@@ -1,41 +1,11 @@
 import CNghttp2
 
-/// A reusable list of header fields: made once, a few values swapped for each request or answer.
+/// A reusable list of an answer's header fields: made once, a few values swapped for each answer.
 ///
-/// Names and fixed values are referred to, not copied, when a message is submitted; a session keeps the block
+/// Names and fixed values are referred to, not copied, when an answer is submitted; a session keeps the block
 /// alive until they have been compressed. Changeable values are copied at submission, so they may be swapped
-/// at once. Pseudo-header fields come first; names are lower case.
+/// at once.
 package final class HeaderBlock {
-    /// One field. `indexed` false keeps its value out of the compression table of this and every next hop.
-    package struct Field {
-        let name: String
-        let value: Value
-        let indexed: Bool
-
-        enum Value {
-            case fixed(String)
-            case changeable(prefix: String, capacity: Int)
-            case borrowed
-        }
-
-        package static func fixed(_ name: String, _ value: String, indexed: Bool = true) -> Field {
-            Field(name: name, value: .fixed(value), indexed: indexed)
-        }
-
-        /// A value that always starts with `prefix`, followed by up to `capacity` bytes that may be swapped.
-        /// The field is left out until it is set.
-        package static func changeable(
-            _ name: String, prefix: String = "", capacity: Int, indexed: Bool = false
-        ) -> Field {
-            Field(name: name, value: .changeable(prefix: prefix, capacity: capacity), indexed: indexed)
-        }
-
-        /// A value that stays where its owner keeps it, see ``HeaderBlock/refer(_:to:)``. Left out until set.
-        package static func borrowed(_ name: String, indexed: Bool = false) -> Field {
-            Field(name: name, value: .borrowed, indexed: indexed)
-        }
-    }
-
     private struct Room {
         var prefix = 0
         var capacity = 0
@@ -49,11 +19,13 @@ package final class HeaderBlock {
     private let rooms: UnsafeMutableBufferPointer<Room>
     private var absent = 0
 
-    package init(_ list: [Field]) {
+    package init(_ list: [HeaderField]) {
         fields = .allocate(capacity: list.count)
         packed = .allocate(capacity: list.count)
         rooms = .allocate(capacity: list.count)
-        storage = .allocate(byteCount: list.reduce(0) { $0 + $1.size }, alignment: 1)
+        storage = .allocate(
+            byteCount: list.reduce(0) { $0 + $1.name.utf8.count + $1.prefix.utf8.count + ($1.capacity ?? 0) },
+            alignment: 1)
         var next = 0
         for (index, field) in list.enumerated() {
             let name = place(field.name, at: &next)
@@ -65,16 +37,12 @@ package final class HeaderBlock {
                 value = place(text, at: &next)
                 flags |= NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
                 rooms.initializeElement(at: index, to: Room(isFixed: true, isPresent: true))
-            case .changeable(let prefix, let capacity):
+            case .changeable(let prefix, let capacity), .own(let prefix, let capacity):
                 value = place(prefix, at: &next)
                 next += capacity
                 absent += 1
                 rooms.initializeElement(
                     at: index, to: Room(prefix: prefix.utf8.count, capacity: capacity))
-            case .borrowed:
-                value = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-                absent += 1
-                rooms.initializeElement(at: index, to: Room())
             }
             fields.initializeElement(
                 at: index,
@@ -118,15 +86,6 @@ package final class HeaderBlock {
         include(index)
     }
 
-    /// Makes a borrowed field refer to `bytes`, which must stay valid until the message has been submitted.
-    package func refer(_ index: Int, to bytes: UnsafeRawBufferPointer) {
-        precondition(!rooms[index].isFixed && rooms[index].capacity == 0, "not a borrowed field")
-        fields[index].value = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(
-            to: UInt8.self)
-        fields[index].valuelen = bytes.count
-        include(index)
-    }
-
     /// Leaves a field that is not fixed out until it is set again.
     package func omit(_ index: Int) {
         precondition(!rooms[index].isFixed, "a fixed field is always sent")
@@ -158,15 +117,5 @@ package final class HeaderBlock {
         target.copyBytes(from: text.utf8)
         next += count
         return UnsafeMutableRawBufferPointer(start: storage.baseAddress! + next - count, count: count)
-    }
-}
-
-extension HeaderBlock.Field {
-    fileprivate var size: Int {
-        switch value {
-        case .fixed(let text): name.utf8.count + text.utf8.count
-        case .changeable(let prefix, let capacity): name.utf8.count + prefix.utf8.count + capacity
-        case .borrowed: name.utf8.count
-        }
     }
 }

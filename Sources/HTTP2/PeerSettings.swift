@@ -7,6 +7,7 @@ package struct PeerSettings: Equatable, Sendable {
     package var initialWindowSize: UInt32
     package var maxFrameSize: UInt32
     package var maxHeaderListSize: UInt32
+    package var headerTableSize: UInt32
 
     init(of session: OpaquePointer) {
         maxConcurrentStreams = nghttp2_session_get_remote_settings(
@@ -16,5 +17,6 @@ package struct PeerSettings: Equatable, Sendable {
         maxFrameSize = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_FRAME_SIZE)
         maxHeaderListSize = nghttp2_session_get_remote_settings(
             session, NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE)
+        headerTableSize = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_HEADER_TABLE_SIZE)
     }
 }

@@ -12,7 +12,7 @@ import HTTP2
     init(environment: SimulatorOptions.Environment, seed: UInt64) {
         isSandbox = environment == .sandbox
         random = RandomSource(seed: seed)
-        var fields: [HeaderBlock.Field] = [
+        var fields: [HeaderField] = [
             .fixed(":status", "200"), .changeable("apns-id", capacity: EchoedID.longest),
         ]
         if isSandbox { fields.append(.changeable("apns-unique-id", capacity: EchoedID.longest)) }

@@ -97,7 +97,7 @@ import Testing
     @Test func `a header block that its owner dropped lives until it has been sent`() throws {
         let wire = try Wire()
         for tag in 0..<50 as Range<UInt32> {
-            let block = HeaderBlock([
+            let block = RequestBlock([
                 .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
                 .fixed(":path", "/3/device/\(tag)"),
                 .fixed("apns-topic", "topic-\(tag)"),
@@ -108,25 +108,9 @@ import Testing
         #expect(wire.requests.map { $0.fields[.topic] } == (0..<50).map { "topic-\($0)" })
     }
 
-    @Test func `a borrowed value is sent from where it lies`() throws {
-        let wire = try Wire()
-        let block = HeaderBlock([
-            .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
-            .borrowed(":path"),
-            .borrowed("apns-topic"),
-        ])
-        Array("/3/device/77".utf8).withUnsafeBytes { path in
-            block.refer(3, to: path)
-            _ = wire.client.submit(block, tag: 1)
-        }
-        try wire.run()
-        #expect(wire.requests.map { $0.fields[.path] } == ["/3/device/77"])
-        #expect(wire.requests.map { $0.fields[.topic] } == [nil])
-    }
-
     @Test func `a repeated field is told, and its first value kept`() throws {
         let wire = try Wire()
-        let block = HeaderBlock([
+        let block = RequestBlock([
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
             .fixed(":path", "/3/device/00"),
             .fixed("apns-topic", "first"), .fixed("apns-topic", "second"), .fixed("user-agent", "x"),
@@ -141,14 +125,14 @@ import Testing
     @Test func `every known field is told apart from its neighbours`() throws {
         let wire = try Wire()
         let plain = RequestField.allCases.filter { "\($0.name)".first != ":" && $0 != .contentLength }
-        var fields: [HeaderBlock.Field] = [
+        var fields: [HeaderField] = [
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
             .fixed(":path", "/"),
         ]
         fields += plain.map { .fixed("\($0.name)", "value-of-\($0)") }
         fields += plain.map { .fixed("\($0.name)".dropLast() + "_", "stranger") }
         fields.append(.fixed("content-length", "2"))
-        _ = wire.client.submit(HeaderBlock(fields), tag: 1)
+        _ = wire.client.submit(RequestBlock(fields), tag: 1)
         try wire.run()
         let request = try #require(wire.requests.first)
         for field in plain { #expect(request.fields[field] == "value-of-\(field)") }

@@ -75,7 +75,7 @@ import Testing
         let wire = try Wire()
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
         let value = String(repeating: "x", count: size)
-        var fields: [HeaderBlock.Field] = [
+        var fields: [HeaderField] = [
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":path", "/"),
         ]
         let known = RequestField.allCases.filter { "\($0.name)".hasPrefix("apns") }
@@ -85,7 +85,7 @@ import Testing
         } else {
             fields += (0..<count).map { .fixed("x-\($0)", value) }
         }
-        _ = wire.client.submit(HeaderBlock(fields), tag: 1)
+        _ = wire.client.submit(RequestBlock(fields), tag: 1)
         _ = wire.client.submit(pushHeaders(), tag: 2)
         try wire.run()
         #expect(wire.closed.map(\.tag) == [1])

@@ -116,11 +116,11 @@ final class Wire {
 }
 
 /// The headers of a push; fields 3 and 4 (path, apns-id) change.
-func pushHeaders() -> HeaderBlock {
-    let block = HeaderBlock([
+func pushHeaders() -> RequestBlock {
+    let block = RequestBlock([
         .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "localhost"),
-        .changeable(":path", prefix: "/3/device/", capacity: 200),
-        .changeable("apns-id", capacity: 36),
+        .own(":path", prefix: "/3/device/", capacity: 200),
+        .own("apns-id", capacity: 36),
         .fixed("authorization", "bearer abc", indexed: false), .fixed("apns-topic", "com.example"),
     ])
     block.set(3, "00ff")
@@ -133,7 +133,7 @@ func answerHeaders(_ status: Int, _ fields: [(String, String)] = []) -> HeaderBl
 }
 
 extension ClientSession {
-    func submit(_ headers: HeaderBlock, text: String = "{}", tag: UInt32) -> Submission {
+    func submit(_ headers: RequestBlock, text: String = "{}", tag: UInt32) -> Submission {
         Array(text.utf8).withUnsafeBytes { submit(headers, body: $0, tag: tag) }
     }
 }

@@ -85,7 +85,7 @@ import Transport
             all.append((name, value))
         }
         all += fields
-        let block = HeaderBlock(all.filter { !$0.1.isEmpty }.map { .fixed($0.0, $0.1) })
+        let block = RequestBlock(all.filter { !$0.1.isEmpty }.map { .fixed($0.0, $0.1) })
         nextTag += 1
         let tag = nextTag
         while true {

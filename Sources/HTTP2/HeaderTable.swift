@@ -1,0 +1,101 @@
+/// The encoding side of HPACK's tables: what of a header list the peer knows already, and what it is told for next time.
+///
+/// Strings are not Huffman-coded: that would make a push some bytes shorter, and cost both sides more than all the rest of it.
+/// - Source: RFC 7541, sections 2.3, 4, 5 and 6.
+struct HeaderTable {
+    /// A field as it is compared: the text of name and value.
+    struct Pair: Hashable {
+        var name: [UInt8]
+        var value: [UInt8]
+
+        /// What it counts for in the table's size.
+        fileprivate var size: Int { name.count + value.count + 32 }
+    }
+
+    /// In bytes, as HPACK counts them, before the peer says otherwise; more is not used.
+    static let usualLimit = 4096
+
+    private var limit = usualLimit
+    /// The peer has to be told of a lower limit.
+    private var isLimitNew = false
+    /// The oldest first.
+    private var entries: [Pair] = []
+    private var size = 0
+    /// Encodings of the same fields are the same until this changes.
+    private(set) var generation = 0
+
+    /// The peer allows so many bytes. A limit that was lowered stays low: the peer needs no memory for what is not used.
+    mutating func lower(to bytes: Int) {
+        guard bytes < limit else { return }
+        limit = bytes
+        isLimitNew = true
+        generation += 1
+        evict(for: 0)
+    }
+
+    /// What is to stand at the front of the next header block.
+    mutating func writeLimit(to block: inout [UInt8]) {
+        guard isLimitNew else { return }
+        isLimitNew = false
+        generation += 1
+        Self.write(limit, prefix: 5, flags: 0x20, to: &block)
+    }
+
+    /// Appends a field that may be kept in the table, in the shortest form.
+    mutating func write(_ pair: Pair, to block: inout [UInt8]) {
+        let known = entries.lastIndex(of: pair).map { Self.staticEntries.count + entries.count - $0 }
+        if let index = Self.staticEntries.firstIndex(of: pair).map({ $0 + 1 }) ?? known {
+            return Self.write(index, prefix: 7, flags: 0x80, to: &block)
+        }
+        let name = Self.staticEntries.firstIndex { $0.name == pair.name }.map { $0 + 1 } ?? 0
+        guard pair.size <= limit else { return Self.writeLiteral(pair, name: name, to: &block) }
+        Self.write(name, prefix: 6, flags: 0x40, to: &block)
+        if name == 0 { Self.write(pair.name, to: &block) }
+        Self.write(pair.value, to: &block)
+        evict(for: pair.size)
+        entries.append(pair)
+        size += pair.size
+        generation += 1
+    }
+
+    private mutating func evict(for room: Int) {
+        while size + room > limit, !entries.isEmpty { size -= entries.removeFirst().size }
+    }
+
+    /// Appends a field that no hop may keep.
+    static func writeUnindexed(_ pair: Pair, to block: inout [UInt8]) {
+        writeUnindexed(name: pair.name, to: &block)
+        write(pair.value, to: &block)
+    }
+
+    /// The same, of which the value is to follow.
+    static func writeUnindexed(name: [UInt8], to block: inout [UInt8]) {
+        let index = staticEntries.firstIndex { $0.name == name }.map { $0 + 1 } ?? 0
+        write(index, prefix: 4, flags: 0x10, to: &block)
+        if index == 0 { write(name, to: &block) }
+    }
+
+    private static func writeLiteral(_ pair: Pair, name index: Int, to block: inout [UInt8]) {
+        write(index, prefix: 4, flags: 0, to: &block)
+        if index == 0 { write(pair.name, to: &block) }
+        write(pair.value, to: &block)
+    }
+
+    private static func write(_ text: [UInt8], to block: inout [UInt8]) {
+        write(text.count, prefix: 7, flags: 0, to: &block)
+        block += text
+    }
+
+    /// An integer in `prefix` bits of a byte, the others being `flags`, and as many bytes more as it needs.
+    static func write(_ number: Int, prefix: Int, flags: UInt8, to block: inout [UInt8]) {
+        let most = 1 << prefix - 1
+        guard number >= most else { return block.append(flags | UInt8(number)) }
+        block.append(flags | UInt8(most))
+        var rest = number - most
+        while rest >= 128 {
+            block.append(UInt8(rest & 127) | 128)
+            rest >>= 7
+        }
+        block.append(UInt8(rest))
+    }
+}

@@ -1,0 +1,145 @@
+/// The header list of a connection's requests: made once, a few values swapped for each request.
+///
+/// What a request has of its own is kept as it goes over the wire; the other fields are encoded once for many requests
+/// (``SharedFields``). The values of a request are copied at submission, so they may be swapped at once.
+package final class RequestBlock {
+    private struct Room {
+        /// Where the value begins in the storage.
+        var value = 0
+        var prefix = 0
+        var capacity = 0
+        var isFixed = false
+        var isOwn = false
+        var isPseudo = false
+        var isPresent = false
+        /// Bytes of the value, its prefix included.
+        var count = 0
+        /// Where the encoding of an own field begins.
+        var start = 0
+    }
+
+    private let storage: UnsafeMutableRawBufferPointer
+    private let rooms: UnsafeMutableBufferPointer<Room>
+    private let fields: [HeaderField]
+    /// What comes before the length of an own field's value.
+    private let heads: [[UInt8]]
+    private var known: SharedFields?
+    /// More bytes than the length of a value takes.
+    private static let longestLength = 5
+
+    package init(_ list: [HeaderField]) {
+        fields = list
+        heads = list.map { field in
+            var head: [UInt8] = []
+            HeaderTable.writeUnindexed(name: Array(field.name.utf8), to: &head)
+            return head
+        }
+        rooms = .allocate(capacity: list.count)
+        var size = 0
+        for (index, field) in list.enumerated() {
+            let prefix = field.prefix.utf8.count
+            var isOwn = false
+            if case .own = field.value { isOwn = true }
+            size += heads[index].count + Self.longestLength
+            rooms.initializeElement(
+                at: index,
+                to: Room(
+                    value: size, prefix: prefix, capacity: field.capacity ?? 0,
+                    isFixed: field.capacity == nil,
+                    isOwn: isOwn, isPseudo: field.isPseudo, isPresent: field.capacity == nil, count: prefix,
+                    start: size))
+            size += prefix + (field.capacity ?? 0)
+        }
+        storage = .allocate(byteCount: size, alignment: 1)
+        for (index, field) in list.enumerated() {
+            storage[rooms[index].value..<rooms[index].value + rooms[index].prefix]
+                .copyBytes(from: field.prefix.utf8)
+        }
+    }
+
+    deinit {
+        rooms.deallocate()
+        storage.deallocate()
+    }
+
+    /// Sets the changeable part of the field at `index` in the order of `init`.
+    /// - Precondition: `bytes` fits the field's capacity.
+    package func set(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
+        let room = rooms[index]
+        // Much is set again to what it was, for the next job of the same app.
+        if !room.isOwn, room.isPresent, isValue(bytes, of: room) { return }
+        write(index) { target in
+            precondition(bytes.count <= target.count, "header value longer than its field")
+            target.copyMemory(from: bytes)
+            return bytes.count
+        }
+    }
+
+    package func set(_ index: Int, _ text: String) {
+        var text = text
+        text.withUTF8 { set(index, UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Lets `fill` write the changeable part of the field in place; it returns how many bytes it wrote.
+    package func write(_ index: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        let room = rooms[index]
+        precondition(!room.isFixed, "a fixed value is swapped")
+        let start = storage.baseAddress! + room.value + room.prefix
+        let count = fill(UnsafeMutableRawBufferPointer(start: start, count: room.capacity))
+        precondition(count >= 0 && count <= room.capacity, "header value longer than its field")
+        let isSame = room.isPresent && room.count == room.prefix + count
+        rooms[index].count = room.prefix + count
+        rooms[index].isPresent = true
+        if !room.isOwn {
+            known = nil
+        } else if !isSame {
+            writeHead(of: index)
+        }
+    }
+
+    /// Leaves a field that is not fixed out until it is set again.
+    package func omit(_ index: Int) {
+        precondition(!rooms[index].isFixed, "a fixed field is always sent")
+        guard rooms[index].isPresent else { return }
+        rooms[index].isPresent = false
+        if !rooms[index].isOwn { known = nil }
+    }
+
+    /// The fields that stay the same from request to request, as they are now.
+    var shared: SharedFields {
+        if let known { return known }
+        let present = fields.indices.filter { !rooms[$0].isOwn && rooms[$0].isPresent }
+        let made = SharedFields(
+            present.map { index in
+                let room = rooms[index]
+                return SharedFields.Field(
+                    pair: HeaderTable.Pair(
+                        name: Array(fields[index].name.utf8),
+                        value: Array(storage[room.value..<room.value + room.count])),
+                    isIndexed: fields[index].indexed)
+            })
+        known = made
+        return made
+    }
+
+    /// Hands over the request's own fields, encoded: the pseudo-header fields first.
+    func forEachOwn(pseudo: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
+        for room in rooms where room.isOwn && room.isPresent && room.isPseudo == pseudo {
+            body(UnsafeRawBufferPointer(rebasing: storage[room.start..<room.value + room.count]))
+        }
+    }
+
+    private func isValue(_ bytes: UnsafeRawBufferPointer, of room: Room) -> Bool {
+        guard room.count - room.prefix == bytes.count else { return false }
+        return storage[room.value + room.prefix..<room.value + room.count].elementsEqual(bytes)
+    }
+
+    /// Puts name and length before an own field's value.
+    private func writeHead(of index: Int) {
+        var head = heads[index]
+        HeaderTable.write(rooms[index].count, prefix: 7, flags: 0, to: &head)
+        let start = rooms[index].value - head.count
+        storage[start..<rooms[index].value].copyBytes(from: head)
+        rooms[index].start = start
+    }
+}
