@@ -22,12 +22,11 @@ import PushModel
     private var lastClaim: UInt64 = 0
     private var isClaimDue = false
     private var backoff = Backoff()
+    private var pace = GatherPace()
     /// Entries that cannot be settled.
     private var aside: Set<EntryID> = []
 
     private static let poll = Duration.seconds(1)
-    /// Between two rounds: reports that come close together are read together.
-    private static let pause = Duration.milliseconds(5)
     private static let asideKept = 10_000
 
     /// - Parameter claimInterval: between looks at what others left; also how long they must have left it.
@@ -66,8 +65,11 @@ import PushModel
             let isWell = await round()
             if isLast || isStopping && !isWell { return }
             if isWell {
-                _ = try? await Loop.sleep(for: Self.pause)
-                if !isStopping { await bell.wait(atMost: Self.poll) }
+                _ = try? await Loop.sleep(for: pace.pause)
+                guard !isStopping else { continue }
+                let start = Loop.milliseconds
+                await bell.wait(atMost: Self.poll)
+                if Loop.milliseconds > start { pace.rested() }
             } else {
                 await bell.wait(atMost: backoff.pause())
             }
@@ -107,6 +109,7 @@ extension Gatherer {
             let records = try await desk.store.perform(ReadResults(gatherer: desk.host, .new))
             if records.isEmpty { return }
             settle(records)
+            pace.settled()
         }
     }
 

@@ -1,7 +1,8 @@
-/// What one step of the intake may hold, so that Redis is not held up for more than 5 ms.
+/// What one step of the intake may hold, so that Redis is not held up for more than 5 ms, or 10 ms by small jobs: the more
+/// of them are in a step, the larger are its batches.
 struct StepLimits {
     var tokens = 16_384
-    var jobs = 256
+    var jobs = 640
     var batches = 128
     /// Of malformed tokens.
     var events = 256

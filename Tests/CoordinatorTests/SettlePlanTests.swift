@@ -205,15 +205,16 @@ struct SettlePlanTests {
         #expect(name("BadDeviceToken") == "BadDeviceToken")
     }
 
-    @Test func `calls stay within the bounds of the script`() {
+    @Test(arguments: [(shared: true, entries: 64), (shared: false, entries: 2)])
+    func `calls stay within the bounds of the script`(shared: Bool, entries: Int) {
         var calls = SettleCalls()
-        for number in 0..<200 {
+        for number in 0..<128 {
             var settlement = Settlement(entry: EntryID(Array("\(number)-0".utf8)))
-            settlement.jobs = (0..<100).map { Settlement.Job(id: "\($0)") }
+            settlement.jobs = (0..<100).map { Settlement.Job(id: shared ? "\($0)" : "\(number) \($0)") }
             calls.append(settlement)
         }
-        #expect(calls.calls.allSatisfy { $0.count == 10 })
-        #expect(calls.calls.count == 20)
+        #expect(calls.calls.allSatisfy { $0.count == entries })
+        #expect(calls.calls.joined().map(\.entry) == (0..<128).map { EntryID(Array("\($0)-0".utf8)) })
     }
 }
 

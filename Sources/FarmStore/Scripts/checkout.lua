@@ -32,9 +32,15 @@ local function give(id, s, body)
     reply[given + 3] = { id, s.deliveries, s.granted, s.caution, s.map, body }
 end
 
+local owners = {}
+if #shards > 0 then
+    local values = call('HMGET', P .. 'owners', unpack(shards))
+    for k, nn in ipairs(shards) do owners[nn] = values[k] end
+end
+
 local function mine(nn)
     if owned[nn] == nil then
-        owned[nn] = call('HGET', P .. 'owners', nn) == tokens[nn]
+        owned[nn] = owners[nn] == tokens[nn]
         if not owned[nn] then fenced[#fenced + 1] = nn end
     end
     return owned[nn]

@@ -59,10 +59,14 @@ local function drop_batch(id)
     call('HDEL', BODIES, id)
 end
 
--- Adds a batch that nobody has seen yet.
+-- The state of a batch that nobody has seen yet.
+local function new_state(tokens)
+    return '|0|0||' .. tokens .. '|' .. string.rep('.', tokens)
+end
+
 local function add_batch(id, tokens, body)
     call('HSET', BODIES, id, body)
-    call('HSET', STATES, id, '|0|0||' .. tokens .. '|' .. string.rep('.', tokens))
+    call('HSET', STATES, id, new_state(tokens))
 end
 
 -- Puts a batch back into its list: at the head, but behind older ones that came back before it. The ids of first attempts

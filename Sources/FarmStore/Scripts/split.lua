@@ -26,36 +26,40 @@ local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumb
 local t = now()
 local stamp = string.format('%d', t)
 
-local i, seen, opened = 10, {}, 0
+-- The jobs whose accounts are opened, and the keys of these: asked for all at once, since an id is rarely in use.
+local i, seen, ids, keys = 10, {}, {}, {}
 for _ = 1, njobs do
     if ARGV[i + 1] == '1' then
         local id = ARGV[i]
-        local account = P .. 'job:' .. id
         if seen[id] then return { err = 'EXISTS ' .. id } end
         seen[id] = 'new'
-        if call('EXISTS', account) == 1 then
-            local old = call('HMGET', account, 'state', 'created_at')
-            if old[1] ~= 'finished' or tonumber(old[2]) > t - 86400000 then return { err = 'EXISTS ' .. id } end
-            seen[id] = 'old'
-        end
+        ids[#ids + 1], keys[#keys + 1] = id, P .. 'job:' .. id
     end
     i = i + 7
     local events = tonumber(ARGV[i])
     i = i + 1
     for _ = 1, events do i = i + 1 + tonumber(ARGV[i]) end
 end
+local opened = #ids
+if opened > 0 and call('EXISTS', unpack(keys)) > 0 then
+    for k, id in ipairs(ids) do
+        if call('EXISTS', keys[k]) == 1 then
+            local old = call('HMGET', keys[k], 'state', 'created_at')
+            if old[1] ~= 'finished' or tonumber(old[2]) > t - 86400000 then return { err = 'EXISTS ' .. id } end
+            seen[id] = 'old'
+        end
+    end
+end
 
 i = 10
 for _ = 1, njobs do
     local id, account = ARGV[i], P .. 'job:' .. ARGV[i]
     if ARGV[i + 1] == '1' then
-        opened = opened + 1
         if seen[id] == 'old' then call('DEL', account) end
         call('HSET', account, 'state', 'open', 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'lane', ARGV[i + 6],
             'created_at', stamp)
         if ARGV[i + 4] ~= '0' then call('HSET', account, 'malformed', ARGV[i + 4]) end
         if ARGV[i + 5] ~= '0' then call('HSET', account, 'duplicates', ARGV[i + 5]) end
-        call('ZADD', jobs, stamp, id)
         tell('job.accepted', stamp, 'job', id, 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed',
             ARGV[i + 4], 'duplicates', ARGV[i + 5])
     end
@@ -68,16 +72,24 @@ for _ = 1, njobs do
     end
 end
 
+if opened > 0 then
+    local places = {}
+    for k, id in ipairs(ids) do places[2 * k - 1], places[2 * k] = stamp, id end
+    call('ZADD', jobs, unpack(places))
+end
+
 local rung, first, added = {}, -1, 0
 -- Ids are made of the time: after Redis went back in time, a counter would give some of them out again, and facts about
 -- a lost batch would be taken for another.
 local clock = call('TIME')
 local moment = string.format('%x%05x', clock[1], clock[2])
+local states, bodies = {}, {}
 for k = 1, nbatches do
     local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
     i = i + 5
     local id = nn .. '.' .. lane .. '.' .. moment .. '.' .. k
-    add_batch(id, tokens, body)
+    states[2 * k - 1], states[2 * k] = id, new_state(tokens)
+    bodies[2 * k - 1], bodies[2 * k] = id, body
     added = added + tokens
     if due > t then
         local sums = {}
@@ -91,6 +103,10 @@ for k = 1, nbatches do
     end
 end
 
+if nbatches > 0 then
+    call('HSET', BODIES, unpack(bodies))
+    call('HSET', STATES, unpack(states))
+end
 if added > 0 then call('HINCRBY', P .. 'load', 'open', added) end
 if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end
 call('HSET', intake, 'step', step, 'did', what)

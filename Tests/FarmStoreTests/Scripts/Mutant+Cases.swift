@@ -30,7 +30,9 @@ extension Mutant {
             .split, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(.refuse, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(.split, "leaves the job taken", "if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end"),
-        Mutant(.split, "rings no bell", "rung[nn] = true\n    end\nend\n\nif added", "end\nend\n\nif added"),
+        Mutant(
+            .split, "rings no bell", "rung[nn] = true\n    end\nend\n\nif nbatches",
+            "end\nend\n\nif nbatches"),
         Mutant(.split, "does not wait for the start", "if due > t then", "if false then"),
         Mutant(
             .checkout, "begins at the end of the list", "flight, 'LEFT', 'RIGHT')",
