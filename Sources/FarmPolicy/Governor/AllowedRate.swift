@@ -1,0 +1,163 @@
+/// How many pushes a second an app may send, because its gateway was in trouble: less at once when it was, more step by step when
+/// it was not, and any number again when that binds no more.
+///
+/// It is judged a round at a time. Down, it goes to a little less than what the gateway took; to half if it took nothing. Up, it
+/// goes quickly to where the trouble began, and slowly beyond. A share of trouble that stays whatever the rate is has nothing to
+/// do with the rate, and is put up with.
+package struct AllowedRate: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    private struct Round: Hashable {
+        var span = 0.0
+        var limited = 0.0
+        var answers = 0
+        var troubles = 0
+
+        var count: Int { answers + troubles }
+        var share: Double { count > 0 ? Double(troubles) / Double(count) : 0 }
+        var rate: Double { span > 0 ? Double(count) / span : 0 }
+        var taken: Double { span > 0 ? Double(answers) / span : 0 }
+
+        mutating func add(_ sample: GovernorSample) {
+            span += sample.seconds
+            limited += sample.limited * sample.seconds
+            answers += sample.answers
+            troubles += sample.troubles
+        }
+    }
+
+    /// A round with fewer answers says little, and goes on, up to so many seconds.
+    private static let enough = (answers: 20, seconds: 10.0)
+    private static let leastTroubles = 3
+    private static let leastShare = 0.02
+    /// After so many rounds that it did not bind in, and after so many seconds without any push, it is gone.
+    private static let forgets = (rounds: 5, seconds: 60.0)
+    private static let least = 1.0
+
+    private let length: Double
+    /// Pushes a second; nil: any number.
+    package private(set) var limit: Double?
+    private var round = Round()
+    /// Answers of this round are of pushes that were sent at another rate.
+    private var isSkipping = false
+    /// What the gateway took when all was well.
+    private var usual = 0.0
+    /// Where trouble began.
+    private var ceiling = 0.0
+    private var growth = 0.0
+    private var looseRounds = 0
+    private var idleSeconds = 0.0
+    private var wasStopped = false
+    /// The share of trouble that has nothing to do with the rate.
+    private var tolerated = 0.0
+    /// Share and rate of the round that led to the last decrease, and decreases in a row that changed nothing.
+    private var last: (share: Double, rate: Double)?
+    private var futile = 0
+
+    package init(_ settings: GovernorSettings) {
+        length = max(0.5, settings.minSustain / .seconds(1) / 2)
+    }
+
+    /// - Returns: whether the limit has changed.
+    package mutating func look(_ sample: GovernorSample) -> Bool {
+        let before = limit
+        if sample.isStopped {
+            if !wasStopped { stopped(sample) }
+        } else {
+            observe(sample)
+        }
+        wasStopped = sample.isStopped
+        return limit != before
+    }
+
+    /// So much trouble that nothing goes out for a while; afterwards half as much as before.
+    private mutating func stopped(_ sample: GovernorSample) {
+        round.add(sample)
+        let rate = max(usual, limit == nil ? round.rate : 0)
+        if ceiling == 0 || limit == nil { ceiling = rate }
+        lower(to: min(limit ?? rate, rate) / 2)
+    }
+
+    private mutating func observe(_ sample: GovernorSample) {
+        round.add(sample)
+        idleSeconds = sample.answers + sample.troubles > 0 ? 0 : idleSeconds + sample.seconds
+        if idleSeconds >= Self.forgets.seconds { forget() }
+        guard round.span >= length,
+            round.count >= Self.enough.answers || round.span >= Self.enough.seconds
+        else { return }
+        let done = round
+        round = Round()
+        guard !isSkipping else {
+            isSkipping = false
+            return
+        }
+        guard done.count >= Self.leastTroubles else { return }
+        if done.troubles >= Self.leastTroubles, done.share > 1.3 * tolerated + Self.leastShare {
+            troubled(done)
+        } else {
+            calm(done)
+        }
+    }
+
+    // MARK: Down
+
+    private mutating func troubled(_ done: Round) {
+        guard !isFutile(done) else { return }
+        last = (done.share, done.rate)
+        let tookSome = done.taken >= 0.01 * done.rate
+        ceiling = tookSome ? done.taken : max(usual, done.rate, ceiling)
+        lower(to: min(tookSome ? 0.85 * done.taken : done.rate / 2, 0.9 * (limit ?? done.rate)))
+    }
+
+    private mutating func lower(to rate: Double) {
+        limit = max(Self.least, rate)
+        growth = ceiling / 50
+        looseRounds = 0
+        isSkipping = true
+        round = Round()
+    }
+
+    /// The last decreases did not lower the share of trouble: it is put up with, and the rate is as it was.
+    private mutating func isFutile(_ done: Round) -> Bool {
+        guard let last, limit != nil, done.share < 0.8, done.rate < 0.9 * last.rate,
+            done.share > 0.7 * last.share
+        else {
+            futile = 0
+            return false
+        }
+        futile += 1
+        guard futile >= 2 else { return false }
+        tolerated = max(done.share, last.share)
+        self.last = nil
+        forget()
+        return true
+    }
+
+    // MARK: Up
+
+    private mutating func calm(_ done: Round) {
+        tolerated = min(tolerated, max(done.share, 0.9 * tolerated))
+        futile = 0
+        last = nil
+        guard let limit else {
+            usual = usual == 0 ? done.taken : 0.7 * usual + 0.3 * done.taken
+            return
+        }
+        guard done.limited >= 0.25 * done.span || done.rate >= 0.8 * limit else {
+            looseRounds += 1
+            if looseRounds >= Self.forgets.rounds { forget() }
+            return
+        }
+        looseRounds = 0
+        if limit < 0.9 * ceiling {
+            self.limit = min(limit + max(Self.least, ceiling / 10), max(0.9 * ceiling, limit + Self.least))
+        } else {
+            self.limit = limit + max(Self.least, growth)
+            growth *= 1.5
+        }
+    }
+
+    private mutating func forget() {
+        (limit, idleSeconds, looseRounds, futile, isSkipping) = (nil, 0, 0, 0, false)
+    }
+}

@@ -1,0 +1,37 @@
+/// Finds out how many connections a gateway wants of one app in one worker, and how many pushes a second it takes.
+///
+/// Is told at every poll interval what the connections did, and says what is to change. Owns no connection and no clock; the rate
+/// that an operator has set is not its business.
+package struct Governor: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    package enum Change: Hashable, Sendable {
+        case connections(ConnectionScale.Step)
+        /// Pushes a second; nil: any number.
+        case rate(from: Double?, to: Double?)
+    }
+
+    private var scale: ConnectionScale
+    private var allowed: AllowedRate
+
+    package init(_ settings: GovernorSettings) {
+        scale = ConnectionScale(settings)
+        allowed = AllowedRate(settings)
+    }
+
+    /// How many connections there should be while there is something to send.
+    package var connections: Int { scale.wanted }
+
+    /// Pushes a second, because of the gateway's trouble; nil: any number.
+    package var rate: Double? { allowed.limit }
+
+    package mutating func look(_ sample: GovernorSample, at now: Instant) -> [Change] {
+        var changes: [Change] = []
+        let before = allowed.limit
+        if allowed.look(sample) { changes.append(.rate(from: before, to: allowed.limit)) }
+        if let step = scale.look(sample, isHeldBack: allowed.limit != nil, at: now) {
+            changes.append(.connections(step))
+        }
+        return changes
+    }
+}

@@ -1,0 +1,31 @@
+/// What an app's connections did since the governor's last look.
+package struct GovernorSample: Hashable, Sendable {
+    /// The time that it is about.
+    package var span: Duration
+    /// Connections that take pushes.
+    package var connections = 0
+    /// Pushes that may be open on them at a time.
+    package var streams = 0
+    /// The mean number of pushes that were open.
+    package var open = 0.0
+    /// The part of the time in which work was in hand and no connection had room for it, 0...1.
+    package var blocked = 0.0
+    /// The part of the time in which work was in hand and waited for the allowed rate only.
+    package var limited = 0.0
+    /// Answers that were no trouble of the gateway's, whatever they said.
+    package var answers = 0
+    /// Answers that were: 500, 503, and 429 if it came for several devices.
+    package var troubles = 0
+    /// We were as busy as we can be: whatever waited, waited for us.
+    package var isBusy = false
+    /// A connection sends less than its gateway allows, because of trouble.
+    package var isSlowed = false
+    /// A gateway has lowered the number of streams of a connection.
+    package var wasLowered = false
+    /// After much trouble nothing is sent for a while but a probe.
+    package var isStopped = false
+
+    package init(span: Duration) { self.span = span }
+
+    package var seconds: Double { span / .seconds(1) }
+}

@@ -1,0 +1,200 @@
+import RandomTesting
+import Testing
+
+@testable import FarmPolicy
+
+/// The governor against a simulated gateway: what it finds, and how it behaves on the way.
+struct GovernorSimulationTests {
+    private static func exponential() -> GovernorSettings {
+        var settings = GovernorSettings()
+        settings.scale = .exponential(2)
+        return settings
+    }
+
+    @Test(arguments: [ScaleMode.incremental(1), .incremental(3), .exponential(2)])
+    func `a gateway far away gets connections up to the most, and throughput with them`(scale: ScaleMode) {
+        var settings = GovernorSettings()
+        settings.scale = scale
+        var model = ModelGateway(settings)
+        model.run(70)
+        #expect(model.connections == 8)
+        // 8,000 streams for 50 ms each, of which a step of the model is lost.
+        #expect(model.goodput(over: 5) > 0.8 * 160_000)
+        for step in model.scalings() { #expect(step.to > step.from && step.cause == .blocked) }
+    }
+
+    @Test func `constant stays at the least`() {
+        var settings = GovernorSettings()
+        (settings.scale, settings.minConnections) = (.constant, 2)
+        var model = ModelGateway(settings)
+        model.run(60)
+        #expect(model.connections == 2 && model.changes.isEmpty)
+    }
+
+    @Test func `what is idle shrinks to the least, whatever the gateway`() {
+        var settings = Self.exponential()
+        settings.minConnections = 2
+        var model = ModelGateway(settings)
+        model.run(30)
+        #expect(model.connections == 8)
+        model.arrival = 100
+        model.run(1)
+        model.arrival = 0
+        model.credit = 0
+        model.run(20)
+        #expect(model.connections == 2)
+        #expect(model.scalings().suffix(2).allSatisfy { $0.cause == .idle })
+    }
+
+    @Test func `an own limit of the gateway is found out, and the step up is taken back`() {
+        var model = ModelGateway(Self.exponential())
+        model.service = 15_000
+        model.run(300)
+        #expect(model.connections == 1)
+        #expect(model.scalings().contains { $0.cause == .useless })
+        // Each try is later than the one before: 20 s, 40 s, 80 s, 160 s.
+        #expect(model.scalings().count { $0.cause == .blocked } <= 5)
+        #expect(model.governor.rate == nil)
+    }
+
+    @Test func `a gateway that lets no more in gets no more tries in a row`() {
+        var model = ModelGateway(Self.exponential())
+        model.most = 1
+        model.run(200)
+        #expect(model.connections == 1)
+        #expect(model.scalings().contains { $0.cause == .unmade })
+        #expect(model.scalings().count { $0.cause == .blocked } <= 5)
+    }
+
+    @Test(arguments: [true, false]) func `nothing grows while the wait is ours`(isProcessor: Bool) {
+        var model = ModelGateway(Self.exponential())
+        // Redis gives less than the streams take; or our processor is the limit.
+        if isProcessor { model.ours = 9_000 } else { model.credit = 15_000 }
+        model.run(120)
+        #expect(model.scalings().isEmpty && model.connections == 1)
+    }
+
+    @Test(arguments: [500.0, 3_000, 12_000]) func `a rate above which it says 429 is found, and kept to`(
+        takes: Double
+    ) {
+        var model = ModelGateway(Self.exponential())
+        model.takes = takes
+        model.run(30)
+        let (accepted, refused) = (model.accepted, model.refused)
+        model.run(60)
+        #expect(Double(model.accepted - accepted) > 0.8 * takes * 60)
+        #expect(Double(model.refused - refused) < 0.05 * takes * 60)
+        #expect(model.connections == 1)
+    }
+
+    @Test func `when the gateway takes any rate again, so does the app`() {
+        var model = ModelGateway(GovernorSettings(connections: 1))
+        let before = model.goodput(over: 10)
+        model.takes = 1_000
+        model.run(30)
+        #expect(model.governor.rate.map { $0 < 1_500 } == true)
+        model.takes = .infinity
+        model.run(60)
+        #expect(model.governor.rate == nil)
+        #expect(model.goodput(over: 5) > 0.95 * before)
+    }
+
+    @Test func `a phase of trouble slows, and is over`() {
+        var model = ModelGateway(GovernorSettings(connections: 1))
+        let before = model.goodput(over: 10)
+        model.failing = 1
+        model.run(10)
+        #expect(model.governor.rate.map { $0 < before / 8 } == true)
+        model.failing = 0
+        model.run(40)
+        #expect(model.goodput(over: 5) > 0.9 * before)
+    }
+
+    @Test(arguments: [0.03, 0.1, 0.5]) func `trouble that does not follow the rate strangles nobody`(
+        share: Double
+    ) {
+        var model = ModelGateway(GovernorSettings(connections: 1))
+        let before = model.goodput(over: 10)
+        model.failing = share
+        model.run(60)
+        #expect(model.goodput(over: 30) > 0.8 * before * (1 - share))
+    }
+
+    @Test func `a lowered limit is not got round by more connections at once`() {
+        var model = ModelGateway(Self.exponential())
+        model.arrival = 15_000
+        model.run(30)
+        #expect(model.connections == 1)
+        model.streams = 100
+        model.run(4)
+        #expect(model.governor.connections == 1)
+    }
+
+    @Test func `a steady state stays`() {
+        for (arrival, least) in [(30_000.0, 2), (70_000, 4), (10_000, 1)] {
+            var model = ModelGateway()
+            model.arrival = arrival
+            model.run(120)
+            let before = model.changes.count
+            #expect(model.connections >= least && model.connections <= 2 * least)
+            model.run(600)
+            #expect(model.changes.count == before, "\(arrival): \(model.changes.dropFirst(before))")
+        }
+    }
+
+    @Test func `walks of any weather keep the rules`() throws {
+        for seed in 0..<30 as Range<UInt64> { try walk(seed: seed) }
+    }
+
+    private func walk(seed: UInt64) throws {
+        var random = SplitMix(seed: seed)
+        var settings = GovernorSettings()
+        settings.minConnections = Int.random(in: 1...3, using: &random)
+        settings.maxConnections = Int.random(in: settings.minConnections...12, using: &random)
+        settings.scale =
+            [
+                .incremental(Int.random(in: 1...3, using: &random)), .exponential(1.5), .exponential(2),
+                .constant,
+            ]
+            .randomElement(using: &random) ?? .constant
+        var model = ModelGateway(settings, seed: seed)
+        var lastStep = Duration.seconds(-1000)
+        var seen = 0
+        for _ in 0..<30 {
+            model.latency = Int.random(in: 1...20, using: &random)
+            model.streams = [0, 1, 10, 100, 1000].randomElement(using: &random) ?? 1
+            model.service = random.chance(3) ? Double.random(in: 100...50_000, using: &random) : .infinity
+            model.takes = random.chance(3) ? Double.random(in: 5...20_000, using: &random) : .infinity
+            model.failing = random.chance(4) ? Double.random(in: 0...1, using: &random) : 0
+            model.arrival = random.chance(3) ? Double.random(in: 0...5_000, using: &random) : .infinity
+            model.ours = random.chance(4) ? Double.random(in: 100...20_000, using: &random) : .infinity
+            model.most = random.chance(4) ? Int.random(in: 0...4, using: &random) : .max
+            try model.run(Double.random(in: 1...20, using: &random)) { model in
+                try #require(model.governor.connections >= settings.minConnections, "seed \(seed)")
+                try #require(model.governor.connections <= settings.maxConnections, "seed \(seed)")
+                if let rate = model.governor.rate { try #require(rate >= 1 && rate.isFinite, "seed \(seed)") }
+                for (at, change) in model.changes.dropFirst(seen) {
+                    guard case .connections(let step) = change else { continue }
+                    // Never while the last change settles, nor sooner than it was looked at for long enough.
+                    try #require(at - lastStep >= settings.settlePeriod, "seed \(seed)")
+                    lastStep = at
+                    if step.cause == .blocked {
+                        try #require(!model.isBusy && model.connections > 0, "seed \(seed)")
+                    }
+                    try #require(settings.scale != .constant, "seed \(seed)")
+                }
+                seen = model.changes.count
+            }
+        }
+        // Fair weather again: whatever was learned in the storm is unlearned.
+        (model.latency, model.streams, model.service, model.takes) = (5, 100, .infinity, .infinity)
+        (model.failing, model.arrival, model.ours, model.most) = (0, .infinity, .infinity, .max)
+        model.run(1000)
+        try #require(model.governor.rate == nil, "seed \(seed): \(model.governor.rate ?? 0)")
+        let best = settings.scale == .constant ? settings.minConnections : settings.maxConnections
+        try #require(model.connections == best, "seed \(seed): \(model.connections) of \(best)")
+        let steps = model.changes.count
+        model.run(300)
+        try #require(model.changes.count == steps, "seed \(seed)")
+    }
+}

@@ -1,0 +1,129 @@
+import Testing
+
+@testable import FarmPolicy
+
+struct GovernorTests {
+    @Test(arguments: [
+        (ScaleMode.incremental(2), 3, 5, 1), (.exponential(2), 3, 6, 1), (.exponential(1.1), 3, 4, 2),
+        (.exponential(1.5), 1, 2, 0), (.constant, 4, 4, 4),
+    ]) func `steps`(mode: ScaleMode, from: Int, up: Int, down: Int) {
+        #expect(mode.up(from: from) == up && mode.down(from: from) == down)
+    }
+
+    /// A governor that is fed one kind of sample after the other.
+    private struct Bench {
+        var scale: ConnectionScale
+        var now = ContinuousClock.now
+        var steps: [ConnectionScale.Step] = []
+
+        init(_ change: (inout GovernorSettings) -> Void = { _ in }) {
+            var settings = GovernorSettings()
+            change(&settings)
+            scale = ConnectionScale(settings)
+        }
+
+        mutating func look(
+            _ count: Int, isHeldBack: Bool = false, _ change: (inout GovernorSample) -> Void
+        ) {
+            for _ in 0..<count {
+                now += .milliseconds(200)
+                var sample = GovernorSample(span: .milliseconds(200))
+                sample.connections = scale.wanted
+                sample.streams = 1000 * scale.wanted
+                (sample.blocked, sample.open, sample.answers) = (
+                    1, Double(sample.streams), 1000 * scale.wanted
+                )
+                change(&sample)
+                if let step = scale.look(sample, isHeldBack: isHeldBack, at: now) { steps.append(step) }
+            }
+        }
+    }
+
+    @Test func `one more after the sustained time, and no sooner`() {
+        var bench = Bench()
+        bench.look(9) { _ in }
+        #expect(bench.steps.isEmpty)
+        bench.look(1) { _ in }
+        #expect(bench.steps == [.init(from: 1, to: 2, cause: .blocked)])
+        // Settles for 4 s, proves itself for 2 s, and then the next.
+        bench.look(29) { _ in }
+        #expect(bench.steps.count == 1)
+        bench.look(20) { _ in }
+        #expect(bench.steps.count == 2)
+    }
+
+    @Test func `a moment of air begins anew`() {
+        var bench = Bench()
+        for _ in 0..<20 {
+            bench.look(9) { _ in }
+            bench.look(1) { $0.blocked = 0.1 }
+        }
+        #expect(bench.steps.isEmpty)
+    }
+
+    @Test(arguments: 0..<6) func `what speaks against more connections`(row: Int) {
+        var bench = Bench()
+        bench.look(100, isHeldBack: row == 0) {
+            switch row {
+            case 1: $0.isBusy = true
+            case 2: $0.troubles = 1
+            case 3: $0.isSlowed = true
+            case 4: $0.isStopped = true
+            case 5: ($0.blocked, $0.limited) = (0, 1)
+            default: break
+            }
+        }
+        #expect(bench.steps.isEmpty)
+    }
+
+    @Test func `a lowered limit holds off for a settle period`() {
+        var bench = Bench()
+        bench.look(5) { _ in }
+        bench.look(1) { $0.wasLowered = true }
+        bench.look(28) { _ in }
+        #expect(bench.steps.isEmpty)
+        bench.look(5) { _ in }
+        #expect(bench.steps.count == 1)
+    }
+
+    @Test func `while connections are missing nothing is decided`() {
+        var bench = Bench { $0.minConnections = 3 }
+        bench.look(100) { ($0.connections, $0.streams) = (2, 2000) }
+        #expect(bench.steps.isEmpty)
+    }
+
+    @Test func `an idle app has no connections and misses none`() {
+        var bench = Bench { $0.minConnections = 3 }
+        bench.look(100) { ($0.connections, $0.streams, $0.open, $0.blocked, $0.answers) = (0, 0, 0, 0, 0) }
+        #expect(bench.steps.isEmpty && bench.scale.wanted == 3)
+    }
+
+    @Test func `trouble right after a step up takes it back`() {
+        var bench = Bench()
+        bench.look(10) { _ in }
+        bench.look(40) { if $0.connections > 1 { ($0.answers, $0.troubles) = (1900, 100) } }
+        #expect(bench.steps.map(\.cause) == [.blocked, .troubled])
+        #expect(bench.scale.wanted == 1)
+    }
+
+    @Test func `a pool that grows by itself is only pruned`() {
+        var bench = Bench { $0.growsByItself = true }
+        bench.look(100) { ($0.connections, $0.streams) = (6, 6000) }
+        #expect(bench.steps.isEmpty && bench.scale.wanted == 6)
+        bench.look(10) { ($0.open, $0.blocked) = (100, 0) }
+        #expect(bench.steps == [.init(from: 6, to: 5, cause: .idle)])
+    }
+
+    @Test func `the meter weighs by time`() {
+        let start = ContinuousClock.now
+        var meter = LoadMeter(at: start)
+        meter.note(.blocked, open: 100, at: start)
+        meter.note(.limited, open: 50, at: start + .milliseconds(100))
+        meter.note(.flowing, open: 0, at: start + .milliseconds(150))
+        let sample = meter.take(at: start + .milliseconds(200))
+        #expect(sample.span == .milliseconds(200) && sample.blocked == 0.5 && sample.limited == 0.25)
+        #expect(abs(sample.open - 62.5) < 0.001)
+        let next = meter.take(at: start + .milliseconds(400))
+        #expect(next.open == 0 && next.blocked == 0 && next.span == .milliseconds(200))
+    }
+}
