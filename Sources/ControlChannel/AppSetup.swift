@@ -53,8 +53,9 @@ package struct AppSetup: Equatable, Sendable {
     /// Host and port of an HTTP proxy; no host: none.
     package var proxyHost: String
     package var proxyPort: UInt16
-    /// Connections that each worker opens.
+    /// Connections that each worker opens, at most.
     package var connections: UInt8
+    package var use: Use
     /// Goes up with every change of the app's credentials or gateway; connections belong to one generation.
     package var generation: UInt32
 
@@ -63,7 +64,7 @@ package struct AppSetup: Equatable, Sendable {
         suppressionSeconds: UInt32 = 30 * 86_400, credentials: Credentials, authority: [UInt8] = [],
         requestTimeoutMilliseconds: UInt32 = 20_000, binary: Binary? = nil, proxyHost: String = "",
         proxyPort: UInt16 = 0,
-        connections: UInt8 = 1, generation: UInt32 = 0
+        connections: UInt8 = 1, use: Use = Use(), generation: UInt32 = 0
     ) {
         self.name = name
         self.topic = topic
@@ -78,6 +79,7 @@ package struct AppSetup: Equatable, Sendable {
         self.proxyHost = proxyHost
         self.proxyPort = proxyPort
         self.connections = connections
+        self.use = use
         self.generation = generation
     }
 }
@@ -109,6 +111,7 @@ extension AppSetup {
         writer.text(proxyHost)
         writer.number(proxyPort)
         writer.number(connections)
+        use.write(to: &writer)
         writer.number(generation)
     }
 
@@ -144,6 +147,7 @@ extension AppSetup {
         proxyHost = try reader.text()
         proxyPort = try reader.number()
         connections = try reader.number()
+        use = try Use(from: &reader)
         generation = try reader.number()
     }
 }

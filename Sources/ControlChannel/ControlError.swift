@@ -3,6 +3,7 @@ package enum ControlError: Error, Equatable {
     case truncated
     case trailing
     case notUTF8
+    case notDecimal
     case unknownKind(UInt8)
     case frameTooLong(Int)
 }

@@ -244,6 +244,7 @@ import Logging
             binary: configuration.binary.map { AppSetup.Binary($0) },
             proxyHost: configuration.proxy?.place.host ?? "", proxyPort: configuration.proxy?.place.port ?? 0,
             connections: UInt8(clamping: configuration.connections(workers: workers)),
+            use: AppSetup.Use(configuration.use),
             generation: UInt32(state.generation))
     }
 }

@@ -41,8 +41,10 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Of the inbox; nil: a quarter of what Redis may use.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
-    /// Gateway connections per worker; nil: so many a host, divided among its workers.
-    package var connections: Int? = 1
+    /// Gateway connections per worker, if their number was said as one; nil: as ``use`` has it, and of a binary gateway so many a
+    /// host, divided among its workers.
+    package var connections: Int?
+    package var use = GatewayUse()
     package var credentials: Credentials
 
     package init(name: String, topic: String, gateway: HostPort, credentials: Credentials) {
@@ -94,8 +96,8 @@ extension AppConfiguration {
     /// a close a little later.
     private static let binaryConnections = 56
 
-    /// Gateway connections of each of a host's workers.
+    /// Gateway connections of each of a host's workers, at most.
     package func connections(workers: Int) -> Int {
-        connections ?? max(1, Self.binaryConnections / workers)
+        binary == nil ? use.maxConnections : connections ?? max(1, Self.binaryConnections / workers)
     }
 }

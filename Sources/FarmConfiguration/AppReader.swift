@@ -21,7 +21,7 @@ struct AppReader {
             result.gateway = gateway
             if isBinary { try readBinary(&result) }
         }
-        if result.binary == nil { try refuseBinaryKeys() }
+        if result.binary == nil { try refuseBinaryKeys() } else { try refuseHTTP2Keys() }
         result.proxy = try reader.value(app.appending("proxy")) { text, _ throws(InvalidValue) in
             try ProxyAddress(text)
         }
@@ -34,10 +34,7 @@ struct AppReader {
             result.maxJobBytes = bytes
         }
         try readLimits(&result)
-        if result.binary != nil { result.connections = nil }
-        if let connections = try reader.number(app.appending("connections"), in: 1...64) {
-            result.connections = connections
-        }
+        try readUse(&result)
         return result
     }
 

@@ -24,6 +24,11 @@ enum Schema {
         ("request_timeout", .value), ("max_job_bytes", .value), ("max_tokens", .value),
         ("suppression", .group([("days", .value), ("tokens", .value)])),
         ("max_backlog", .value), ("max_inbox", .value), ("max_inbox_bytes", .value), ("connections", .value),
+        ("min_conns", .value), ("max_conns", .value), ("max_concurrent_streams", .value),
+        ("max_rate", .value), ("max_bandwidth", .value), ("scale", .value), ("min_sustain", .value),
+        ("poll_interval", .value), ("settle_period", .value), ("dial_timeout", .value),
+        ("min_dial_back_off", .value), ("max_dial_back_off", .value), ("dial_back_off_jitter", .value),
+        ("keep_alive", .value),
         ("key", .group([("file", .value), ("id", .value), ("team", .value)])),
         (
             "binary",

@@ -17,8 +17,10 @@ enum Jitter {
         return .microseconds(Int64.random(in: 0...Int64(microseconds), using: &random))
     }
 
-    /// Half of `delay`, and a random part of the other half.
-    static func equal(_ delay: Duration, using random: inout some RandomNumberGenerator) -> Duration {
-        delay / 2 + part(of: delay / 2, using: &random)
+    /// `delay`, less a random part of the `share` of it that may be missing.
+    static func spread(
+        _ delay: Duration, _ share: Double, using random: inout some RandomNumberGenerator
+    ) -> Duration {
+        delay - delay * share + part(of: delay * share, using: &random)
     }
 }

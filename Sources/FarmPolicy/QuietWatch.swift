@@ -15,7 +15,7 @@ package struct QuietWatch: Hashable, Sendable {
     }
 
     private let busy: Duration
-    private let idle: Duration
+    private var idle: Duration?
     private let patience: Duration
     private var lastRead: Instant
     /// When the first of the open requests was sent; nil: none is open.
@@ -36,6 +36,9 @@ package struct QuietWatch: Hashable, Sendable {
         self.patience = patience
     }
 
+    /// From now on an idle connection is asked after so long; nil: never.
+    package mutating func ask(whenIdleFor time: Duration?) { idle = time }
+
     /// Bytes were read.
     package mutating func read(at now: Instant) {
         lastRead = now
@@ -50,16 +53,16 @@ package struct QuietWatch: Hashable, Sendable {
 
     /// What to do now; ``Action/ping`` is taken for done.
     package mutating func act(at now: Instant) -> Action {
-        let due = due
+        guard let due else { return .wait(until: now + .seconds(3600)) }
         guard now >= due else { return .wait(until: due) }
         guard pingedAt == nil else { return .dead }
         pingedAt = now
         return .ping
     }
 
-    private var due: Instant {
+    private var due: Instant? {
         if let pingedAt { return pingedAt.advanced(by: patience) }
         if let busySince { return max(lastRead, busySince).advanced(by: busy) }
-        return lastRead.advanced(by: idle)
+        return idle.map { lastRead.advanced(by: $0) }
     }
 }

@@ -8,16 +8,20 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Client streams have the odd ids below 2^31; after the last a new connection is needed.
     package static let idsOfConnection = 1 << 30
 
-    private let cap: Int
+    private var cap: Int
     /// nil until the gateway's first SETTINGS.
     private var peerLimit: Int?
     private var isAlone: Bool
     private var isGoingAway = false
     private var idsLeft: Int
-    /// Fewer than the gateway allows, because it did not keep up: halved when requests time out, one more with
-    /// each whole round of answers. nil: it keeps up.
+    /// Fewer than the gateway allows, because it did not keep up or was in trouble: halved when requests time out or a good part
+    /// of a round's answers is trouble, more again with each whole round of other answers. nil: it keeps up.
     private var pace: Int?
     private var answersOfRound = 0
+    private var troublesOfRound = 0
+    /// Answers that were trouble only if several devices got them.
+    private var throttles = 0
+    private var wasLowered = false
     /// Streams that are open now.
     package private(set) var open = 0
 
@@ -31,6 +35,15 @@ package struct StreamBudget: ~Copyable, Sendable {
         isAlone = aloneUntilAuthenticated
         self.cap = cap
         idsLeft = ids
+    }
+
+    /// Fewer streams are opened than the gateway allows.
+    package var isSlowed: Bool { pace.map { $0 < min(cap, peerLimit ?? cap) } ?? false }
+
+    /// So many streams at most, whatever the gateway allows.
+    package mutating func setCap(_ streams: Int) {
+        precondition(streams > 0, "a cap of \(streams) streams")
+        cap = streams
     }
 
     /// How many streams may be open at the same time now.
@@ -55,6 +68,10 @@ package struct StreamBudget: ~Copyable, Sendable {
     ///   ones.
     package mutating func settings(maxConcurrentStreams: UInt32?) {
         if let maxConcurrentStreams {
+            // Down to one is how a gateway asks for a provider token.
+            if let peerLimit, maxConcurrentStreams < min(peerLimit, cap), maxConcurrentStreams > 1 {
+                wasLowered = true
+            }
             peerLimit = Int(maxConcurrentStreams)
         } else if peerLimit == nil {
             peerLimit = Int(UInt32.max)
@@ -67,7 +84,28 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Requests were not answered in time: more of them at once would only wait longer.
     package mutating func timedOut() {
         pace = max(1, min(limit, pace ?? limit) / 2)
-        answersOfRound = 0
+        (answersOfRound, troublesOfRound) = (0, 0)
+    }
+
+    /// The last answer was trouble of the gateway's.
+    package mutating func troubled(_ count: Int = 1) {
+        if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 1) }
+        troublesOfRound += count
+    }
+
+    /// The last answer was about one device; whether it is trouble the answers of the other connections tell.
+    package mutating func throttled() { throttles += 1 }
+
+    /// Several devices were throttled: that was trouble.
+    package mutating func heedThrottles() {
+        if throttles > 0 { troubled(throttles) }
+        throttles = 0
+    }
+
+    /// Whether the gateway has lowered its limit since the last call.
+    package mutating func takeLowered() -> Bool {
+        defer { wasLowered = false }
+        return wasLowered
     }
 
     /// An answer came, whatever it said.
@@ -75,8 +113,13 @@ package struct StreamBudget: ~Copyable, Sendable {
         guard let pace else { return }
         answersOfRound += 1
         guard answersOfRound >= pace else { return }
-        answersOfRound = 0
-        self.pace = pace >= cap ? nil : pace + max(1, pace / 4)
+        let isTroubled = 8 * troublesOfRound > answersOfRound
+        (answersOfRound, troublesOfRound) = (0, 0)
+        if isTroubled {
+            self.pace = max(1, min(limit, pace) / 2)
+        } else {
+            self.pace = pace >= cap ? nil : pace + max(1, pace / 4)
+        }
     }
 
     /// The gateway said GOAWAY.

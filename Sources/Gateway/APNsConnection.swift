@@ -20,13 +20,15 @@ package import Transport
     ///   - generation: of the credentials, told with every refusal.
     package init(
         over stream: ByteStream, authority: String, providerToken: [UInt8]?, generation: UInt32,
-        requestTimeout: Duration, listener: any GatewayListener
+        requestTimeout: Duration, streams: Int = 2000, keepAlive: Duration? = .seconds(3600),
+        listener: any GatewayListener
     ) {
         self.stream = stream
         self.listener = listener
         exchange = PushExchange(
             authority: authority, providerToken: providerToken, generation: generation,
             requestTimeout: requestTimeout, at: .now)
+        exchange.use(streams: streams, keepAlive: keepAlive)
         stream.onBytes = { [unowned self] bytes in receive(bytes) }
         stream.onEnd = { [unowned self] end in
             if case .failed(.tls(.alert)) = end { wasRefused = true }
@@ -43,6 +45,8 @@ package import Transport
     package var limit: Int { exchange.limit }
     package var isSpent: Bool { exchange.isSpent }
     package var isProven: Bool { exchange.isProven }
+    package var isSlowed: Bool { exchange.isSlowed }
+    package var bytesWritten: Int { stream.bytesWritten }
 
     package func send(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
@@ -58,6 +62,10 @@ package import Transport
     package func renew(_ token: [UInt8], generation: UInt32) {
         exchange.renew(token, generation: generation)
     }
+
+    package func heedThrottles() { exchange.heedThrottles() }
+
+    package func takeLowered() -> Bool { exchange.takeLowered() }
 
     package func retire() {
         exchange.retire()

@@ -45,6 +45,9 @@ import Transport
     package var limit: Int { exchange.limit }
     package var isSpent: Bool { exchange.isSpent }
     package var isProven: Bool { exchange.isProven }
+    /// What is wrong with a push says nothing about how the gateway is.
+    package var isSlowed: Bool { false }
+    package var bytesWritten: Int { stream.bytesWritten }
 
     package func send(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
@@ -66,6 +69,10 @@ import Transport
 
     /// A certificate speaks for us.
     package func renew(_ token: [UInt8], generation: UInt32) {}
+
+    package func heedThrottles() {}
+
+    package func takeLowered() -> Bool { false }
 
     package func retire() {
         exchange.retire(at: .now)

@@ -22,8 +22,12 @@ import Transport
     package private(set) var refusalsInARow = 0
     private var plan: GatewayPlan?
     private weak var owner: (any Owner)?
-    private var backOff = BackOff(first: .milliseconds(500), longest: .seconds(10))
-    private var dialling = 0
+    private var backOff = BackOff()
+    package private(set) var dialling = 0
+    /// As many as this are kept over HTTP/2 while there is something to send; a binary gateway gets more as they are needed.
+    private var wanted = 1
+    /// Of connections that are gone.
+    private var bytesBefore = 0
     private var rate = DialRate(connections: 1, life: .zero)
     private var experience: BinaryExperience?
     /// Of several binary connections, the one that is kept free of bulk: behind a bad token of a campaign a message would wait for
@@ -55,6 +59,33 @@ import Transport
     /// Pushes that all connections together allow to be open.
     package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
 
+    /// Connections that take pushes, and how many may be open on them.
+    package var living: (count: Int, limit: Int) {
+        var sum = (count: 0, limit: 0)
+        for connection in connections where !connection.isSpent {
+            sum.count += 1
+            sum.limit += connection.limit
+        }
+        return sum
+    }
+
+    /// Fewer connections take pushes, or are on their way, than are wanted.
+    package var isShort: Bool { living.count + dialling < wanted }
+
+    /// A connection sends less than its gateway allows, because that was in trouble.
+    package var isSlowed: Bool { connections.contains { $0.isSlowed } }
+
+    /// The gateway throttles several devices.
+    package func heedThrottles() {
+        for connection in connections { connection.heedThrottles() }
+    }
+
+    /// Whether the gateway has lowered the streams of a connection since the last call.
+    package func takeLowered() -> Bool { connections.reduce(false) { $1.takeLowered() || $0 } }
+
+    /// Bytes that were written on all connections so far.
+    package var bytesWritten: Int { connections.reduce(bytesBefore) { $0 + $1.bytesWritten } }
+
     /// The connection with the most room for a push of the lane; `nil` when none has any.
     package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
         guard let calm, !calm.isSpent, connections.contains(where: { $0 !== calm && !$0.isSpent }) else {
@@ -85,11 +116,13 @@ import Transport
         self.plan = plan
         rate = DialRate(connections: plan?.connections ?? 1, life: GatewayPlan.shortestLife)
         if case .binary(let settings)? = plan?.wire { experience = BinaryExperience(settings) }
+        wanted = plan?.connections ?? 1
         epoch += 1
         retireAll()
         // After the retirements: connections that never had an answer are no failures of the new plan.
         refusalsInARow = 0
-        backOff.succeeded()
+        let dial = plan?.dial ?? DialSettings()
+        backOff = BackOff(first: dial.firstPause, longest: dial.longestPause, jitter: dial.jitter)
         pause?.stop()
         (isPausing, hasFailed) = (false, false)
         dialling = 0
@@ -100,6 +133,18 @@ import Transport
         plan?.providerToken = token
         plan?.generation = generation
         for connection in connections { connection.renew(token, generation: generation) }
+    }
+
+    /// So many connections are wanted: those that are too many take no more pushes, and end when they are done.
+    package func keep(_ count: Int) {
+        wanted = count
+        let living = connections.filter { !$0.isSpent }
+        guard living.count > count else { return }
+        // Those with the least to do end soonest.
+        for connection in living.sorted(by: { $0.openStreams < $1.openStreams }).prefix(living.count - count)
+        {
+            connection.retire()
+        }
     }
 
     /// Retires every connection: the next ones start anew.
@@ -116,18 +161,24 @@ import Transport
 
     /// There is something to send: makes a connection if one is missing and not too many are on their way.
     package func needConnection() {
-        guard let plan, !isPausing, dialling < plan.dialsAtOnce else { return }
-        guard connections.count(where: { !$0.isSpent }) + dialling < plan.connections else { return }
-        let wait = rate.take(at: .now)
-        guard wait == .zero else { return pause(for: wait) }
-        dialling += 1
-        let epoch = epoch
-        Task { @Loop in await dial(plan, epoch: epoch) }
+        guard let plan else { return }
+        let most = plan.wire == .http2 ? min(wanted, plan.connections) : plan.connections
+        let atOnce = plan.dialsAtOnce(isProven: connections.contains { $0.isProven })
+        repeat {
+            guard !isPausing, dialling < atOnce, living.count + dialling < most else { return }
+            let wait = rate.take(at: .now)
+            guard wait == .zero else { return pause(for: wait) }
+            dialling += 1
+            let epoch = epoch
+            Task { @Loop in await dial(plan, epoch: epoch) }
+            // A binary gateway gets one more at a time: what it is needed for has to be found out.
+        } while plan.wire == .http2
     }
 
     /// The connection is closed.
     package func remove(_ connection: any GatewayConnection, reason: String) {
         connections.removeAll { $0 === connection }
+        bytesBefore += connection.bytesWritten
         // One that never had an answer counts like a failed dial: no gateway likes to be dialled in a loop.
         if connection.isProven {
             backOff.succeeded()
@@ -143,7 +194,7 @@ import Transport
         dials += 1
         let dial = Dial(
             .tcp(host: plan.host, port: plan.port), tls: plan.tls, serverName: plan.host, proxy: plan.proxy,
-            firstAddress: plan.firstAddress + dials, timeout: .seconds(10))
+            firstAddress: plan.firstAddress + dials, timeout: plan.dial.timeout)
         do {
             let stream = try await dial.connect()
             guard epoch == self.epoch, let owner else { return stream.close() }
@@ -169,7 +220,9 @@ import Transport
             connections.append(
                 APNsConnection(
                     over: stream, authority: plan.authority, providerToken: plan.providerToken,
-                    generation: plan.generation, requestTimeout: plan.requestTimeout, listener: owner))
+                    generation: plan.generation, requestTimeout: plan.requestTimeout,
+                    streams: plan.maxStreams,
+                    keepAlive: plan.keepAlive, listener: owner))
         case .binary(let settings):
             let experience = experience ?? BinaryExperience(settings)
             let connection = BinaryConnection(

@@ -17,6 +17,10 @@ package import PushModel
     var isSpent: Bool { get }
     /// Some answer has proved that the gateway takes our credentials.
     var isProven: Bool { get }
+    /// It sends less than the gateway allows, because the gateway was in trouble.
+    var isSlowed: Bool { get }
+    /// Bytes that it has written, without what TLS adds.
+    var bytesWritten: Int { get }
     /// It was ended by a TLS alert: the gateway does not like our certificate. TLS 1.3 says so after the
     /// handshake.
     var wasRefused: Bool { get }
@@ -29,6 +33,10 @@ package import PushModel
     ) -> Bool
     /// Uses another provider token from the next push on.
     func renew(_ token: [UInt8], generation: UInt32)
+    /// The gateway throttles several devices: what it throttled lately is trouble of its own.
+    func heedThrottles()
+    /// Whether the gateway has lowered the number of streams since the last call.
+    func takeLowered() -> Bool
     /// Takes no more pushes, awaits the answers that are due, and closes.
     func retire()
     /// Closes at once; what is open is settled as of unknown outcome.

@@ -1,3 +1,4 @@
+package import FarmPolicy
 package import TLS
 package import Transport
 
@@ -21,8 +22,15 @@ package struct GatewayPlan {
     package var generation: UInt32
     package var requestTimeout: Duration
     package var wire: Wire
-    /// Connections to keep while there is something to send.
+    /// Connections at most.
     package var connections: Int
+    /// How many there are in fact.
+    package var governor: GovernorSettings
+    /// Streams of a connection, whatever the gateway allows.
+    package var maxStreams = StreamBudget.usualCap
+    package var dial = DialSettings()
+    /// A connection on which nothing came for so long is asked whether it is still there; nil: it is not.
+    package var keepAlive: Duration? = .seconds(3600)
     /// Which of the gateway's addresses to try first; every worker has its own.
     package var firstAddress: Int
 
@@ -39,6 +47,7 @@ package struct GatewayPlan {
         self.requestTimeout = requestTimeout
         self.wire = wire
         self.connections = connections
+        governor = GovernorSettings(connections: connections)
         self.firstAddress = firstAddress
     }
 
@@ -56,7 +65,9 @@ package struct GatewayPlan {
     package static let shortestLife = Duration.milliseconds(400)
 
     /// Connections that may be on their way at a time.
-    var dialsAtOnce: Int { wire == .http2 ? 1 : 8 }
+    ///
+    /// - Parameter isProven: the gateway takes our credentials.
+    func dialsAtOnce(isProven: Bool) -> Int { wire == .http2 ? isProven ? 4 : 1 : 8 }
 
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host

@@ -52,6 +52,13 @@ class PushExchange {
         return settings
     }
 
+    /// Keeps to so many streams whatever the gateway allows, and asks an idle gateway after so long whether it lives; before the
+    /// first push.
+    func use(streams: Int, keepAlive: Duration?) {
+        budget.setCap(streams)
+        quiet.ask(whenIdleFor: keepAlive)
+    }
+
     /// Pushes that may be sent now.
     ///
     /// The session may know of less room than the budget: a stream that was answered early is still to close, and a session
@@ -65,6 +72,8 @@ class PushExchange {
     var openStreams: Int { budget.open }
     /// The most pushes that may be open at a time.
     var limit: Int { budget.limit }
+    /// It sends less than the gateway allows, because that was in trouble.
+    var isSlowed: Bool { budget.isSlowed }
     /// It takes no more pushes, though it may still settle some.
     var isSpent: Bool { isRetiring || isOver || budget.isSpent }
     /// Pushes whose answers are awaited.
@@ -110,6 +119,13 @@ class PushExchange {
         isRetiring = true
         finishIfDone(reason: "retired")
     }
+
+    // MARK: The gateway's trouble
+
+    /// Answers 429 are each device's own matter, unless they are several devices'.
+    func heedThrottles() { budget.heedThrottles() }
+
+    func takeLowered() -> Bool { budget.takeLowered() }
 
     // MARK: Bytes
 
@@ -236,12 +252,21 @@ class PushExchange {
         let body = AnswerBody(answer.body)
         let verdict = Verdict(status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp)
         if verdict.provesAuthentication { prove() }
+        note(verdict)
         settle(
             slot,
             .refused(
                 Refusal(
                     verdict: verdict, status: answer.status, retryAfter: answer.retryAfter,
                     generation: open.credentials(of: slot))))
+    }
+
+    private func note(_ verdict: Verdict) {
+        switch verdict {
+        case .serverTrouble: budget.troubled()
+        case .throttled: budget.throttled()
+        default: break
+        }
     }
 
     private func prove() {

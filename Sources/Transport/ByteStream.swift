@@ -66,6 +66,9 @@ package import TLS
         channel.withSession(body)
     }
 
+    /// Bytes that the socket, or TLS, has taken so far.
+    package private(set) var bytesWritten = 0
+
     /// Bytes appended and not yet taken by the socket.
     package var queuedBytes: Int { output.count }
 
@@ -212,7 +215,9 @@ package import TLS
             guard writes < Self.writesPerTurn || isClosing else { return setNeedsFlush() }
             writes += 1
             switch channel.write(descriptor, output.front) {
-            case .bytes(let count): output.consume(count)
+            case .bytes(let count):
+                output.consume(count)
+                bytesWritten += count
             case .wait: waitForRoom()
             case .end(let end): return finishAfterRest(end)
             }

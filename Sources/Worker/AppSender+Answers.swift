@@ -49,6 +49,7 @@ extension AppSender {
                 cause, status: refusal.status, reason: reason,
                 retryAfterMilliseconds: retryAfter.overflow ? .max : retryAfter.partialValue)
         }
+        note(refusal.verdict, of: batch, position)
         if case .serverTrouble = refusal.verdict {} else { breaker.answered() }
         if case .configurationWrong = refusal.verdict {} else { streak.other() }
         switch refusal.verdict {

@@ -32,6 +32,7 @@ import PushModel
     private var resumesWhenWhole = false
     let window: Window
     private(set) lazy var pool = ConnectionPool(owner: self)
+    private(set) lazy var governor = makeGovernor()
     var breaker = ServerBreaker()
     var streak = ConfigurationStreak()
     var random = SystemRandomNumberGenerator()
@@ -81,7 +82,9 @@ import PushModel
 
     // MARK: Orders
 
-    func follow(_ plan: GatewayPlan?, topic: String, environment: String = "") {
+    func follow(
+        _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits()
+    ) {
         if (topic, environment) != (self.topic, self.environment) {
             scopes = [:]
             scopeGeneration = plan?.generation ?? generation
@@ -92,6 +95,7 @@ import PushModel
             hasOneTopic = plan.wire != .http2
         }
         pool.follow(plan)
+        if let plan { governor.follow(plan, limits: limits) }
         if case .doubt = hold { hold = nil }
         schedule()
     }
@@ -217,7 +221,9 @@ import PushModel
 
     // MARK: Batches
 
-    private var limit: Int { min(max(pool.limit + pool.headroom, Self.leastWindow), mostWindow) }
+    private var limit: Int {
+        min(max(pool.limit + pool.headroom, Self.leastWindow), mostWindow, governor.worthHolding)
+    }
     var wantsBatches: Bool { hold == nil && context.mayStart && breakerAllows }
     /// A probe needs a push as well.
     private var breakerAllows: Bool {
@@ -268,20 +274,26 @@ import PushModel
 
     /// Sends what may be sent on what has room for it.
     private func feed() {
-        guard hold == nil, context.mayStart, context.solitude.lets(self) else { return }
         let now = ContinuousClock.now
+        guard hold == nil, context.mayStart, context.solitude.lets(self) else {
+            return governor.rests(at: now)
+        }
         var isProbe = false
         switch breaker.permit(at: now) {
         case .all: break
         case .probe: isProbe = true
         case .nothing(let until):
             if let until { timer.start(after: until - now) }
-            return
+            return governor.rests(at: now)
         }
-        while let batch = window.nextBatch(isAlone: isAlone),
+        let allowance = governor.allowance(at: now)
+        var left = allowance
+        while left > 0, let batch = window.nextBatch(isAlone: isAlone),
             let connection = pool.roomiest(for: batch.lane)
         {
-            let sent = send(from: batch, over: connection, atMost: isProbe ? 1 : connection.room, at: now)
+            let sent = send(
+                from: batch, over: connection, atMost: min(left, isProbe ? 1 : connection.room), at: now)
+            left -= sent
             if isProbe, sent > 0 {
                 breaker.probeSent()
                 break
@@ -289,9 +301,13 @@ import PushModel
             // The connection did not take what it had room for: never ask it again and again.
             guard sent > 0 || !batch.hasNext else { break }
         }
-        if window.nextBatch(isAlone: isAlone) != nil || window.careful != nil && pool.roomiest == nil {
+        let waits = window.nextBatch(isAlone: isAlone) != nil
+        if waits && left > 0 || window.careful != nil && pool.roomiest == nil
+            || left < allowance && pool.isShort
+        {
             pool.needConnection()
         }
+        governor.fed(allowance - left, waits: waits, isLimited: waits && left == 0, at: now)
     }
 
     private func send(

@@ -19,6 +19,30 @@ extension GatewayPlan {
             tls: try TLSContext(client: settings), providerToken: token, generation: generation,
             requestTimeout: .milliseconds(Int64(setup.requestTimeoutMilliseconds)), wire: wire,
             connections: Int(setup.connections), firstAddress: worker)
+        use(setup.use)
+    }
+}
+
+extension GatewayPlan {
+    private mutating func use(_ use: AppSetup.Use) {
+        governor.minConnections = min(Int(use.minConnections), connections)
+        governor.maxConnections = connections
+        governor.growsByItself = wire != .http2
+        governor.scale =
+            switch use.scale {
+            case .incremental(let step): .incremental(max(1, Int(step)))
+            case .exponential(let factor): .exponential(factor)
+            case .constant: .constant
+            }
+        governor.minSustain = .milliseconds(Int64(use.sustainMilliseconds))
+        governor.pollInterval = .milliseconds(Int64(max(1, use.pollMilliseconds)))
+        governor.settlePeriod = .milliseconds(Int64(use.settleMilliseconds))
+        if use.maxStreams > 0 { maxStreams = Int(use.maxStreams) }
+        dial.timeout = .milliseconds(Int64(use.dialMilliseconds))
+        dial.firstPause = .milliseconds(Int64(use.minBackOffMilliseconds))
+        dial.longestPause = .milliseconds(Int64(use.maxBackOffMilliseconds))
+        dial.jitter = min(1, use.backOffJitter)
+        keepAlive = use.keepAliveSeconds > 0 ? .seconds(Int64(use.keepAliveSeconds)) : nil
     }
 }
 

@@ -21,7 +21,8 @@ extension Window {
         if let search = searchCall() { return begin(search) }
         guard wantsMore, mode == .sending else { return nil }
         let credit = limit - exposure
-        guard credit >= Self.smallestCredit else { return nil }
+        // A slow app's whole limit may be less.
+        guard credit >= max(1, min(Self.smallestCredit, limit / 2)) else { return nil }
         // What is in hand goes first: it is older.
         guard !askForCredit(), !shards.isQuiet else { return nil }
         var request = Checkout(

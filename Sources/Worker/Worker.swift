@@ -146,7 +146,8 @@ import TLS
                 setup, token: setup.credentials == .providerToken ? token?.token : nil,
                 generation: token?.generation ?? setup.generation, worker: context.index)
             app.deadTokens.life = Int64(setup.suppressionSeconds)
-            app.follow(plan, topic: setup.topic, environment: setup.environment)
+            app.follow(
+                plan, topic: setup.topic, environment: setup.environment, limits: RateLimits(setup.use))
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
             tell(

@@ -19,6 +19,8 @@ import Logging
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
     var leaseClock = LeaseClock()
     let solitude = Solitude()
+    /// How busy the loop is.
+    var thread = ThreadTime()
 
     init(
         redis: RedisConnection, name: String, index: Int, log: Logger, tell: @escaping @Loop (Notice) -> Void

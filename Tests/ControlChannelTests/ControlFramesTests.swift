@@ -10,7 +10,15 @@ import Testing
         binary: AppSetup.Binary(
             command: 1, quietMilliseconds: 1500, endsWithSentinel: true, asksIfRead: false,
             window: 70_000),
-        proxyHost: "proxy", proxyPort: 3128, connections: 2, generation: 9)
+        proxyHost: "proxy", proxyPort: 3128, connections: 2,
+        use: {
+            var use = AppSetup.Use()
+            (use.minConnections, use.maxStreams, use.maxRate, use.maxBandwidth) = (2, 3, 0.5, 1e9)
+            (use.scale, use.backOffJitter, use.keepAliveSeconds) = (.exponential(1.5), 0.1, 7)
+            (use.sustainMilliseconds, use.pollMilliseconds, use.settleMilliseconds) = (1, 2, 3)
+            (use.dialMilliseconds, use.minBackOffMilliseconds, use.maxBackOffMilliseconds) = (4, 5, 6)
+            return use
+        }(), generation: 9)
 
     static let orders: [Order] = [
         .begin(redis: "redis://:secret@host/0", redisAuthority: [1], worker: "host-1-2", index: 1),

@@ -30,11 +30,11 @@ struct SampleFileTests {
         let text = try sample()
         let plain = try read(text)
         let hidden = try Regex(
-            #"^(\s*)# ((?:state_dir|workers|shards|accounts_kept|account_hours|log|gateway|request_timeout|max_job_bytes|max_tokens|max_backlog|max_inbox|suppression|connections):.*)$"#
+            #"^(\s*)# ((?:state_dir|workers|shards|accounts_kept|account_hours|log|gateway|request_timeout|max_job_bytes|max_tokens|max_backlog|max_inbox|suppression|min_conns|max_conns|scale|min_sustain|poll_interval|settle_period|dial_timeout|min_dial_back_off|max_dial_back_off|dial_back_off_jitter|keep_alive):.*)$"#
         )
         .anchorsMatchLineEndings()
         let shown = text.replacing(hidden) { "\($0[1].substring!)\($0[2].substring!)" }
-        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 14)
+        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 24)
         #expect(try read(shown) == plain)
     }
 }

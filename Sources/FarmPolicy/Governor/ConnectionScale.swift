@@ -157,8 +157,8 @@ package struct ConnectionScale: Hashable, Sendable {
 
     private mutating func grow(_ sample: GovernorSample, at now: Instant) -> Step? {
         guard !settings.growsByItself, trial == nil, wanted < settings.maxConnections else { return nil }
-        if sample.isBusy || sample.blocked < 0.25 || sample.troubles > 0 { blocked = Stretch() }
-        guard !sample.isBusy, sample.blocked >= 0.5, sample.troubles == 0 else { return nil }
+        if sample.isBusy || sample.isTroubled || sample.blocked < 0.25 { blocked = Stretch() }
+        guard !sample.isBusy, !sample.isTroubled, sample.blocked >= 0.5 else { return nil }
         if let heldUntil, now < heldUntil { return nil }
         blocked.add(sample)
         guard blocked.span >= settings.minSustain else { return nil }

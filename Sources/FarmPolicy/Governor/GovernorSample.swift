@@ -28,4 +28,7 @@ package struct GovernorSample: Hashable, Sendable {
     package init(span: Duration) { self.span = span }
 
     package var seconds: Double { span / .seconds(1) }
+
+    /// More of the answers were trouble than there always is.
+    var isTroubled: Bool { 50 * troubles > answers + troubles }
 }

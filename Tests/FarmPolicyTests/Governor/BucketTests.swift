@@ -51,7 +51,8 @@ struct BucketTests {
                 for last in first..<min(first + 60, sent.count) {
                     sum += sent[last].count
                     let seconds = (sent[last].at - sent[first].at) / .seconds(1)
-                    #expect(Double(sum) <= rate * seconds + max(1, rate / 20) + 0.001, "seed \(seed)")
+                    guard Double(sum) > rate * seconds + max(1, rate / 20) + 0.001 else { continue }
+                    Issue.record("seed \(seed): \(sum) in \(seconds) s")
                 }
             }
         }

@@ -66,7 +66,7 @@ struct GovernorTests {
         bench.look(100, isHeldBack: row == 0) {
             switch row {
             case 1: $0.isBusy = true
-            case 2: $0.troubles = 1
+            case 2: $0.troubles = 30
             case 3: $0.isSlowed = true
             case 4: $0.isStopped = true
             case 5: ($0.blocked, $0.limited) = (0, 1)

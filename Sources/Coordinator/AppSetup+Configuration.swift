@@ -1,0 +1,26 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+
+extension AppSetup.Use {
+    init(_ use: GatewayUse) {
+        self.init()
+        minConnections = UInt8(clamping: use.minConnections)
+        maxStreams = UInt16(clamping: use.maxStreams ?? 0)
+        (maxRate, maxBandwidth) = (use.maxRate ?? 0, use.maxBandwidth ?? 0)
+        scale =
+            switch use.scale {
+            case .incremental(let step): .incremental(UInt8(clamping: step))
+            case .exponential(let factor): .exponential(factor)
+            case .constant: .constant
+            }
+        sustainMilliseconds = UInt32(clamping: use.minSustain.milliseconds)
+        pollMilliseconds = UInt32(clamping: use.pollInterval.milliseconds)
+        settleMilliseconds = UInt32(clamping: use.settlePeriod.milliseconds)
+        dialMilliseconds = UInt32(clamping: use.dialTimeout.milliseconds)
+        minBackOffMilliseconds = UInt32(clamping: use.minDialBackOff.milliseconds)
+        maxBackOffMilliseconds = UInt32(clamping: use.maxDialBackOff.milliseconds)
+        backOffJitter = use.dialBackOffJitter
+        keepAliveSeconds = use.keepAlive.map { UInt32(clamping: $0.milliseconds / 1000) } ?? 0
+    }
+}

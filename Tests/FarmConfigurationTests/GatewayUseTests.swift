@@ -1,0 +1,153 @@
+import Testing
+
+@testable import FarmConfiguration
+
+/// How much is made of a gateway: connections, rates, dialling.
+struct GatewayUseTests {
+    private func use(_ lines: String..., gateway: String = "https://127.0.0.1:8443") throws
+        -> AppConfiguration
+    {
+        let isBinary = gateway.hasPrefix("tls:")
+        let credentials =
+            isBinary
+            ? "certificate: { file: /etc/push.p12 }"
+            : "key: { file: /etc/a.p8, id: ABC123DEFG, team: DEF123GHIJ }"
+        let text =
+            "apps:\n  demo:\n    topic: a.b\n    gateway: \(gateway)\n    \(credentials)\n"
+            + lines.map { "    \($0)\n" }.joined()
+        return try #require(try read(text).app(named: "demo"))
+    }
+
+    @Test func `every setting is read`() throws {
+        let app = try use(
+            "min_conns: 2", "max_conns: 5", "max_concurrent_streams: 100", "max_rate: 0.5",
+            "max_bandwidth: 10M",
+            "scale: exponential 1.5", "min_sustain: 3", "poll_interval: 0.1", "settle_period: 1.5",
+            "dial_timeout: 7", "min_dial_back_off: 2", "max_dial_back_off: 60", "dial_back_off_jitter: 10%",
+            "keep_alive: 36000")
+        var wanted = GatewayUse()
+        (wanted.minConnections, wanted.maxConnections, wanted.maxStreams) = (2, 5, 100)
+        (wanted.maxRate, wanted.maxBandwidth, wanted.scale) = (0.5, 10_000_000, .exponential(1.5))
+        wanted.minSustain = .seconds(3)
+        (wanted.pollInterval, wanted.settlePeriod) = (.milliseconds(100), .milliseconds(1500))
+        (wanted.dialTimeout, wanted.minDialBackOff) = (.seconds(7), .seconds(2))
+        (wanted.maxDialBackOff, wanted.dialBackOffJitter) = (.seconds(60), 0.1)
+        wanted.keepAlive = .seconds(36_000)
+        #expect(app.use == wanted && app.connections(workers: 9) == 5)
+    }
+
+    @Test(arguments: [
+        ("scale: incremental", GatewayUse.Scale.incremental(1)), ("scale: incremental 3", .incremental(3)),
+        ("scale: exponential", .exponential(2)), ("scale: constant", .constant),
+    ]) func scales(line: String, scale: GatewayUse.Scale) throws {
+        #expect(try use(line).use.scale == scale)
+    }
+
+    @Test func `connections is short for both`() throws {
+        let app = try use("connections: 3")
+        #expect(
+            (app.use.minConnections, app.use.maxConnections) == (3, 3) && app.connections(workers: 2) == 3)
+        let plain = try use()
+        #expect((plain.use.minConnections, plain.use.maxConnections) == (1, 8) && plain.connections == nil)
+        // More than the default at most are wanted: so there may be as many.
+        let many = try use("min_conns: 20").use
+        #expect((many.minConnections, many.maxConnections) == (20, 20))
+    }
+
+    @Test func `a binary gateway has its own number, and rates`() throws {
+        let plain = try use(gateway: "tls://127.0.0.1:2195")
+        #expect(plain.connections(workers: 2) == 28 && plain.use.minConnections == 1)
+        let tuned = try use("max_conns: 4", "max_rate: 10", gateway: "tls://127.0.0.1:2195")
+        #expect(tuned.connections(workers: 2) == 4 && tuned.use.maxRate == 10)
+        let fixed = try use("connections: 4", gateway: "tls://127.0.0.1:2195")
+        #expect(fixed.connections(workers: 2) == 4 && fixed.use.minConnections == 1)
+    }
+
+    @Test func `keep_alive may be never`() throws {
+        #expect(try use("keep_alive: 0").use.keepAlive == nil)
+    }
+
+    @Test(arguments: [
+        (
+            ["connections: 2", "min_conns: 1"],
+            "connections: there is min_conns too; connections is short for min_conns and max_conns"
+        ),
+        (
+            ["connections: 2", "max_conns: 4"],
+            "connections: there is max_conns too; connections is short for min_conns and max_conns"
+        ),
+        (["min_conns: 9", "max_conns: 3"], "min_conns: is 9, and max_conns is 3"),
+        (["max_conns: 65"], "max_conns: expected a whole number from 1 to 64, found 65"),
+        (
+            ["max_concurrent_streams: 0"],
+            "max_concurrent_streams: expected a whole number from 1 to 2000, found 0"
+        ),
+        (["max_rate: 0"], "max_rate: expected pushes a second, 0.001 to 10000000, found \"0\""),
+        (["max_rate: -1"], "max_rate: expected pushes a second, 0.001 to 10000000, found \"-1\""),
+        (["max_rate: 1e3"], "max_rate: expected pushes a second, 0.001 to 10000000, found \"1e3\""),
+        (
+            ["max_bandwidth: 10T"],
+            "max_bandwidth: expected bits a second from 1k to 1000G, such as 500k, 10M or 1G, found \"10T\""
+        ),
+        (
+            ["scale: linear"],
+            "scale: expected incremental N, exponential F with F above 1, or constant, found \"linear\""
+        ),
+        (
+            ["scale: exponential 1"],
+            "scale: expected incremental N, exponential F with F above 1, or constant, found \"exponential 1\""
+        ),
+        (
+            ["scale: incremental 1 2"],
+            "scale: expected incremental N, exponential F with F above 1, or constant, found \"incremental 1 2\""
+        ),
+        (
+            ["scale: constant 1"],
+            "scale: expected incremental N, exponential F with F above 1, or constant, found \"constant 1\""
+        ),
+        (["poll_interval: 0.01"], "poll_interval: expected at least 0.02 seconds"),
+        (
+            ["poll_interval: 3"],
+            "poll_interval: is longer than min_sustain, which has to hold several of them"
+        ),
+        (
+            ["min_dial_back_off: 20", "max_dial_back_off: 10"],
+            "min_dial_back_off: min_dial_back_off is longer than max_dial_back_off"
+        ),
+        (["max_dial_back_off: 0.1"], "max_dial_back_off: min_dial_back_off is longer than max_dial_back_off"),
+        (
+            ["dial_back_off_jitter: 2"],
+            "dial_back_off_jitter: expected the random part of a pause, 0 to 1 or 0% to 100%"
+        ),
+        (
+            ["keep_alive: 5"],
+            "keep_alive: expected at least 10 seconds, or 0 for never: gateways end connections that ask too often"
+        ),
+        (["max_rates: 5"], "max_rates: unknown key; did you mean max_rate?"),
+        (["min_con: 5"], "min_con: unknown key; did you mean min_conns?"),
+    ]) func `mistakes name their key`(lines: [String], message: String) throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            switch lines.count {
+            case 1: try use(lines[0])
+            default: try use(lines[0], lines[1])
+            }
+        }
+        #expect(error.description.hasSuffix("apps.demo." + message), "\(error)")
+        #expect(error.place == .file("etc/farm.yaml", line: lines.count == 1 ? 6 : error.place?.line ?? 0))
+    }
+
+    @Test(arguments: ["keep_alive: 60", "max_concurrent_streams: 10"])
+    func `what only HTTP/2 has is refused for a binary gateway`(line: String) throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try use(line, gateway: "tls://127.0.0.1:2195")
+        }
+        #expect(
+            error.description.hasSuffix("belongs to HTTP/2, and the gateway is tls://host:port"), "\(error)")
+    }
+}
+
+extension ConfigurationError.Place {
+    fileprivate var line: Int? {
+        if case .file(_, let line) = self { line } else { nil }
+    }
+}

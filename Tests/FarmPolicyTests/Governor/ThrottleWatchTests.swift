@@ -1,0 +1,34 @@
+import FarmPolicy
+import Testing
+
+struct ThrottleWatchTests {
+    private let start = ContinuousClock.now
+
+    @Test func `one device may be throttled as often as it likes`() {
+        var watch = ThrottleWatch()
+        var others = 0
+        for tick in 0..<100 {
+            for _ in 0..<50 { watch.throttled(UInt64(tick % 2)) }
+            let (troubles, more) = watch.take(at: start + .milliseconds(200 * tick))
+            #expect(troubles == 0)
+            others += more
+        }
+        #expect(others >= 4500)
+    }
+
+    @Test func `several devices are trouble, all of it`() {
+        var watch = ThrottleWatch()
+        watch.throttled(1)
+        watch.throttled(2)
+        #expect(watch.take(at: start) == (0, 0))
+        for _ in 0..<5 { watch.throttled(3) }
+        #expect(watch.take(at: start + .milliseconds(200)) == (7, 0))
+        // It goes on as it was for a while.
+        watch.throttled(3)
+        #expect(watch.take(at: start + .milliseconds(400)) == (1, 0))
+        #expect(watch.take(at: start + .seconds(5)) == (0, 0))
+        watch.throttled(3)
+        #expect(watch.take(at: start + .seconds(6)) == (0, 0))
+        #expect(watch.take(at: start + .seconds(9)) == (0, 1))
+    }
+}
