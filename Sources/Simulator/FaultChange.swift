@@ -9,6 +9,7 @@ package enum FaultChange: Hashable, Sendable {
     case silence(Faults.Loss)
     case cut(every: Int?)
     case phase(Faults.Phase?)
+    case rate(Int?)
     case closeNew(until: Int64)
     /// On one address, or on all.
     case binary(BinaryFaultChange, at: String?)
@@ -24,6 +25,7 @@ package enum FaultChange: Hashable, Sendable {
         case "silence": self = .silence(isOff ? Faults.Loss() : try Self.loss(&words))
         case "cut": self = .cut(every: isOff ? nil : try words.count(in: 1...Int(Int32.max)))
         case "answer": self = .phase(isOff ? nil : try Self.phase(&words, now: now))
+        case "rate": self = .rate(isOff ? nil : try words.count(in: 0...Int(Int32.max)))
         case "expired-token":
             let reply = Reply(.expiredProviderToken)
             self = .phase(isOff ? nil : Faults.Phase(reply: reply, share: 1, until: now + (try words.time())))
@@ -44,6 +46,7 @@ package enum FaultChange: Hashable, Sendable {
         case .silence(let loss): faults.silence = loss
         case .cut(let every): faults.cutEvery = every
         case .phase(let phase): faults.phase = phase
+        case .rate(let rate): faults.rate = rate
         case .closeNew(let until): faults.closesNewUntil = until
         case .binary(let change, let address): faults.binary.apply(change, at: address)
         case .feedback(let change): change.apply(to: &faults.feedback)

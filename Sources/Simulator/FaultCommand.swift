@@ -28,6 +28,7 @@ package enum FaultCommand: Hashable, Sendable {
         silence SHARE [processed] | off                      no answer at all
         cut N | now | off                                    TCP reset after N requests, or now
         answer STATUS [TIME] [reason=WORD] [share=SHARE] [retry-after=SECONDS] | off
+        rate N | off                                         429 above N pushes a second, over all devices
         expired-token TIME | off                             403 ExpiredProviderToken for a while
         close-new TIME | on | off                            close connections right after the handshake
         streams N                                            MAX_CONCURRENT_STREAMS, at once

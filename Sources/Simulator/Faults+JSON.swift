@@ -23,6 +23,7 @@ extension Faults {
             let until = phase.until == .max ? "" : ",\"until\":\(phase.until)"
             add("answer", "{\"status\":\(phase.reply.status)\(reason),\"share\":\(phase.share)\(until)}")
         }
+        if let rate { add("rate", rate) }
         if closesNewUntil > 0 {
             add("close_new", closesNewUntil == .max ? "true" : "{\"until\":\(closesNewUntil)}")
         }

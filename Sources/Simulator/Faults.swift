@@ -35,6 +35,8 @@ package struct Faults: Hashable, Sendable {
     /// A TCP reset of a connection after so many requests.
     package var cutEvery: Int?
     package var phase: Phase?
+    /// Pushes a second to all devices together, above which each gets 429.
+    package var rate: Int?
     /// Connections are closed right after the handshake until then, milliseconds since 1970.
     package var closesNewUntil: Int64 = 0
 

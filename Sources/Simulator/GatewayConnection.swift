@@ -120,6 +120,7 @@ import Transport
 
     private func verdict(of request: Request) -> PushJudge.Verdict {
         if let reply = gateway.faults.imposed(at: gateway.now, &gateway.random) { return .reply(reply) }
+        if gateway.isTooMany() { return .reply(Reply(.tooManyRequests)) }
         return gateway.judge.judge(request, now: gateway.now) {
             let outcome = credentials.check(
                 request.value(.authorization), keys: &gateway.keys, now: gateway.now / 1000)

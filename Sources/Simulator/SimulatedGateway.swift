@@ -16,6 +16,7 @@ import Transport
 
     var random: RandomSource
     var judge: PushJudge
+    private var throttle = OverallThrottle()
     var keys: KeyRing
     let writer: AnswerWriter
     /// Milliseconds since 1970, read once for all requests that come with one piece.
@@ -206,6 +207,12 @@ import Transport
     // MARK: Ledger, clock, waiting answers
 
     func readClock() { now = WallClock.milliseconds }
+
+    /// This push is one too many for this second, whatever its device.
+    func isTooMany() -> Bool {
+        guard let rate = faults.rate else { return false }
+        return throttle.exceeds(rate, now: now)
+    }
 
     func flushLedger() { ledger?.ledger.flush() }
 

@@ -181,6 +181,22 @@ import Testing
         }
     }
 
+    @Test func `all devices together are throttled above a rate`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("rate 20")
+            let start = ContinuousClock.now
+            var endings: [TestClient.Ending] = []
+            for round in 0..<4 { endings += try await client.pushes(50, token: "a\(round)b\(round)") }
+            let accepted = endings.count { $0 == .answer(200) }
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            #expect(accepted >= 2 && Double(accepted) <= 20 * seconds + 3)
+            #expect(endings.count { $0 == .answer(429, "TooManyRequests") } == 200 - accepted)
+            _ = try await test.control("rate off")
+            #expect(try await client.push() == .answer(200))
+        }
+    }
+
     @Test func `one token is throttled above its rate`() async throws {
         try await TestGateway.run(.with { $0.pushesPerTokenAndSecond = 2 }) { test in
             let client = try await test.connectAndStart()
