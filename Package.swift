@@ -271,7 +271,8 @@ let package = Package(
             name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/FarmBenchProgram",
             swiftSettings: strict),
         .testTarget(
-            name: "FarmBenchTests", dependencies: ["FarmBench", "BenchKit", "farm-bench", "pushfarm"],
+            name: "FarmBenchTests",
+            dependencies: ["FarmBench", "BenchKit", "FarmHarness", "farm-bench", "pushfarm"],
             swiftSettings: strict),
         // The experiments of the days of the binary interface, with the senders of that time and with the farm.
         .target(

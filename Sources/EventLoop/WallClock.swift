@@ -10,14 +10,17 @@ package enum WallClock {
     package static var seconds: Int64 { milliseconds / 1000 }
 
     /// Milliseconds since 1970.
-    package static var milliseconds: Int64 {
+    package static var milliseconds: Int64 { microseconds / 1000 }
+
+    /// Microseconds since 1970.
+    package static var microseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        let milliseconds = Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
         #if FAILPOINTS
-            return milliseconds + ClockJump.now
+            return microseconds + ClockJump.now * 1000
         #else
-            return milliseconds
+            return microseconds
         #endif
     }
 }

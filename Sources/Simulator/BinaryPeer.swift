@@ -130,7 +130,8 @@ import Transport
             topic.withUnsafeBytes { topic in
                 ledger.note(
                     Ledger.Frame(
-                        time: gateway.now, connection: number, number: course.last.number, command: command,
+                        moment: gateway.moment, connection: number, number: course.last.number,
+                        command: command,
                         identifier: identifier, push: push, topic: topic, outcome: outcome, warning: warning))
             }
         }

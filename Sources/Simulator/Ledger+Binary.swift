@@ -3,8 +3,8 @@ import APNs
 /// A frame of the binary interface in the ledger.
 extension Ledger {
     struct Frame {
-        /// Milliseconds since 1970.
-        var time: Int64
+        /// Microseconds since 1970.
+        var moment: Int64
         var connection: Int64
         var number: Int
         /// The frame's first byte.
@@ -23,7 +23,8 @@ extension Ledger {
 
     mutating func note(_ frame: Frame) {
         begin(frame.size)
-        put("time", frame.time, isFirst: true)
+        put("time", frame.moment / 1000, isFirst: true)
+        put("time_us", frame.moment)
         put("connection", frame.connection)
         put("frame", Int64(frame.number))
         put("command", Int64(frame.command))

@@ -14,8 +14,8 @@ import TLS
 struct Ledger: ~Copyable {
     /// What is noted of one request. Bytes as they came, nil if absent.
     struct Entry {
-        /// Milliseconds since 1970.
-        var time: Int64
+        /// Microseconds since 1970.
+        var moment: Int64
         var connection: Int64
         var stream: Int32
         /// The one that was answered.
@@ -65,7 +65,9 @@ struct Ledger: ~Copyable {
     mutating func note(_ entry: Entry) {
         begin(entry.size)
         text.put("{\"time\":")
-        text.put(entry.time)
+        text.put(entry.moment / 1000)
+        text.put(",\"time_us\":")
+        text.put(entry.moment)
         text.put(",\"connection\":")
         text.put(entry.connection)
         text.put(",\"stream\":")

@@ -19,8 +19,10 @@ import Transport
     private var throttle = OverallThrottle()
     var keys: KeyRing
     let writer: AnswerWriter
-    /// Milliseconds since 1970, read once for all requests that come with one piece.
-    private(set) var now = WallClock.milliseconds
+    /// Microseconds since 1970, read once for all requests that come with one piece.
+    private(set) var moment = WallClock.microseconds
+    /// The same in milliseconds.
+    var now: Int64 { moment / 1000 }
     private let log: Logger
     private var ledger: LedgerHolder?
     private var payloads = PayloadCheck()
@@ -206,7 +208,7 @@ import Transport
 
     // MARK: Ledger, clock, waiting answers
 
-    func readClock() { now = WallClock.milliseconds }
+    func readClock() { moment = WallClock.microseconds }
 
     /// This push is one too many for this second, whatever its device.
     func isTooMany() -> Bool {
@@ -237,7 +239,7 @@ import Transport
         guard let ledger else { return }
         ledger.ledger.note(
             Ledger.Entry(
-                time: now, connection: connection, stream: request.stream, id: id, token: token,
+                moment: moment, connection: connection, stream: request.stream, id: id, token: token,
                 topic: request.value(.topic), pushType: request.value(.pushType),
                 priority: request.value(.priority), expiration: request.value(.expiration),
                 collapseID: request.value(.collapseID), body: request.body, status: status, reason: reason,

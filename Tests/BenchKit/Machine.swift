@@ -29,8 +29,13 @@ package enum Machine {
     /// The first line that a program says of its version.
     package static func version(_ program: String, _ arguments: String...) async throws -> String {
         let folder = try TestFolder()
-        let child = try Child("version", program, arguments, in: folder.path)
-        _ = try await child.wait()
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        // A shell looks for the program where we would.
+        let child = try Child(
+            "version", "/bin/sh", ["-c", "exec \"$@\"", "sh", program] + arguments,
+            environment: ["PATH": path],
+            in: folder.path)
+        guard try await child.wait() == .exited(0) else { return "unknown" }
         let said = child.output.isEmpty ? child.error : child.output
         return String(said.split(separator: "\n").first ?? "unknown")
     }

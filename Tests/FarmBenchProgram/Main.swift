@@ -23,12 +23,11 @@ enum Main {
         if words.has("quick") { (plan.rounds, plan.divisor) = (1, 100) }
         let command = (["farm-bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
         let setting = try await FarmBench.setting(cores, command: command)
-        for line in setting.lines { say(line) }
-        let findings = try await FarmBench(cases, plan, cores, say: say).run()
-        for finding in findings { say("\n" + BenchTable.text(finding)) }
-        let bad = findings.filter { !$0.isGood }.map(\.key)
-        say("\n" + (bad.isEmpty ? "every bar is met" : "MISSED in \(bad.joined(separator: ", "))"))
-        exit(bad.isEmpty ? 0 : 1)
+        let report = BenchReport(setting, try await FarmBench(cases, plan, cores, say: say).run())
+        try report.write(to: folder)
+        say("\n" + report.text)
+        say("figures, table and picture: \(folder)/bench.json, bench.txt, bench.svg")
+        exit(report.missed.isEmpty ? 0 : 1)
     }
 
     private static func say(_ line: String) {

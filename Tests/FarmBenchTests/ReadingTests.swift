@@ -23,7 +23,7 @@ struct ReadingTests {
         let before = CoreUse(of: [1, 2], in: Self.stat(worked: 0))
         let after = CoreUse(of: [1, 2], in: Self.stat(worked: 100))
         // Core 1 worked one second of four, core 2 all of four.
-        #expect(after.share(since: before) == 5.0 / 8)
+        #expect(after.share(of: 3, since: before) == 3.0 / 8)
         #expect(after.company(since: before, ours: 3) == 2.0 / 8)
         #expect(after.company(since: before, ours: 5.2) == 0 && after.company(since: after, ours: 0) == 0)
     }

@@ -5,6 +5,8 @@ package protocol BenchCase: Sendable {
     var measures: [Measure] { get }
     /// What does not change from round to round is measured once.
     var isOnce: Bool { get }
+    /// It looks in a rehearsal whether every token has come once.
+    var isRehearsed: Bool { get }
 
     /// - Parameter number: counted from 0.
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round
@@ -12,12 +14,14 @@ package protocol BenchCase: Sendable {
 
 extension BenchCase {
     package var isOnce: Bool { false }
+    package var isRehearsed: Bool { false }
 }
 
 /// All there are.
 package enum BenchCases {
     package static let all: [any BenchCase] = [
-        Throughput.worker, Throughput.farm, Throughput.singles, Throughput.payloads,
+        Throughput.worker, Throughput.farm, Throughput.singles, Throughput.payloads, IdleLatency(),
+        UrgentLatency(), SlowGateway.connections, Memory(), SlowGateway.workers,
     ]
 
     /// - Parameter keys: none is all.

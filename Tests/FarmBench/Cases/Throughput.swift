@@ -6,6 +6,7 @@ struct Throughput: BenchCase {
     let key: String
     let title: String
     let measures: [Measure]
+    let isRehearsed = true
     var workers = 2
     let pushes: Int
     let jobSize: Int

@@ -11,10 +11,11 @@ package struct BenchAccount: Hashable {
 
     /// - Parameter fields: state, accepted, delivered, maybe duplicated and finished at, as Redis has them.
     package mutating func add(_ fields: [String]) {
-        guard fields.count == 5, fields[0] == "finished" else {
+        guard fields.count == 5 else {
             unfinished += 1
             return
         }
+        if fields[0] != "finished" { unfinished += 1 }
         accepted += Int(fields[1]) ?? 0
         delivered += Int(fields[2]) ?? 0
         maybeDuplicated += Int(fields[3]) ?? 0

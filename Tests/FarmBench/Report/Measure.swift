@@ -10,11 +10,11 @@ package struct Measure: Sendable {
     var referenceTitle = "h2load"
     /// A figure without a bar only tells.
     var bar: Bar?
-    /// The name of the share of its cores that was in use: where they were full, the bar is for other machines.
+    /// The name of the share of the cores that it used itself: where they were full, the bar is for other machines.
     var fullness: String?
 
-    /// From here on cores count as full.
-    package static let full = 0.95
+    /// From here on cores count as full: the rest is the kernel's, in nobody's name.
+    package static let full = 0.9
 
     package init(
         _ title: String, _ unit: String, _ value: String, beside reference: String? = nil,

@@ -6,7 +6,7 @@ extension BenchFarm {
         /// Milliseconds since 1970 by Redis's clock.
         let startedAt: Double
         let use: Use
-        /// Share of the cores in which they were busy, and that others had.
+        /// Shares of the cores that all of these processes had, and that others had.
         let fullness: Double
         let company: Double
     }
@@ -18,7 +18,7 @@ extension BenchFarm {
         let used = use() - before
         let now = CoreUse.now(of: cores)
         return Run(
-            startedAt: startedAt, use: used, fullness: now.share(since: cpu),
+            startedAt: startedAt, use: used, fullness: now.share(of: used.all, since: cpu),
             company: now.company(since: cpu, ours: used.all))
     }
 }

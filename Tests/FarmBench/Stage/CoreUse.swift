@@ -26,10 +26,10 @@ package struct CoreUse: Sendable, Hashable {
         return CoreUse(of: cores.numbers, in: String(decoding: text, as: UTF8.self))
     }
 
-    /// Share of the time since `before` in which they worked.
-    package func share(since before: CoreUse) -> Double {
-        let (worked, rested) = (busy - before.busy, idle - before.idle)
-        return worked + rested > 0 ? worked / (worked + rested) : 0
+    /// What share of the time since `before` so many seconds are.
+    package func share(of seconds: Double, since before: CoreUse) -> Double {
+        let all = busy - before.busy + idle - before.idle
+        return all > 0 ? seconds / all : 0
     }
 
     /// Share of the time since `before` that others had, when so many seconds of it were ours.

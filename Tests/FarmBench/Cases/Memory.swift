@@ -1,0 +1,93 @@
+import FarmHarness
+import Foundation
+
+/// What a large backlog takes: in Redis a token, and in the farm nothing.
+struct Memory: BenchCase {
+    let key = "memory"
+    let title = "a backlog of 10,000,000 tokens in jobs of 1,000, two workers; the greatest so far"
+    let isOnce = true
+    let measures = [
+        Measure("worker", "MB", "worker", bar: .atMost(20)),
+        Measure("coordinator", "MB", "coordinator", bar: .atMost(40)),
+        Measure("intake", "MB", "intake"),
+        Measure("Redis, bytes a token", "B", "redis", bar: .atMost(80)),
+    ]
+
+    private static let backlog = 10_000_000
+    private static let piece = 250_000
+
+    func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round {
+        let folder = try TestFolder()
+        // It works all the time, but gets through very little.
+        let gateway = try await Gateway(
+            in: folder.path, faults: ["latency 500ms"],
+            options: ["--no-first-stream-limit", "--streams", "50"], hasLedger: false)
+        let farm = try await BenchFarm.start(
+            BenchFarm.Options(
+                app: ["max_backlog: 20000000"], logFile: "\(plan.folder)/\(key)-\(number).log"), gateway,
+            in: folder.path)
+        let pushes = plan.pushes(Self.backlog)
+        var (ids, pushed) = ([String](), 0)
+        var round = Round()
+        let run = try await farm.measure(cores) {
+            while pushed < pushes {
+                let count = min(Self.piece, pushes - pushed)
+                let jobs = PreparedJobs("b\(pushed)", pushes: count, jobSize: 1_000, first: pushed)
+                try farm.push(jobs)
+                ids += jobs.ids
+                pushed += count
+            }
+            try await eventually("all is taken in", within: .seconds(300)) {
+                try farm.client.run("LLEN", "pushfarm:demo").integer == 0
+                    && farm.client.run("LLEN", "{pushfarm:demo}:taken").integer == 0
+            }
+            // Clients' buffers are given back within a second or two.
+            try await Task.sleep(for: .seconds(2))
+            // It goes on meanwhile, so what is delivered lies between the two.
+            let before = try farm.open()
+            let account = try farm.account(of: ids)
+            let after = try farm.open()
+            if account.accepted != pushes || !(pushes - before...pushes - after).contains(account.delivered) {
+                round.broken.append(
+                    "\(pushes) pushes, \(account.accepted) accepted, \(account.delivered) delivered, \(after) open"
+                )
+            }
+            round["redis"] = try farm.usedMemory() / Double(pushes)
+            // And now at full speed.
+            try gateway.tell("latency off")
+            try gateway.tell("streams 1000")
+            let start = try gateway.counter("accepted")
+            try await eventually("it goes on") {
+                try gateway.counter("accepted") >= min(pushes, start + plan.pushes(200_000))
+            }
+        }
+        round.company = run.company
+        round["worker"] = farm.processes.workers.map(Self.peak).max()
+        round["coordinator"] = Self.peak(farm.coordinatorID)
+        round["intake"] = Self.peak(farm.processes.intake)
+        round.broken += try await farm.end()
+        return round
+    }
+
+    /// The greatest resident memory of a process, in MB.
+    private static func peak(_ pid: pid_t) -> Double {
+        let text = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()
+        let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first {
+            $0.hasPrefix("VmHWM:")
+        }
+        let words = line?.split(whereSeparator: \.isWhitespace) ?? []
+        return words.count > 1 ? (Double(words[1]) ?? 0) / 1_024 : 0
+    }
+}
+
+extension BenchFarm {
+    /// Bytes of Redis's data and buffers.
+    func usedMemory() throws -> Double {
+        let text = try client.run("INFO", "memory").text ?? ""
+        let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
+        guard let bytes = line.flatMap({ Double($0.dropFirst("used_memory:".count)) }) else {
+            throw Overdue(description: "Redis does not tell its memory")
+        }
+        return bytes
+    }
+}

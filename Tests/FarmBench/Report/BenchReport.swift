@@ -1,0 +1,29 @@
+import Foundation
+
+/// All of a run, as it is kept.
+package struct BenchReport: Codable, Sendable, Hashable {
+    package let setting: Setting
+    package let findings: [Finding]
+
+    package init(_ setting: Setting, _ findings: [Finding]) {
+        (self.setting, self.findings) = (setting, findings)
+    }
+
+    /// Writes `bench.json`, `bench.txt` and `bench.svg`.
+    package func write(to folder: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(self).write(to: URL(fileURLWithPath: folder + "/bench.json"))
+        try text.write(toFile: folder + "/bench.txt", atomically: true, encoding: .utf8)
+        try BenchPicture(findings, setting).svg
+            .write(toFile: folder + "/bench.svg", atomically: true, encoding: .utf8)
+    }
+
+    package var missed: [String] { findings.filter { !$0.isGood }.map(\.key) }
+
+    package var text: String {
+        let verdict = missed.isEmpty ? "every bar is met" : "MISSED in \(missed.joined(separator: ", "))"
+        let parts = [setting.lines.joined(separator: "\n")] + findings.map(BenchTable.text) + [verdict]
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+}

@@ -1,0 +1,12 @@
+/// Another client of APNs, as it was measured elsewhere on such a machine: one connection.
+package struct Peer: Sendable {
+    package let name: String
+    /// Of the processor, a push.
+    package let microseconds: Double
+
+    package static let all = [
+        Peer(name: "go-apns", microseconds: 57), Peer(name: "apns2", microseconds: 66),
+        Peer(name: "Pushy", microseconds: 77), Peer(name: "APNSwift", microseconds: 218),
+        Peer(name: "aioapns", microseconds: 560),
+    ]
+}
