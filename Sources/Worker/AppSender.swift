@@ -288,12 +288,17 @@ import PushModel
         }
         let allowance = governor.allowance(at: now)
         var left = allowance
-        while left > 0, let batch = window.nextBatch(isAlone: isAlone),
-            let connection = pool.roomiest(for: batch.lane)
-        {
-            let sent = send(
-                from: batch, over: connection, atMost: min(left, isProbe ? 1 : connection.room), at: now)
+        var isBulkFull = false
+        while left > 0, let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) {
+            guard let connection = pool.roomiest(for: batch.lane) else {
+                guard batch.lane == .bulk, !isBulkFull else { break }
+                isBulkFull = true
+                continue
+            }
+            let room = min(left, most, isProbe ? 1 : connection.room)
+            let sent = send(from: batch, over: connection, atMost: room, at: now)
             left -= sent
+            window.sent(sent, of: batch)
             if isProbe, sent > 0 {
                 breaker.probeSent()
                 break

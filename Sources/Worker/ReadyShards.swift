@@ -1,4 +1,5 @@
 import FarmStore
+import PushModel
 
 /// The shards of an app that this worker serves, those that were withdrawn and are not yet empty, and which of them may
 /// have batches.
@@ -6,9 +7,14 @@ final class ReadyShards {
     private(set) var tokens: [Int: FenceToken] = [:]
     /// Withdrawn shards of which something is still in hand, with the tokens they had.
     private(set) var leaving: [Int: FenceToken] = [:]
-    private var rung: Set<Int> = []
-    /// Where the next checkout begins, so that every shard has its turn.
-    private var turn = 0
+    private var rung = PerLane(high: Set<Int>(), bulk: Set<Int>())
+    /// Where the next checkout begins, of all lanes or of high alone, so that every shard has its turn.
+    private var turn = (all: 0, high: 0)
+
+    private struct PerLane {
+        var high: Set<Int>
+        var bulk: Set<Int>
+    }
 
     /// From now on these are served; the others are withdrawn.
     func assign(_ tokens: [Int: FenceToken]) {
@@ -24,21 +30,30 @@ final class ReadyShards {
     /// Nothing of a withdrawn shard is in hand any more.
     func released(_ shard: Int) { leaving[shard] = nil }
 
-    func ring(_ shards: some Sequence<Int>) {
-        for shard in shards where tokens[shard] != nil { rung.insert(shard) }
+    /// There may be batches in the shards, of one lane if it is named.
+    func ring(_ shards: some Sequence<Int>, of lane: Lane? = nil) {
+        for shard in shards where tokens[shard] != nil {
+            if lane != .bulk { rung.high.insert(shard) }
+            if lane != .high { rung.bulk.insert(shard) }
+        }
     }
 
-    func ringAll() { rung = Set(tokens.keys) }
+    func ringAll() { rung = PerLane(high: Set(tokens.keys), bulk: Set(tokens.keys)) }
 
-    var isQuiet: Bool { rung.isEmpty }
+    func isQuiet(highOnly: Bool) -> Bool { rung.high.isEmpty && (highOnly || rung.bulk.isEmpty) }
 
     /// Some shards that may have batches, the longest waiting first; they are quiet until rung again.
-    func take(atMost count: Int) -> [(number: Int, token: FenceToken)] {
-        let order = rung.sorted()
-        let start = order.firstIndex { $0 >= turn } ?? 0
+    func take(atMost count: Int, highOnly: Bool) -> [(number: Int, token: FenceToken)] {
+        let order = (highOnly ? rung.high : rung.high.union(rung.bulk)).sorted()
+        let begin = highOnly ? turn.high : turn.all
+        let start = order.firstIndex { $0 >= begin } ?? 0
         let chosen = (0..<min(count, order.count)).map { order[(start + $0) % order.count] }
-        for shard in chosen { rung.remove(shard) }
-        turn = (chosen.last ?? -1) + 1
+        for shard in chosen {
+            rung.high.remove(shard)
+            if !highOnly { rung.bulk.remove(shard) }
+        }
+        let end = (chosen.last ?? -1) + 1
+        if highOnly { turn.high = end } else { turn.all = end }
         return chosen.compactMap { shard in tokens[shard].map { (shard, $0) } }
     }
 }

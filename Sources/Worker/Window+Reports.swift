@@ -35,7 +35,7 @@ extension Window {
     func report(_ batch: HeldBatch) {
         guard !batch.isReporting, batch.standing != .goingBack else { return }
         let report = batch.beginReport(&builder)
-        let free = limit - exposure + batch.reporting + batch.asked
+        let free = room(for: batch.lane) + batch.reporting + batch.asked
         let wanted =
             mode == .sending && batch.maySend && (batch.isCareful || !yields)
             ? batch.wanted(room: max(0, free)) : batch.granted

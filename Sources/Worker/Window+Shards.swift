@@ -6,7 +6,7 @@ extension Window {
     /// Shards asked in one call, and batches taken at most: what keeps the script short.
     private static let shardsPerCall = 16
     private static let batchesPerCall = 8
-    /// Less credit than this is not worth a call while there is something to send.
+    /// Less credit than this, or than the reserve, is not worth a call while there is something to send.
     private static let smallestCredit = 64
 
     /// The next checkout, if one is worth it: one call under way at a time. To be answered by ``checkedOut(_:_:)``.
@@ -20,16 +20,28 @@ extension Window {
         }
         if let search = searchCall() { return begin(search) }
         guard wantsMore, mode == .sending else { return nil }
-        let credit = limit - exposure
-        // A slow app's whole limit may be less.
-        guard credit >= max(1, min(Self.smallestCredit, limit / 2)) else { return nil }
-        // What is in hand goes first: it is older.
-        guard !askForCredit(), !shards.isQuiet else { return nil }
+        return nextCall().map(begin)
+    }
+
+    /// What is in hand goes first within its lane: it is older.
+    private func nextCall() -> Checkout? {
+        let least = max(1, min(Self.smallestCredit, reserve))
+        let room = (high: room(for: .high), bulk: room(for: .bulk))
+        if room.high >= least, askForCredit(of: .high) { return nil }
+        if room.bulk >= least, !askForCredit(of: .bulk) {
+            return call(room.bulk > room.high ? .bulkFirst : .highFirst, credit: room.bulk)
+        }
+        return room.high >= least ? call(.highOnly, credit: room.high) : nil
+    }
+
+    private func call(_ lanes: Checkout.Lanes, credit: Int) -> Checkout? {
+        let isHighOnly = lanes == .highOnly
+        guard !shards.isQuiet(highOnly: isHighOnly) else { return nil }
         var request = Checkout(
             worker: worker, credit: credit, maxBatches: Self.batchesPerCall,
-            shards: shards.take(atMost: Self.shardsPerCall))
-        request.lane = lanes.next(highWaits: true, bulkWaits: true) ?? .high
-        return begin(request)
+            shards: shards.take(atMost: Self.shardsPerCall, highOnly: isHighOnly))
+        request.lanes = lanes
+        return request
     }
 
     private func begin(_ request: Checkout) -> Checkout {
@@ -65,7 +77,7 @@ extension Window {
             shards.ring(asked)
             rest()
         case .success(let reply):
-            shards.ring(reply.left)
+            learn(reply, of: request.lanes)
             if request.known != nil {
                 unsure.subtract(asked)
                 shards.ring(asked)
@@ -77,6 +89,18 @@ extension Window {
             }
             release()
         }
+    }
+
+    /// What a reply says about the batches that are still in Redis.
+    private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
+        let hasBulk = reply.batches.contains { $0.id.lane == .bulk }
+        switch lanes {
+        case .highOnly: return shards.ring(reply.left, of: .high)
+        // Bulk was come to after the last of high.
+        case .highFirst where hasBulk: shards.ring(reply.left, of: .bulk)
+        case .highFirst, .bulkFirst: shards.ring(reply.left)
+        }
+        if hasBulk || reply.left.isEmpty { mayHaveBulk = hasBulk }
     }
 
     /// Tells of withdrawn shards of which nothing is left.

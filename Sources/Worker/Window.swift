@@ -68,7 +68,9 @@ class Window {
     var isCheckingOut = false
     var checkoutCredit = 0
     /// High before bulk, but bulk is never starved.
-    var lanes = LaneShare()
+    var share = LaneShare()
+    /// At the last look in Redis some bulk was there.
+    var mayHaveBulk = false
     /// Reports from the ring without an answer yet.
     var repeating = 0
     var lastDoubt: Instant?
@@ -199,21 +201,51 @@ class Window {
         }
     }
 
-    /// The batch whose turn it is; its next position may be sent.
+    /// The batch whose turn it is, and how many of its next positions may be sent before this is asked again, and
+    /// ``sent(_:of:)`` told.
     ///
-    /// - Parameter isAlone: nothing of the worker is in the air or has credit, but for ``careful``.
-    func nextBatch(isAlone: Bool) -> HeldBatch? {
+    /// - Parameters:
+    ///   - isAlone: nothing of the worker is in the air or has credit, but for ``careful``.
+    ///   - isBulkFull: no connection has room for bulk.
+    func nextBatch(isAlone: Bool, isBulkFull: Bool = false) -> (batch: HeldBatch, atMost: Int)? {
         guard mode == .sending else { return nil }
-        for lane in waiting.indices {
-            while let first = waiting[lane].first {
-                if held[first.number] === first, first.hasNext, !first.isCareful { return first }
-                waiting[lane].removeFirst()
-            }
+        let (high, bulk) = (first(of: .high), isBulkFull ? nil : first(of: .bulk))
+        if let turn = share.next(highWaits: high != nil, bulkWaits: bulk != nil) {
+            return (turn.lane == .high ? high : bulk).map { ($0, turn.atMost) }
         }
         guard isAlone, let careful else { return nil }
-        if careful.hasNext { return careful }
+        if careful.hasNext { return (careful, .max) }
         if !careful.isReporting, !careful.isDirty { report(careful) }
         return nil
+    }
+
+    /// So many positions of a batch have left.
+    func sent(_ count: Int, of batch: HeldBatch) {
+        share.sent(count, of: batch.lane, otherWaits: batch.lane == .high ? bulkWaits : hasWaiting(.high))
+    }
+
+    private func first(of lane: Lane) -> HeldBatch? {
+        let lane = Int(lane.rawValue)
+        while let first = waiting[lane].first {
+            if held[first.number] === first, first.hasNext, !first.isCareful { return first }
+            waiting[lane].removeFirst()
+        }
+        return nil
+    }
+
+    private func hasWaiting(_ lane: Lane) -> Bool { !waiting[Int(lane.rawValue)].isEmpty }
+
+    /// Bulk is to be sent, in hand or in Redis.
+    private var bulkWaits: Bool { mayHaveBulk || hasWaiting(.bulk) || partial.contains { $0.lane == .bulk } }
+
+    /// A part of the limit that bulk leaves to high, so that a message is not held up by the credit of a campaign; and high to bulk,
+    /// when bulk is due.
+    var reserve: Int { limit / 8 }
+
+    /// What may be granted to a lane.
+    func room(for lane: Lane) -> Int {
+        let isOthers = share.isBulkDue && bulkWaits ? lane == .high : lane == .bulk
+        return limit - exposure - (isOthers ? reserve : 0)
     }
 
     /// The batch that is to be sent next with nothing else in the air, if there is one.
@@ -234,14 +266,14 @@ class Window {
     /// Nothing of the app is in the air or has credit, but for the careful batch.
     var isStill: Bool { exposure == (careful.map { $0.exposure + $0.asked } ?? 0) }
 
-    /// Asks for more credit for the batches in hand that are not granted to their end.
+    /// Asks for more credit for the batches of a lane in hand that are not granted to their end.
     ///
     /// - Returns: whether there are such batches.
-    func askForCredit() -> Bool {
+    func askForCredit(of lane: Lane) -> Bool {
         guard !partial.isEmpty else { return false }
         partial.removeAll { $0.granted >= $0.count || held[$0.number] !== $0 || $0.standing != .ours }
         var hasSome = false
-        for batch in partial where batch.maySend && !batch.isCareful {
+        for batch in partial where batch.lane == lane && batch.maySend && !batch.isCareful {
             hasSome = true
             report(batch)
         }

@@ -1,43 +1,52 @@
 import FarmPolicy
 import PushModel
+import RandomTesting
 import Testing
 
 struct LaneShareTests {
-    @Test func `bulk gets one turn in eight when both wait`() {
-        var share = LaneShare()
-        let lanes = (0..<24).map { _ in share.next(highWaits: true, bulkWaits: true) }
-        let expected: [Lane?] = Array(repeating: .high, count: 7) + [.bulk]
-        #expect(lanes == expected + expected + expected)
-    }
-
-    @Test func `a lane alone gets every turn`() {
-        var share = LaneShare()
-        for _ in 0..<20 {
-            let lanes = [
-                share.next(highWaits: true, bulkWaits: false), share.next(highWaits: false, bulkWaits: true),
-                share.next(highWaits: false, bulkWaits: false),
-            ]
-            #expect(lanes == [.high, .bulk, nil])
-        }
-    }
-
-    @Test(arguments: [1, 2, 3, 7, 8, 64, 2000]) func `credit is divided seven to one, small credits too`(
-        credit: Int
+    @Test(arguments: [1, 5, 10, 33, 50, 90]) func `bulk gets its floor of what is sent, and high the rest`(
+        floor: Int
     ) {
-        var share = LaneShare()
-        var bulk = 0
-        for _ in 0..<800 {
-            let parts = share.divide(credit, highWaits: true, bulkWaits: true)
-            #expect(parts.high + parts.bulk == credit && parts.high >= 0 && parts.bulk >= 0)
-            bulk += parts.bulk
+        var random = SplitMix(seed: 3)
+        var share = LaneShare(bulkFloor: floor)
+        var sent = [0, 0]
+        for _ in 0..<20_000 {
+            guard let turn = share.next(highWaits: true, bulkWaits: true) else { continue }
+            let count = min(turn.atMost, Int.random(in: 1...200, using: &random))
+            share.sent(count, of: turn.lane, otherWaits: true)
+            sent[Int(turn.lane.rawValue)] += count
         }
-        #expect(bulk == 100 * credit)
+        let percent = Double(sent[1]) * 100 / Double(sent[0] + sent[1])
+        #expect(abs(percent - Double(floor)) < 0.5)
     }
 
-    @Test func `a lane alone gets all credit`() {
+    @Test func `a lane alone gets every turn, and owes the other nothing`() throws {
         var share = LaneShare()
-        #expect(share.divide(10, highWaits: true, bulkWaits: false) == (10, 0))
-        #expect(share.divide(10, highWaits: false, bulkWaits: true) == (0, 10))
-        #expect(share.divide(10, highWaits: false, bulkWaits: false) == (0, 0))
+        for _ in 0..<100 {
+            #expect(share.next(highWaits: true, bulkWaits: false)?.lane == .high)
+            share.sent(1000, of: .high, otherWaits: false)
+        }
+        #expect(!share.isBulkDue)
+        #expect(share.next(highWaits: false, bulkWaits: true)?.lane == .bulk)
+        #expect(share.next(highWaits: false, bulkWaits: false) == nil)
+        #expect(share.next(highWaits: true, bulkWaits: true)?.lane == .high)
+    }
+
+    @Test func `bulk that could not be sent for long does not push high aside for long`() {
+        var share = LaneShare()
+        for _ in 0..<1000 { share.sent(1000, of: .high, otherWaits: true) }
+        var bulk = 0
+        while let turn = share.next(highWaits: true, bulkWaits: true), turn.lane == .bulk {
+            share.sent(turn.atMost, of: .bulk, otherWaits: true)
+            bulk += turn.atMost
+        }
+        #expect(bulk < 100)
+    }
+
+    @Test func `without a floor bulk waits for high to end`() {
+        var share = LaneShare(bulkFloor: 0)
+        share.sent(1_000_000, of: .high, otherWaits: true)
+        #expect(share.next(highWaits: true, bulkWaits: true)?.lane == .high)
+        #expect(share.next(highWaits: false, bulkWaits: true)?.lane == .bulk)
     }
 }

@@ -18,7 +18,7 @@ import Testing
     /// Sends all that may be sent: names of the batches.
     private func send(isAlone: Bool? = nil) -> [String] {
         var sent: [String] = []
-        while let batch = window.nextBatch(isAlone: isAlone ?? window.isStill), let position = batch.next() {
+        while let (batch, _) = window.nextBatch(isAlone: isAlone ?? window.isStill), let position = batch.next() {
             sent.append("\(batch.id) \(position)")
         }
         return sent

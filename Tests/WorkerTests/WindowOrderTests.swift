@@ -33,15 +33,15 @@ struct WindowOrderTests {
         window.assign([3: Self.token])
         window.accept(given(2))
         window.accept(given(3, lane: "b"))
-        #expect(window.nextBatch(isAlone: true)?.lane == .bulk, "of the other list nothing goes back")
+        #expect(window.nextBatch(isAlone: true)?.batch.lane == .bulk, "of the other list nothing goes back")
         window.assign([3: Self.token])
-        #expect(window.nextBatch(isAlone: true)?.lane == .bulk)
+        #expect(window.nextBatch(isAlone: true)?.batch.lane == .bulk)
         let second = returned()
         #expect(second.map(\.batch) == [given(2).id])
         for call in [first.call] + second.map(\.call) { window.givenBack(call, .success(1)) }
         // Redis has both in their order.
         for number in [1, 2] { window.accept(given(number)) }
-        #expect(window.nextBatch(isAlone: true)?.id == given(1).id)
+        #expect(window.nextBatch(isAlone: true)?.batch.id == given(1).id)
     }
 
     @Test func `a call that had no answer is made again, and what came since follows`() throws {

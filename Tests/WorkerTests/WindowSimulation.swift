@@ -119,7 +119,7 @@ struct WindowSimulation {
 
     private mutating func send() throws {
         for _ in 0..<Int.random(in: 1...40, using: &random) {
-            guard let batch = window.nextBatch(isAlone: window.isStill), let position = batch.next() else {
+            guard let (batch, _) = window.nextBatch(isAlone: window.isStill), let position = batch.next() else {
                 return
             }
             let push = Flying(batch: batch, position: position)

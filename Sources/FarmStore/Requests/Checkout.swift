@@ -38,8 +38,15 @@ package struct Checkout: Request {
     /// The batches of this app that the worker has in these shards: the others that are stamped with it are given
     /// first. Nil when every checkout before this one was answered: then there are no others.
     package var known: [BatchID]?
-    /// The lane that is served first; the other gets what is left of credit and batches.
-    package var lane = Lane.high
+    package enum Lanes: String, Sendable {
+        /// High, and then bulk with what is left of credit and batches.
+        case highFirst = "h"
+        case bulkFirst = "b"
+        /// Bulk is not looked at, and ``Reply/left`` says nothing of it.
+        case highOnly = "o"
+    }
+
+    package var lanes = Lanes.highFirst
     /// In the order in which they are served.
     package var shards: [(number: Int, token: FenceToken)]
 
@@ -59,7 +66,7 @@ package struct Checkout: Request {
         command.append(maxBatches)
         command.append(known?.count ?? -1)
         for id in known ?? [] { command.append(id.bytes) }
-        command.append(lane == .high ? "h" : "b")
+        command.append(lanes.rawValue)
         for shard in shards {
             command.append(LeaseField.name(ofShard: shard.number))
             command.append(shard.token.bytes)

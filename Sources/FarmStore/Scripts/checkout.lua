@@ -3,7 +3,8 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
---       batches that the worker does not know; known × id; lane to begin with h|b; then (NN, token)…
+--       batches that the worker does not know; known × id; lanes: h high and then bulk, b the other way round, o only high;
+--       then (NN, token)…
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
 --       batch = [id, delivery, granted, caution, map, body]
 -- Fence each shard's token; a shard that is not ours is named, the others go on.
@@ -17,7 +18,7 @@
 -- does one that nobody can read.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
-local lanes = ARGV[first - 1] == 'b' and { 'bulk:', 'ready:' } or { 'ready:', 'bulk:' }
+local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:', 'ready:' }, o = { 'ready:' } })[ARGV[first - 1]]
 local gate = call('HMGET', P .. 'gate', 'paused', 'quarantined')
 local paused, quarantined = gate[1] or '', gate[2]
 local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
@@ -118,7 +119,7 @@ if paused == '' then
                 if mine(nn) then
                     if take(nn, lane) then
                         again[#again + 1] = nn
-                    elseif lane == lanes[2] then
+                    elseif lane == lanes[#lanes] then
                         empty[nn] = true
                     end
                 end

@@ -159,7 +159,7 @@ extension ScriptCase {
             var checkout = Checkout(
                 worker: "w1", credit: 5, maxBatches: 3, known: [],
                 shards: (0..<Desk.shards).map { ($0, desk.token) })
-            checkout.lane = .bulk
+            checkout.lanes = .bulkFirst
             return checkout
         },
         ScriptCase(
