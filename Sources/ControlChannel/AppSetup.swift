@@ -44,6 +44,10 @@ package struct AppSetup: Equatable, Sendable {
     package var environment: String
     /// For how long a token that was found dead is left out.
     package var suppressionSeconds: UInt32
+    /// Its share of a worker's time when other apps have something to send as well.
+    package var weight: UInt8 = 1
+    /// Percent of what is sent that is bulk while high waits, too; at most 90.
+    package var bulkFloor: UInt8 = 10
     package var credentials: Credentials
     /// CA certificates in PEM to trust instead of the system's; empty: the system's.
     package var authority: [UInt8]
@@ -92,6 +96,8 @@ extension AppSetup {
         writer.number(port)
         writer.text(environment)
         writer.number(suppressionSeconds)
+        writer.number(weight)
+        writer.number(bulkFloor)
         switch credentials {
         case .providerToken: writer.number(UInt8(0))
         case .certificate(let pem):
@@ -122,6 +128,9 @@ extension AppSetup {
         port = try reader.number()
         environment = try reader.text()
         suppressionSeconds = try reader.number()
+        weight = try reader.number()
+        bulkFloor = try reader.number()
+        guard bulkFloor <= 90 else { throw .unknownKind(bulkFloor) }
         let kind: UInt8 = try reader.number()
         switch kind {
         case 0: credentials = .providerToken

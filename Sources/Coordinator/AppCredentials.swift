@@ -235,7 +235,7 @@ import Logging
     }
 
     private var emptySetup: AppSetup {
-        AppSetup(
+        var setup = AppSetup(
             name: name, topic: configuration.topic, host: configuration.gateway.host,
             port: configuration.gateway.port, environment: configuration.gatewayEnvironment,
             suppressionSeconds: UInt32(clamping: configuration.suppression.days * 86_400),
@@ -246,6 +246,9 @@ import Logging
             connections: UInt8(clamping: configuration.connections(workers: workers)),
             use: AppSetup.Use(configuration.use),
             generation: UInt32(state.generation))
+        setup.weight = UInt8(clamping: configuration.weight)
+        setup.bulkFloor = UInt8(clamping: configuration.bulkFloor)
+        return setup
     }
 }
 

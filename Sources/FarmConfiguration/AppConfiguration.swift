@@ -41,6 +41,10 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Of the inbox; nil: a quarter of what Redis may use.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
+    /// Its share of a worker's time when other apps have something to send as well, relative to theirs.
+    package var weight = 1
+    /// Percent of what is sent that is the bulk lane's while high waits, too.
+    package var bulkFloor = 10
     /// Gateway connections per worker, if their number was said as one; nil: as ``use`` has it, and of a binary gateway so many a
     /// host, divided among its workers.
     package var connections: Int?

@@ -48,6 +48,10 @@ struct AppReader {
         if let count = try reader.number(app.appending("max_inbox"), in: 1...1_000_000_000) {
             result.maxInbox = count
         }
+        if let weight = try reader.number(app.appending("weight"), in: 1...100) { result.weight = weight }
+        if let percent = try reader.number(app.appending("bulk_floor"), in: 0...90) {
+            result.bulkFloor = percent
+        }
         let suppression = app.appending("suppression")
         if let days = try reader.number(suppression.appending("days"), in: 1...366) {
             result.suppression.days = days

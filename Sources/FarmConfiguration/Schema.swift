@@ -24,6 +24,7 @@ enum Schema {
         ("request_timeout", .value), ("max_job_bytes", .value), ("max_tokens", .value),
         ("suppression", .group([("days", .value), ("tokens", .value)])),
         ("max_backlog", .value), ("max_inbox", .value), ("max_inbox_bytes", .value), ("connections", .value),
+        ("weight", .value), ("bulk_floor", .value),
         ("min_conns", .value), ("max_conns", .value), ("max_concurrent_streams", .value),
         ("max_rate", .value), ("max_bandwidth", .value), ("scale", .value), ("min_sustain", .value),
         ("poll_interval", .value), ("settle_period", .value), ("dial_timeout", .value),

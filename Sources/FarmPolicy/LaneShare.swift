@@ -31,7 +31,10 @@ package struct LaneShare: Hashable, Sendable {
     ///
     /// - Parameter otherWaits: pushes of the other lane wait, here or in Redis.
     package mutating func sent(_ count: Int, of lane: Lane, otherWaits: Bool) {
-        guard otherWaits else { return owed = 0 }
+        guard otherWaits else {
+            owed = 0
+            return
+        }
         owed += bulkFloor * count - (lane == .bulk ? 100 * count : 0)
         owed = min(max(owed, 0), 100 * Self.quantum * Self.mostTurns)
     }

@@ -111,6 +111,22 @@ import Transport
         return experience?.pace.window ?? 0
     }
 
+    /// Pushes that may be granted and unreported: what a lost worker puts in doubt.
+    ///
+    /// As many as the connections have room for, and half as many again, of which the results are on their way to Redis; but no more
+    /// than 2,000 for a connection. A binary connection's window holds its pushes for so long that nothing is added.
+    package var window: Int {
+        if case .binary(let settings)? = plan?.wire {
+            return min(max(limit + headroom, Self.leastWindow), settings.window)
+        }
+        return max(
+            connections.reduce(0) { $0 + min($1.limit + $1.limit / 2, Self.mostOfConnection) },
+            Self.leastWindow)
+    }
+
+    private static let leastWindow = 512
+    private static let mostOfConnection = 2000
+
     /// From now on connections are made by this plan; those of an older one are retired.
     package func follow(_ plan: GatewayPlan?) {
         self.plan = plan

@@ -51,15 +51,6 @@ package struct GatewayPlan {
         self.firstAddress = firstAddress
     }
 
-    /// The most pushes that a worker may have granted and unreported; their number is also bounded by what the connections
-    /// have room for.
-    package var window: Int {
-        switch wire {
-        case .http2: 2000
-        case .binary(let settings): settings.window
-        }
-    }
-
     /// In the long run a connection is made anew no more often than this: gateways take clients that reconnect rapidly for an
     /// attack.
     package static let shortestLife = Duration.milliseconds(400)

@@ -19,6 +19,8 @@ import PushModel
     let name: String
     let store: AppStore
     private(set) var topic: String
+    /// Its share of the worker's time when other apps have something to send as well.
+    private var weight = 1
     /// Where the gateway belongs, in the words of a ``SuppressionScope``.
     private(set) var environment = ""
     private(set) var hasOneTopic = false
@@ -38,6 +40,7 @@ import PushModel
     var random = SystemRandomNumberGenerator()
     private var isDue = false
     private lazy var timer = Timer { [unowned self] in schedule() }
+    private lazy var nextTurn = Timer { [unowned self] in schedule() }
     lazy var reportTimer = Timer { [unowned self] in reportDue() }
 
     /// Why nothing is sent, if nothing is.
@@ -65,10 +68,6 @@ import PushModel
         fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
     }
 
-    /// What a worker may have granted and unreported: what its connections have room for, within these bounds.
-    private static let leastWindow = 512
-    private var mostWindow = 2000
-
     init(_ context: WorkerContext, app: String) {
         self.context = context
         name = app
@@ -82,6 +81,14 @@ import PushModel
 
     // MARK: Orders
 
+    /// - Parameters:
+    ///   - weight: the app's share of the worker's time, relative to other apps.
+    ///   - bulkFloor: percent of what is sent that is bulk while high waits, too.
+    func share(weight: Int, bulkFloor: Int) {
+        self.weight = max(1, weight)
+        if bulkFloor != window.share.bulkFloor { window.share = LaneShare(bulkFloor: bulkFloor) }
+    }
+
     func follow(
         _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits()
     ) {
@@ -91,7 +98,7 @@ import PushModel
         }
         (self.topic, self.environment) = (topic, environment)
         if let plan {
-            (generation, mostWindow) = (plan.generation, plan.window)
+            generation = plan.generation
             hasOneTopic = plan.wire != .http2
         }
         pool.follow(plan)
@@ -222,7 +229,7 @@ import PushModel
     // MARK: Batches
 
     private var limit: Int {
-        min(max(pool.limit + pool.headroom, Self.leastWindow), mostWindow, governor.worthHolding)
+        min(pool.window, governor.worthHolding)
     }
     var wantsBatches: Bool { hold == nil && context.mayStart && breakerAllows }
     /// A probe needs a push as well.
@@ -261,6 +268,7 @@ import PushModel
 
     func loopTurnEnded() {
         isDue = false
+        context.turns.note(self, isAtWork: !window.held.isEmpty)
         window.now = .now
         window.limit = limit
         window.yields = context.solitude.isWanted
@@ -286,8 +294,8 @@ import PushModel
             if let until { timer.start(after: until - now) }
             return governor.rests(at: now)
         }
-        let allowance = governor.allowance(at: now)
-        var left = allowance
+        let (allowance, share) = (governor.allowance(at: now), context.turns.share(of: self, weight: weight))
+        var left = min(allowance, share)
         var isBulkFull = false
         while left > 0, let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) {
             guard let connection = pool.roomiest(for: batch.lane) else {
@@ -306,13 +314,15 @@ import PushModel
             // The connection did not take what it had room for: never ask it again and again.
             guard sent > 0 || !batch.hasNext else { break }
         }
-        let waits = window.nextBatch(isAlone: isAlone) != nil
-        if waits && left > 0 || window.careful != nil && pool.roomiest == nil
-            || left < allowance && pool.isShort
-        {
+        let sent = min(allowance, share) - left
+        // The rest goes after the others had theirs, and after what has come meanwhile.
+        let isInterrupted = left == 0 && share < allowance
+        if isInterrupted { nextTurn.start(after: .zero) }
+        let waits = !isInterrupted && window.nextBatch(isAlone: isAlone) != nil
+        if waits && left > 0 || window.careful != nil && pool.roomiest == nil || sent > 0 && pool.isShort {
             pool.needConnection()
         }
-        governor.fed(allowance - left, waits: waits, isLimited: waits && left == 0, at: now)
+        governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
     }
 
     private func send(

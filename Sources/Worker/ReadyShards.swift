@@ -40,6 +40,8 @@ final class ReadyShards {
 
     func ringAll() { rung = PerLane(high: Set(tokens.keys), bulk: Set(tokens.keys)) }
 
+    var mayHaveBulk: Bool { !rung.bulk.isEmpty }
+
     func isQuiet(highOnly: Bool) -> Bool { rung.high.isEmpty && (highOnly || rung.bulk.isEmpty) }
 
     /// Some shards that may have batches, the longest waiting first; they are quiet until rung again.

@@ -1,5 +1,6 @@
 import FarmPolicy
 import FarmStore
+import PushModel
 
 /// Batches come from shards, and go back to shards that were withdrawn.
 extension Window {
@@ -26,12 +27,16 @@ extension Window {
     /// What is in hand goes first within its lane: it is older.
     private func nextCall() -> Checkout? {
         let least = max(1, min(Self.smallestCredit, reserve))
-        let room = (high: room(for: .high), bulk: room(for: .bulk))
-        if room.high >= least, askForCredit(of: .high) { return nil }
-        if room.bulk >= least, !askForCredit(of: .bulk) {
-            return call(room.bulk > room.high ? .bulkFirst : .highFirst, credit: room.bulk)
+        let mayAskForBulk = room(for: .bulk) >= least
+        if isBulkDue {
+            guard mayAskForBulk else { return nil }
+            return askForCredit(of: .bulk) ? nil : call(.bulkFirst, credit: room(for: .bulk))
         }
-        return room.high >= least ? call(.highOnly, credit: room.high) : nil
+        guard room(for: .high) >= least, !askForCredit(of: .high) else { return nil }
+        if mayAskForBulk, !hasPartial(.bulk) { return call(.highFirst, credit: room(for: .bulk)) }
+        if let call = call(.highOnly, credit: room(for: .high)) { return call }
+        if mayAskForBulk { _ = askForCredit(of: .bulk) }
+        return nil
     }
 
     private func call(_ lanes: Checkout.Lanes, credit: Int) -> Checkout? {
@@ -93,14 +98,14 @@ extension Window {
 
     /// What a reply says about the batches that are still in Redis.
     private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
-        let hasBulk = reply.batches.contains { $0.id.lane == .bulk }
+        func has(_ lane: Lane) -> Bool { reply.batches.contains { $0.id.lane == lane } }
         switch lanes {
-        case .highOnly: return shards.ring(reply.left, of: .high)
-        // Bulk was come to after the last of high.
-        case .highFirst where hasBulk: shards.ring(reply.left, of: .bulk)
+        case .highOnly: shards.ring(reply.left, of: .high)
+        // The second lane was come to after the last of the first.
+        case .highFirst where has(.bulk): shards.ring(reply.left, of: .bulk)
+        case .bulkFirst where has(.high): shards.ring(reply.left, of: .high)
         case .highFirst, .bulkFirst: shards.ring(reply.left)
         }
-        if hasBulk || reply.left.isEmpty { mayHaveBulk = hasBulk }
     }
 
     /// Tells of withdrawn shards of which nothing is left.

@@ -69,8 +69,6 @@ class Window {
     var checkoutCredit = 0
     /// High before bulk, but bulk is never starved.
     var share = LaneShare()
-    /// At the last look in Redis some bulk was there.
-    var mayHaveBulk = false
     /// Reports from the ring without an answer yet.
     var repeating = 0
     var lastDoubt: Instant?
@@ -235,17 +233,25 @@ class Window {
 
     private func hasWaiting(_ lane: Lane) -> Bool { !waiting[Int(lane.rawValue)].isEmpty }
 
-    /// Bulk is to be sent, in hand or in Redis.
-    private var bulkWaits: Bool { mayHaveBulk || hasWaiting(.bulk) || partial.contains { $0.lane == .bulk } }
+    /// A batch in hand is not granted to its end.
+    func hasPartial(_ lane: Lane) -> Bool { partial.contains { $0.lane == lane } }
 
-    /// A part of the limit that bulk leaves to high, so that a message is not held up by the credit of a campaign; and high to bulk,
-    /// when bulk is due.
+    /// Bulk is to be sent, in hand or maybe in Redis.
+    private var bulkWaits: Bool { hasWaiting(.bulk) || shards.mayHaveBulk || hasPartial(.bulk) }
+
+    /// High has had so much that it is bulk's turn.
+    var isBulkDue: Bool { share.isBulkDue && bulkWaits }
+
+    /// A part of the limit that bulk leaves to high, so that a message is not held up by the credit of a campaign.
     var reserve: Int { limit / 8 }
+    /// What high leaves to bulk, and bulk may have of the reserve, when bulk is due.
+    private static let mostDue = 64
 
     /// What may be granted to a lane.
     func room(for lane: Lane) -> Int {
-        let isOthers = share.isBulkDue && bulkWaits ? lane == .high : lane == .bulk
-        return limit - exposure - (isOthers ? reserve : 0)
+        let free = limit - exposure
+        let due = isBulkDue ? min(Self.mostDue, reserve) : 0
+        return lane == .high ? free - due : max(free - reserve, min(free, due))
     }
 
     /// The batch that is to be sent next with nothing else in the air, if there is one.

@@ -146,6 +146,7 @@ import TLS
                 setup, token: setup.credentials == .providerToken ? token?.token : nil,
                 generation: token?.generation ?? setup.generation, worker: context.index)
             app.deadTokens.life = Int64(setup.suppressionSeconds)
+            app.share(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
             app.follow(
                 plan, topic: setup.topic, environment: setup.environment, limits: RateLimits(setup.use))
         } catch {

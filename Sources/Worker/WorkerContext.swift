@@ -19,6 +19,7 @@ import Logging
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
     var leaseClock = LeaseClock()
     let solitude = Solitude()
+    let turns = FairTurns()
     /// How busy the loop is.
     var thread = ThreadTime()
 

@@ -4,7 +4,13 @@ import Testing
 @testable import ControlChannel
 
 @Suite struct ControlFramesTests {
-    static let setup = AppSetup(
+    static let setup: AppSetup = {
+        var setup = plainSetup
+        (setup.weight, setup.bulkFloor) = (3, 25)
+        return setup
+    }()
+
+    private static let plainSetup = AppSetup(
         name: "demo", topic: "com.example", host: "api.example", port: 2197,
         credentials: .certificate(pem: [1, 2, 3]), authority: [4], requestTimeoutMilliseconds: 7,
         binary: AppSetup.Binary(

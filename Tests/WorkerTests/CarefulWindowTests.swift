@@ -18,7 +18,9 @@ import Testing
     /// Sends all that may be sent: names of the batches.
     private func send(isAlone: Bool? = nil) -> [String] {
         var sent: [String] = []
-        while let (batch, _) = window.nextBatch(isAlone: isAlone ?? window.isStill), let position = batch.next() {
+        while let (batch, _) = window.nextBatch(isAlone: isAlone ?? window.isStill),
+            let position = batch.next()
+        {
             sent.append("\(batch.id) \(position)")
         }
         return sent
@@ -82,7 +84,7 @@ import Testing
         window.reportDirty()
         #expect(answer() == ["00.h.a": 2])
         window.yields = false
-        #expect(window.askForCredit() && answer() == ["00.h.a": 6])
+        #expect(window.askForCredit(of: .high) && answer() == ["00.h.a": 6])
     }
 
     @Test func `a request for credit that failed is settled before a careful batch has its turn`() throws {
@@ -95,7 +97,7 @@ import Testing
         window.reportDirty()
         #expect(answer() == ["00.h.a": 2] && window.isStill)
         window.yields = false
-        #expect(window.askForCredit())
+        #expect(window.askForCredit(of: .high))
         for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
         accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 1, isAlone: true))
         window.yields = true
@@ -114,7 +116,7 @@ import Testing
         window.limit = 600
         accept("a", 6, granted: 2)
         #expect(send().count == 2)
-        #expect(window.askForCredit())
+        #expect(window.askForCredit(of: .high))
         for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
         accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 1, isAlone: true))
         window.yields = true

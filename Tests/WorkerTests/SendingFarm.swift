@@ -158,7 +158,10 @@ import Testing
     /// Waits until the sender holds nothing more.
     func finish() async throws {
         let sender = sender
-        try #require(await until { sender.isIdle && sender.window.shards.isQuiet })
+        try #require(
+            await until {
+                sender.isIdle && sender.deadTokens.isWhole && sender.window.shards.isQuiet(highOnly: false)
+            })
     }
 
     var counters: Counters { gateway.counters }

@@ -119,7 +119,8 @@ struct WindowSimulation {
 
     private mutating func send() throws {
         for _ in 0..<Int.random(in: 1...40, using: &random) {
-            guard let (batch, _) = window.nextBatch(isAlone: window.isStill), let position = batch.next() else {
+            guard let (batch, _) = window.nextBatch(isAlone: window.isStill), let position = batch.next()
+            else {
                 return
             }
             let push = Flying(batch: batch, position: position)
@@ -423,7 +424,7 @@ struct WindowSimulation {
             throw Fault(
                 description:
                     "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.exposure) of \(limit), "
-                    + "unsure of \(window.unsure), \(window.shards.isQuiet ? "quiet" : "rung"), "
+                    + "unsure of \(window.unsure), \(window.shards.isQuiet(highOnly: false) ? "quiet" : "rung"), "
                     + "\(window.isCheckingOut ? "checking out" : ""), lists \(redis.ready) \(redis.flight)")
         }
         guard window.exposure == 0 else { throw Fault(description: "exposure of \(window.exposure) is left") }

@@ -1,4 +1,4 @@
-package import PushModel
+import PushModel
 package import RESP
 
 /// Gets batches of the worker's shards, each with a credit: the positions that may be sent.

@@ -162,6 +162,16 @@ extension ScriptCase {
             checkout.lanes = .bulkFirst
             return checkout
         },
+        ScriptCase("leaves bulk alone when only high is asked for", again: .any) { desk in
+            try desk.split(step: 1, [("bulk", 2)], shard: 0, lane: .bulk)
+            try desk.split(step: 2, [("a", 2)], shard: 1)
+            try desk.split(step: 3, [("b", 2)], shard: 1)
+            var checkout = Checkout(
+                worker: "w1", credit: 9, maxBatches: 1, known: [],
+                shards: (0..<Desk.shards).map { ($0, desk.token) })
+            checkout.lanes = .highOnly
+            return checkout
+        },
         ScriptCase(
             "hands facts over and raises the credit", again: .other("[..xx., 5, 0]")
         ) { desk in

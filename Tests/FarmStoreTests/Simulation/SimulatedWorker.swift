@@ -136,7 +136,9 @@ final class SimulatedWorker {
     private func send() throws {
         for _ in 0..<1 + simulation.below(simulation.isQuiet ? 100 : 30) where mayStart {
             let isAlone = window.careful != nil && window.isStill
-            guard let (batch, _) = window.nextBatch(isAlone: isAlone), let position = batch.next() else { return }
+            guard let (batch, _) = window.nextBatch(isAlone: isAlone), let position = batch.next() else {
+                return
+            }
             let push = batch.batch.pushes[position]
             let token = Array(batch.batch.bytes[push.token])
             guard SimulatedGateway.fate(token) != nil else {
