@@ -25,6 +25,12 @@ extension AppSetup {
         package var maxBackOffMilliseconds: UInt32 = 10_000
         /// The random part of a pause, 0...1.
         package var backOffJitter = 0.5
+        /// What the whole farm may use: pushes a second, bits a second, connections; 0: any amount.
+        package var budgetRate = 0.0
+        package var budgetBandwidth = 0.0
+        package var budgetConnections: UInt16 = 0
+        /// Of the farm: a worker has the part of the budget that its shards are of all.
+        package var shards: UInt16 = 1
         /// 0: idle connections are not asked whether they live.
         package var keepAliveSeconds: UInt32 = 3600
 
@@ -36,7 +42,11 @@ extension AppSetup.Use {
     func write(to writer: inout ControlWriter) {
         writer.number(minConnections)
         writer.number(maxStreams)
-        for number in [maxRate, maxBandwidth, backOffJitter] { writer.decimal(number) }
+        for number in [maxRate, maxBandwidth, backOffJitter, budgetRate, budgetBandwidth] {
+            writer.decimal(number)
+        }
+        writer.number(budgetConnections)
+        writer.number(shards)
         switch scale {
         case .incremental(let step):
             writer.number(UInt8(0))
@@ -59,6 +69,10 @@ extension AppSetup.Use {
         maxRate = try reader.decimal()
         maxBandwidth = try reader.decimal()
         backOffJitter = try reader.decimal()
+        budgetRate = try reader.decimal()
+        budgetBandwidth = try reader.decimal()
+        budgetConnections = try reader.number()
+        shards = try reader.number()
         let kind: UInt8 = try reader.number()
         switch kind {
         case 0: scale = .incremental(try reader.number())

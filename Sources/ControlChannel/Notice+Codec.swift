@@ -73,7 +73,9 @@ extension Notice.Beat {
         writer.number(connections)
         writer.number(openStreams)
         writer.number(batches)
-        for count in [sent, delivered, failed, retried, dials, residentBytes] { writer.number(count) }
+        for count in [
+            sent, delivered, failed, retried, dials, residentBytes, processorTaken, processorQueued,
+        ] { writer.number(count) }
     }
 
     init(from reader: inout ControlReader) throws(ControlError) {
@@ -86,5 +88,7 @@ extension Notice.Beat {
         retried = try reader.number()
         dials = try reader.number()
         residentBytes = try reader.number()
+        processorTaken = try reader.number()
+        processorQueued = try reader.number()
     }
 }

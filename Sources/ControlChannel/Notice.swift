@@ -40,6 +40,9 @@ package enum Notice: Equatable, Sendable {
         package var retried: UInt64 = 0
         package var dials: UInt64 = 0
         package var residentBytes: UInt64 = 0
+        /// Microseconds of a processor that the worker has had, and those in which it stood in line for one.
+        package var processorTaken: UInt64 = 0
+        package var processorQueued: UInt64 = 0
 
         package init() {}
     }

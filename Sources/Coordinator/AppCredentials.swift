@@ -13,6 +13,8 @@ import Logging
     private let log: Logger
     /// Of this host.
     private let workers: Int
+    /// Of the farm.
+    private let shards: Int
     /// Reaches every worker of this host.
     private let tellWorkers: @Loop (Order) -> Void
 
@@ -27,13 +29,13 @@ import Logging
 
     init(
         _ configuration: AppConfiguration, store: AppStore, registry: FarmRegistry, log: Logger,
-        workers: Int, tellWorkers: @escaping @Loop (Order) -> Void
+        workers: Int, shards: Int, tellWorkers: @escaping @Loop (Order) -> Void
     ) {
         self.configuration = configuration
         self.store = store
         self.registry = registry
         self.log = log
-        self.workers = workers
+        (self.workers, self.shards) = (workers, shards)
         self.tellWorkers = tellWorkers
         stamps = FileStamps(configuration.files)
     }
@@ -244,7 +246,7 @@ import Logging
             binary: configuration.binary.map { AppSetup.Binary($0) },
             proxyHost: configuration.proxy?.place.host ?? "", proxyPort: configuration.proxy?.place.port ?? 0,
             connections: UInt8(clamping: configuration.connections(workers: workers)),
-            use: AppSetup.Use(configuration.use),
+            use: AppSetup.Use(configuration.use, configuration.budget, shards: shards),
             generation: UInt32(state.generation))
         setup.weight = UInt8(clamping: configuration.weight)
         setup.bulkFloor = UInt8(clamping: configuration.bulkFloor)

@@ -1,10 +1,14 @@
 import ControlChannel
 import EventLoop
 import FarmConfiguration
+import FarmPolicy
 
 extension AppSetup.Use {
-    init(_ use: GatewayUse) {
+    init(_ use: GatewayUse, _ budget: GatewayBudget, shards: Int) {
         self.init()
+        (budgetRate, budgetBandwidth) = (budget.maxRate ?? 0, budget.maxBandwidth ?? 0)
+        budgetConnections = UInt16(clamping: budget.maxConnections ?? 0)
+        self.shards = UInt16(clamping: shards)
         minConnections = UInt8(clamping: use.minConnections)
         maxStreams = UInt16(clamping: use.maxStreams ?? 0)
         (maxRate, maxBandwidth) = (use.maxRate ?? 0, use.maxBandwidth ?? 0)
@@ -22,5 +26,11 @@ extension AppSetup.Use {
         maxBackOffMilliseconds = UInt32(clamping: use.maxDialBackOff.milliseconds)
         backOffJitter = use.dialBackOffJitter
         keepAliveSeconds = use.keepAlive.map { UInt32(clamping: $0.milliseconds / 1000) } ?? 0
+    }
+}
+
+extension FarmBudget {
+    init(_ budget: GatewayBudget) {
+        self.init(rate: budget.maxRate, bandwidth: budget.maxBandwidth, connections: budget.maxConnections)
     }
 }

@@ -90,6 +90,7 @@ extension Coordinator {
             await app.releases.wait(atMost: deadline - .now)
         }
         apps[name] = nil
+        hands.forget(name)
         for slot in slots { slot.tell(.forget(app: name)) }
         await app.stop()
     }

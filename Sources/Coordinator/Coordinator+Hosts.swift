@@ -62,6 +62,7 @@ extension Coordinator {
             app.leases.keepOverdue()
             letGo(app)
         }
+        lookAtStaff()
     }
 
     /// While this process stood still for long, another one took its name.
@@ -115,8 +116,8 @@ extension Coordinator {
     private var line: HostLine {
         HostLine(
             host: configuration.host, pid: getpid(), state: isStopping ? "stopping" : "running",
-            capacity: slots.count, since: since, intake: intake,
-            slots: slots.map { slot in
+            capacity: slots.count, isAuto: staffing != nil, since: since, intake: intake,
+            slots: slots.filter { $0.index < staff || $0.pid > 0 }.map { slot in
                 (slot, apps.values.map { $0.shards { map.worker(of: $0) == slot.index }.count }.max() ?? 0)
             },
             quarantined: quarantine.held(at: .now).map { ($0.shard.app, $0.shard.number, $0.left) })

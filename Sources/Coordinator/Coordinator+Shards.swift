@@ -63,7 +63,14 @@ extension Coordinator {
                 map.worker(of: shard) == slot.index
                     && !quarantine.holds(.init(app: app.name, number: shard), at: .now)
             }
-        slot.tell(.shards(app: app.name, shards))
+        let given = hands.give(shards.map { Int($0.number) }, of: app.name, to: slot.index)
+        app.noteBudget(given)
+        slot.tell(.shards(app: app.name, shards.filter { given.contains(Int($0.number)) }))
+    }
+
+    /// Whom to ask about a shard: who has it, else who is to have it.
+    func worker(of shard: Int, _ app: HostedApp) -> Int {
+        hands.holder(of: shard, app: app.name) ?? map.worker(of: shard)
     }
 
     func ring(_ app: String, _ shards: [Int]) {
@@ -94,10 +101,10 @@ extension Coordinator {
     func letGo(_ app: HostedApp) {
         let idle = Set(slots.filter { $0.pid == 0 && !bereaved.contains($0.index) }.map(\.index))
         guard !idle.isEmpty else { return }
-        emptied(app, app.leases.leaving.filter { idle.contains(map.worker(of: $0)) })
+        emptied(app, app.leases.leaving.filter { idle.contains(worker(of: $0, app)) })
     }
 
-    private func emptied(_ app: HostedApp, _ shards: some Sequence<Int>) {
+    func emptied(_ app: HostedApp, _ shards: some Sequence<Int>) {
         guard app.leases.emptied(shards) else { return }
         // The next ones follow at once: with one lot a beat, half of the shards would take as many seconds.
         handOverOthers(app)
@@ -124,7 +131,9 @@ extension Coordinator: WorkerSlot.Owner {
 
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {
         switch notice {
-        case .hello: for app in apps.values { assign(app, to: slot) }
+        case .hello:
+            for app in apps.values { assign(app, to: slot) }
+            makeRoom()
         case .beat: break
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
@@ -141,7 +150,7 @@ extension Coordinator: WorkerSlot.Owner {
             }
         case .late(let name, let pushes, let reason): apps[name]?.tellOfLateReply(pushes, reason)
         case .released(let name, let shards):
-            if let app = apps[name] { emptied(app, shards.map { Int($0) }) }
+            if let app = apps[name] { released(shards.map { Int($0) }, of: app, by: slot) }
         }
     }
 
@@ -161,8 +170,11 @@ extension Coordinator: WorkerSlot.Owner {
         if poisoned > 0 { kills.explain() }
         bereaved.remove(slot.index)
         for app in apps.values {
-            emptied(app, app.leases.leaving.filter { map.worker(of: $0) == slot.index })
+            emptied(app, app.leases.leaving.filter { worker(of: $0, app) == slot.index })
         }
+        hands.ended(slot.index)
+        if staffing != nil { reassign() }
+        dismiss()
         if cause == .crash { setAside(accused) }
         for app in apps.values { await app.feedback.workerEnded(name) }
     }
@@ -202,7 +214,7 @@ extension Coordinator: WorkerSlot.Owner {
         reassign()
     }
 
-    private func reassign() {
+    func reassign() {
         for app in apps.values {
             for slot in slots where slot.isReady { assign(app, to: slot) }
         }

@@ -20,7 +20,10 @@ import Supervision
         /// The farm's Redis: a URL with its password, and the CA to trust there in PEM, empty for the system's.
         package var redisURL: String
         package var redisAuthority: [UInt8]
+        /// As many as there may be.
         package var workers: Int
+        /// How many of them there are follows the load.
+        package var isAuto = false
         /// The program that workers are: this one.
         package var program: String
         /// Variables by which a worker logs as we do, `NAME=value`.
@@ -30,12 +33,14 @@ import Supervision
 
         package init(
             configuration: FarmConfiguration, redisURL: String, redisAuthority: [UInt8] = [], workers: Int,
-            program: String, environment: [String], reload: @escaping @Loop () throws -> FarmConfiguration
+            isAuto: Bool = false, program: String, environment: [String],
+            reload: @escaping @Loop () throws -> FarmConfiguration
         ) {
             self.configuration = configuration
             self.redisURL = redisURL
             self.redisAuthority = redisAuthority
             self.workers = workers
+            self.isAuto = isAuto
             self.program = program
             self.environment = environment
             self.reload = reload
@@ -80,6 +85,12 @@ import Supervision
     var bereaved: Set<Int> = []
     var kills = RecentKills()
     var quarantine = ShardQuarantine()
+    /// Which worker has which shard, or has not yet let go of it.
+    var hands = ShardHands()
+    /// How many workers there are to be; nil when their number is fixed.
+    var staffing: Staffing?
+    /// Workers that are to end as soon as nothing is in their hands.
+    var retired: Set<Int> = []
 
     /// - Throws: what is wrong with the address of Redis.
     package init(_ options: Options, log: Logger) throws {
@@ -92,7 +103,9 @@ import Supervision
         redis = RedisConnection(settings)
         registry = FarmRegistry(connection: redis)
         pressure = Pressure(registry, log: log)
-        map = ShardMap(shards: options.configuration.shards, workers: options.workers)
+        staffing = options.isAuto ? Staffing(most: options.workers) : nil
+        map = ShardMap(
+            shards: options.configuration.shards, workers: staffing?.workers ?? options.workers)
     }
 
     /// Runs until a signal ends it; everything is handed over in order.
@@ -129,7 +142,7 @@ import Supervision
         listen()
         hasChildren = true
         intake?.start()
-        for slot in slots { slot.start() }
+        for slot in slots.prefix(staff) { slot.start() }
         let tasks = [
             Task { @Loop in await keepLeasesOn() },
             loop(every: .seconds(1)) { [unowned self] in await beat() },
@@ -147,7 +160,7 @@ import Supervision
         ]
         log.notice(
             "coordinator ready",
-            metadata: ["host": "\(configuration.host)", "apps": "\(apps.count)", "workers": "\(slots.count)"])
+            metadata: ["host": "\(configuration.host)", "apps": "\(apps.count)", "workers": "\(staff)"])
         onReady()
         await untilStopped()
         await shutDown()

@@ -7,6 +7,8 @@ import PushModel
     var pid: Int32
     var state: String
     var capacity: Int
+    /// How many of them there are follows the load.
+    var isAuto: Bool
     /// Unix milliseconds.
     var since: Int64
     var intake: IntakeSlot?
@@ -25,6 +27,8 @@ import PushModel
         json.value(state)
         json.key("capacity")
         json.value(capacity)
+        json.key("auto")
+        json.value(isAuto)
         json.key("since")
         json.value(since)
         if let intake { Self.append(intake, to: &json) }

@@ -21,6 +21,8 @@ import Logging
     private let tellIntake: @Loop (IntakeOrder) -> Void
     let retention: Retention
     private(set) var configuration: AppConfiguration
+    /// That the budget is too small was said.
+    private var isBeyondBudget = false
     /// Pushes failed as poison so far.
     private var poisoned = 0
     /// The workers that each call under way knows which takes batches back from all others.
@@ -65,7 +67,7 @@ import Logging
         liveWorkers = around.liveWorkers
         credentials = AppCredentials(
             configuration, store: store, registry: around.registry, log: around.log,
-            workers: around.workers, tellWorkers: around.tellWorkers)
+            workers: around.workers, shards: around.shards, tellWorkers: around.tellWorkers)
         desk = AppDesk(
             name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
             retention: around.retention
@@ -95,6 +97,7 @@ import Logging
     }
 
     func change(to configuration: AppConfiguration) async {
+        if configuration.budget != self.configuration.budget { isBeyondBudget = false }
         self.configuration = configuration
         desk.retention.suppressed = configuration.suppressionLimit(shards: desk.shards)
         tellIntake(.app(intakeSetup))
@@ -173,6 +176,29 @@ import Logging
         event.add("reason", "crashes")
         event.add("crashes", "\(crashes)")
         event.add("seconds", "\(duration.components.seconds)")
+        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+    }
+
+    /// A worker with these shards has a connection beyond the budget: it is too small for so many workers.
+    func noteBudget(_ given: Set<Int>) {
+        let share = FarmBudget(configuration.budget).share(of: given, among: desk.shards)
+        guard share.isBeyond, !isBeyondBudget else { return }
+        isBeyondBudget = true
+        log.warning(
+            "budget.max_conns is less than the farm's workers: each of them has one connection all the same",
+            metadata: ["app": "\(name)", "max_conns": "\(configuration.budget.maxConnections ?? 0)"])
+        var event = FarmEvent(.budget)
+        event.add("host", desk.host)
+        event.add("reason", "max_conns is less than the workers")
+        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+    }
+
+    func tellOfStaff(_ change: Staffing.Change) {
+        var event = FarmEvent(.workers)
+        event.add("host", desk.host)
+        event.add("from", "\(change.from)")
+        event.add("to", "\(change.to)")
+        event.add("reason", change.reason.rawValue)
         store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
     }
 

@@ -12,6 +12,8 @@ import Logging
     private var marks = PressureMarks()
     /// Pushes in batches and results, by app, as Redis last counted them.
     private var open: [String: Int] = [:]
+    /// Batches that are ready or in flight, of all apps that are not paused, as Redis last counted them.
+    private(set) var batches = 0
     private var isBlind = false
     private var lastLook: UInt64?
     private var hasFunctions = true
@@ -37,12 +39,20 @@ import Logging
             used: memory.countedMemory, limit: memory.memoryLimit, open: open.values.reduce(0, +))
         let decision = marks.decide(reading, now: now)
         var counted: [String: Int] = [:]
-        for app in apps { counted[app.name] = await press(app, decision, reading.limit) }
+        var batches = 0
+        for app in apps {
+            let reply = await press(app, decision, reading.limit)
+            counted[app.name] = reply?.open ?? open[app.name]
+            batches += reply?.batches ?? 0
+        }
         open = counted
+        self.batches = batches
     }
 
-    /// - Returns: the app's open pushes.
-    private func press(_ app: HostedApp, _ decision: PressureMarks.Decision, _ memory: Int) async -> Int? {
+    /// - Returns: what Redis has of the app; nil if it did not say.
+    private func press(
+        _ app: HostedApp, _ decision: PressureMarks.Decision, _ memory: Int
+    ) async -> Press.Reply? {
         let memoryWord: Press.Memory =
             switch decision.memory {
             case .full: .full
@@ -56,7 +66,7 @@ import Logging
             let reply = try await app.store.perform(press)
             isInTrouble = false
             if reply.isNew { tell(app.name, reply) }
-            return reply.open
+            return reply
         } catch {
             if !isInTrouble, !error.isTemporary {
                 log.error(
@@ -64,7 +74,7 @@ import Logging
                     metadata: ["app": "\(app.name)", "error": "\(error)"])
                 isInTrouble = true
             }
-            return open[app.name]
+            return nil
         }
     }
 

@@ -21,6 +21,9 @@ import Supervision
     private(set) var beat = Notice.Beat()
     /// Pushes settled in the last second.
     private(set) var rate: UInt64 = 0
+    /// The part of a processor that the process took or stood in line for, between its last two beats.
+    private(set) var busy = 0.0
+    private var beatAt: ContinuousClock.Instant?
 
     private let slot: ChildSlot<Order, Notice>
     private let host: String
@@ -36,7 +39,7 @@ import Supervision
         slot.onStart = { [unowned self] in begin() }
         slot.onNotice = { [unowned self] notice in take(notice) }
         slot.onEnd = { [unowned self] _ in
-            rate = 0
+            (rate, busy) = (0, 0)
             await self.owner.ended(self, name: name, cause: slot.lastEnd)
         }
     }
@@ -58,12 +61,18 @@ import Supervision
         await slot.stop(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
     }
 
+    /// No process follows the present one, until ``startAnew()``.
+    func retire() { slot.retire() }
+
+    func startAnew() { slot.startAnew() }
+
     /// Tries again at once in a slot that was given up.
     func retry() { slot.retry() }
 
     private func begin() {
         name = "\(host)-\(index)-\(Nonce.make())"
         beat = Notice.Beat()
+        beatAt = nil
         owner.started(self)
     }
 
@@ -74,10 +83,21 @@ import Supervision
             let settled = numbers.delivered + numbers.failed
             rate = settled &- (beat.delivered + beat.failed)
             if rate > 0 { slot.progressed() }
+            measure(numbers)
             beat = numbers
         case .reported: slot.progressed()
         default: break
         }
         owner.noticed(notice, self)
+    }
+
+    private func measure(_ numbers: Notice.Beat) {
+        let now = ContinuousClock.now
+        if let beatAt, beatAt < now {
+            let time = numbers.processorTaken + numbers.processorQueued
+            let before = beat.processorTaken + beat.processorQueued
+            busy = min(1, Double(time &- before) / ((now - beatAt) / .microseconds(1)))
+        }
+        beatAt = now
     }
 }

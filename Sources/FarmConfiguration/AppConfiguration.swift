@@ -49,6 +49,7 @@ package struct AppConfiguration: Sendable, Equatable {
     /// host, divided among its workers.
     package var connections: Int?
     package var use = GatewayUse()
+    package var budget = GatewayBudget()
     package var credentials: Credentials
 
     package init(name: String, topic: String, gateway: HostPort, credentials: Credentials) {

@@ -33,6 +33,17 @@ extension AppReader {
         }
         try readDialling(&use)
         result.use = use
+        try readBudget(&result.budget)
+    }
+
+    private func readBudget(_ budget: inout GatewayBudget) throws(ConfigurationError) {
+        let path = app.appending("budget")
+        budget.maxRate = try reader.decimal(
+            path.appending("max_rate"), in: 0.001...10_000_000, "pushes a second")
+        budget.maxBandwidth = try reader.value(path.appending("max_bandwidth")) {
+            text, _ throws(InvalidValue) in try Self.bandwidth(text)
+        }
+        budget.maxConnections = try reader.number(path.appending("max_conns"), in: 1...4096)
     }
 
     /// `connections: N` is short for as many at least and at most.

@@ -30,6 +30,7 @@ enum Schema {
         ("poll_interval", .value), ("settle_period", .value), ("dial_timeout", .value),
         ("min_dial_back_off", .value), ("max_dial_back_off", .value), ("dial_back_off_jitter", .value),
         ("keep_alive", .value),
+        ("budget", .group([("max_rate", .value), ("max_bandwidth", .value), ("max_conns", .value)])),
         ("key", .group([("file", .value), ("id", .value), ("team", .value)])),
         (
             "binary",

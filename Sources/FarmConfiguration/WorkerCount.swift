@@ -1,11 +1,12 @@
 /// How many workers a host runs.
 package enum WorkerCount: Sendable, Equatable, CustomStringConvertible {
     case fixed(Int)
-    /// One a processor.
+    /// From one to one a processor, as the load has it.
     case auto
 
     package static let range = 1...256
 
+    /// As many as there may be.
     package func count(processors: Int) -> Int {
         switch self {
         case .fixed(let count): count

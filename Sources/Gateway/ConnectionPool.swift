@@ -26,6 +26,8 @@ import Transport
     package private(set) var dialling = 0
     /// As many as this are kept over HTTP/2 while there is something to send; a binary gateway gets more as they are needed.
     private var wanted = 1
+    /// More than these are not made, whatever the plan says.
+    package var most = Int.max
     /// Of connections that are gone.
     private var bytesBefore = 0
     private var rate = DialRate(connections: 1, life: .zero)
@@ -106,7 +108,8 @@ import Transport
     ///
     /// 0 over HTTP/2, whose streams are free again within milliseconds; a binary window is full for seconds.
     package var headroom: Int {
-        guard let plan, case .binary = plan.wire, connections.count(where: { !$0.isSpent }) < plan.connections
+        guard let plan, case .binary = plan.wire,
+            connections.count(where: { !$0.isSpent }) < min(most, plan.connections)
         else { return 0 }
         return experience?.pace.window ?? 0
     }
@@ -178,7 +181,7 @@ import Transport
     /// There is something to send: makes a connection if one is missing and not too many are on their way.
     package func needConnection() {
         guard let plan else { return }
-        let most = plan.wire == .http2 ? min(wanted, plan.connections) : plan.connections
+        let most = min(most, plan.wire == .http2 ? min(wanted, plan.connections) : plan.connections)
         let atOnce = plan.dialsAtOnce(isProven: connections.contains { $0.isProven })
         repeat {
             guard !isPausing, dialling < atOnce, living.count + dialling < most else { return }

@@ -34,6 +34,8 @@ package import Logging
     private var random = SystemRandomNumberGenerator()
     private var vigil = Vigil(start: .now)
     private var isStopping = false
+    /// However the present process ends, no other one follows.
+    private var isLast = false
     /// We ended the present process because it no longer did its work.
     private var isCondemned = false
     /// When we did, somebody had stopped it: its silence says nothing about its work.
@@ -64,7 +66,7 @@ package import Logging
     package var isReady: Bool { state == .ready }
 
     package func start() {
-        guard child == nil, !isStopping else { return }
+        guard child == nil, !isStopping, !isLast else { return }
         state = .starting
         (isCondemned, wasStopped) = (false, false)
         vigil = Vigil(start: .now)
@@ -103,6 +105,17 @@ package import Logging
             wasStopped ? "\(role) was stopped from outside" : "\(role) hangs",
             metadata: ["pid": "\(child.pid)"])
         condemn()
+    }
+
+    /// The present process is the last one here, until ``startAnew()``.
+    package func retire() { isLast = true }
+
+    /// Starts a process where the last one has ended.
+    package func startAnew() {
+        guard child == nil else { return }
+        (isStopping, isLast) = (false, false)
+        policy.reset()
+        start()
     }
 
     /// Tells the process to finish, and ends it when it does not.
@@ -202,7 +215,10 @@ package import Logging
     }
 
     private func again() {
-        guard !isStopping else { return }
+        guard !isStopping, !isLast else {
+            state = .stopped
+            return
+        }
         restarts += 1
         switch policy.ended(lastEnd, at: .now, using: &random) {
         case .giveUp(let starts):

@@ -14,11 +14,14 @@ import Logging
     /// There is work again, or leave to do it.
     private let wake: @Loop () -> Void
 
+    private var planned = GovernorSettings()
     private var settings = GovernorSettings()
     private var governor = Governor(GovernorSettings())
     private var meter = LoadMeter(at: .now)
     private var throttles = ThrottleWatch()
     private var limits = RateLimits()
+    /// This worker's part of what the farm may use.
+    private var share = FarmBudget.Share()
     private var tokens: TokenBucket?
     private var bits: BandwidthBucket?
     private lazy var poll = Timer { [unowned self] in look() }
@@ -51,13 +54,36 @@ import Logging
 
     /// Follows the plan that the pool follows since just now. What was learned by the same settings stays.
     func follow(_ plan: GatewayPlan, limits: RateLimits) {
-        if plan.governor != settings {
-            settings = plan.governor
+        if plan.governor != planned {
+            planned = plan.governor
+            settings = bounded
             governor = Governor(settings)
         }
+        pool.most = share.connections ?? .max
         pool.keep(governor.connections)
         self.limits = limits
         applyRates(at: .now)
+    }
+
+    /// From now on this is the worker's part of what the farm may use.
+    func follow(_ share: FarmBudget.Share) {
+        guard share != self.share else { return }
+        self.share = share
+        if bounded != settings {
+            settings = bounded
+            governor.change(to: settings)
+        }
+        pool.most = share.connections ?? .max
+        pool.keep(governor.connections)
+        applyRates(at: .now)
+        wake()
+    }
+
+    private var bounded: GovernorSettings {
+        var settings = planned
+        settings.maxConnections = min(settings.maxConnections, share.connections ?? .max)
+        settings.minConnections = min(settings.minConnections, settings.maxConnections)
+        return settings
     }
 
     /// Pushes a second because of the gateway's trouble; nil: any number.
@@ -176,7 +202,7 @@ import Logging
     }
 
     private func applyRates(at now: ContinuousClock.Instant) {
-        if let rate = [limits.rate, governor.rate].compactMap(\.self).min() {
+        if let rate = [limits.rate, share.rate, governor.rate].compactMap(\.self).min() {
             if tokens == nil {
                 tokens = TokenBucket(rate: rate, at: now)
             } else {
@@ -185,7 +211,7 @@ import Logging
         } else {
             tokens = nil
         }
-        if let bandwidth = limits.bandwidth {
+        if let bandwidth = [limits.bandwidth, share.bandwidth].compactMap(\.self).min() {
             if bits == nil {
                 bits = BandwidthBucket(bitsPerSecond: bandwidth, at: now)
                 bytes = pool.bytesWritten

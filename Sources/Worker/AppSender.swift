@@ -30,6 +30,8 @@ import PushModel
     let deadTokens: DeadTokens
     /// All shards that the coordinator gave us; the window has those of them whose dead tokens are known.
     private var shards: [Int: FenceToken] = [:]
+    /// What the whole farm may use, and into how many shards it is divided.
+    private var budget = (farm: FarmBudget(), shards: 1)
     /// The app goes on as soon as its dead tokens are known.
     private var resumesWhenWhole = false
     let window: Window
@@ -90,8 +92,11 @@ import PushModel
     }
 
     func follow(
-        _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits()
+        _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits(),
+        budget: FarmBudget = FarmBudget(), shards: Int = 1
     ) {
+        self.budget = (budget, shards)
+        takeShare()
         if (topic, environment) != (self.topic, self.environment) {
             scopes = [:]
             scopeGeneration = plan?.generation ?? generation
@@ -179,10 +184,17 @@ import PushModel
         // One that went to somebody else and is back is read anew.
         deadTokens.serve(tokens.keys)
         shards = tokens
+        takeShare()
         serveKnown()
         if !withdrawn.isEmpty {
             context.tell(.released(app: name, shards: withdrawn.map { UInt16($0) }))
         }
+    }
+
+    /// A shard brings its part of the budget, and takes it away.
+    private func takeShare() {
+        let known = Set(shards.keys).filter { $0 < budget.shards }
+        governor.follow(budget.farm.share(of: known, among: budget.shards))
     }
 
     /// Nothing of a shard is checked out before its dead tokens are known.

@@ -148,7 +148,8 @@ import TLS
             app.deadTokens.life = Int64(setup.suppressionSeconds)
             app.share(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
             app.follow(
-                plan, topic: setup.topic, environment: setup.environment, limits: RateLimits(setup.use))
+                plan, topic: setup.topic, environment: setup.environment, limits: RateLimits(setup.use),
+                budget: FarmBudget(setup.use), shards: max(1, Int(setup.use.shards)))
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
             tell(
@@ -209,6 +210,8 @@ import TLS
             sum.dials += UInt64(app.pool.dials)
         }
         sum.residentBytes = Memory.residentBytes
+        let time = ProcessorTime.now
+        (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)
         tell(.beat(sum))
     }
 

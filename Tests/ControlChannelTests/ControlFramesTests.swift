@@ -23,6 +23,7 @@ import Testing
             (use.scale, use.backOffJitter, use.keepAliveSeconds) = (.exponential(1.5), 0.1, 7)
             (use.sustainMilliseconds, use.pollMilliseconds, use.settleMilliseconds) = (1, 2, 3)
             (use.dialMilliseconds, use.minBackOffMilliseconds, use.maxBackOffMilliseconds) = (4, 5, 6)
+            (use.budgetRate, use.budgetBandwidth, use.budgetConnections, use.shards) = (2.5, 1e6, 70, 64)
             return use
         }(), generation: 9)
 
@@ -46,6 +47,7 @@ import Testing
                 var beat = Notice.Beat()
                 beat.sent = 1 << 40
                 beat.openStreams = 12
+                (beat.processorTaken, beat.processorQueued) = (1 << 33, 5)
                 return beat
             }()), .reported(app: "demo"),
         .doubt(app: "demo", .credentialsStale, generation: 2, reason: "ExpiredProviderToken"),

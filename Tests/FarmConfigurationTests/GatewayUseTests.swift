@@ -63,6 +63,16 @@ struct GatewayUseTests {
         #expect(fixed.connections(workers: 2) == 4 && fixed.use.minConnections == 1)
     }
 
+    @Test func `a budget is for the whole farm`() throws {
+        let app = try use("budget: { max_rate: 2.5, max_bandwidth: 10M, max_conns: 100 }", "max_rate: 7")
+        var wanted = GatewayBudget()
+        (wanted.maxRate, wanted.maxBandwidth, wanted.maxConnections) = (2.5, 10_000_000, 100)
+        #expect(app.budget == wanted && app.use.maxRate == 7)
+        #expect(try use().budget == GatewayBudget())
+        #expect(
+            try use("budget: { max_conns: 1 }", gateway: "tls://127.0.0.1:2195").budget.maxConnections == 1)
+    }
+
     @Test func `keep_alive may be never`() throws {
         #expect(try use("keep_alive: 0").use.keepAlive == nil)
     }
@@ -123,6 +133,11 @@ struct GatewayUseTests {
             ["keep_alive: 5"],
             "keep_alive: expected at least 10 seconds, or 0 for never: gateways end connections that ask too often"
         ),
+        (
+            ["budget: { max_rate: 0 }"],
+            "budget.max_rate: expected pushes a second, 0.001 to 10000000, found \"0\""
+        ),
+        (["budget: { max_rates: 5 }"], "budget.max_rates: unknown key; did you mean max_rate?"),
         (["max_rates: 5"], "max_rates: unknown key; did you mean max_rate?"),
         (["min_con: 5"], "min_con: unknown key; did you mean min_conns?"),
     ]) func `mistakes name their key`(lines: [String], message: String) throws {

@@ -136,14 +136,14 @@ import Testing
     // MARK: The gate
 
     @Test func `full and relieved are told once each, whoever presses how often`() throws {
-        #expect(try press() == .init(full: nil, isNew: false, open: 0, inbox: 0))
-        #expect(try press(.full) == .init(full: .memory, isNew: true, open: 0, inbox: 0))
-        #expect(try press(.full) == .init(full: .memory, isNew: false, open: 0, inbox: 0))
+        #expect(try press() == .init(full: nil, isNew: false, open: 0, inbox: 0, batches: 0))
+        #expect(try press(.full) == .init(full: .memory, isNew: true, open: 0, inbox: 0, batches: 0))
+        #expect(try press(.full) == .init(full: .memory, isNew: false, open: 0, inbox: 0, batches: 0))
         // Between the marks it stays as it was.
         #expect(try press(.keep).full == .memory)
         let since = try #require(try desk.perform(ReadFullness())?.since)
         #expect(since > 1_700_000_000_000)
-        #expect(try press(.relieved) == .init(full: nil, isNew: true, open: 0, inbox: 0))
+        #expect(try press(.relieved) == .init(full: nil, isNew: true, open: 0, inbox: 0, batches: 0))
         #expect(try press(.relieved).isNew == false && press(.keep).full == nil)
         #expect(try fullEvents() == ["farm.full memory", "farm.relieved memory"])
         #expect(try desk.perform(ReadFullness()) == nil)
@@ -156,14 +156,26 @@ import Testing
         try desk.split([("j1", 9)])
         #expect(try press(limits).full == nil)
         try desk.perform(Submit(job: Array("job".utf8)))
-        #expect(try press(limits) == .init(full: .backlog, isNew: true, open: 9, inbox: 1))
+        #expect(try press(limits) == .init(full: .backlog, isNew: true, open: 9, inbox: 1, batches: 1))
         try desk.redis.run("DEL", "pushfarm:demo")
         #expect(try press(limits).full == .backlog)
         let batch = try #require(try desk.checkout().batches.first)
         _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1))
         try desk.perform(Settle([Desk.settlement(try desk.results()[0], "j1", delivered: 1)]))
-        #expect(try press(limits) == .init(full: nil, isNew: true, open: 8, inbox: 0))
+        #expect(try press(limits) == .init(full: nil, isNew: true, open: 8, inbox: 0, batches: 1))
         #expect(try fullEvents() == ["farm.full backlog", "farm.relieved backlog"])
+    }
+
+    @Test func `batches are counted that workers may send`() throws {
+        try desk.split([("j1", 9)])
+        #expect(try press().batches == 1)
+        _ = try #require(try desk.checkout().batches.first)
+        #expect(try press().batches == 1)
+        try desk.redis.run("ZADD", "{pushfarm:demo}:delayed", "1", "12.h.1.1")
+        try desk.redis.run("HSET", "{pushfarm:demo}:states", "12.h.1.1", "|0|0||1|.")
+        #expect(try press().batches == 1)
+        try desk.perform(Pause(reason: "why"))
+        #expect(try press().batches == 0)
     }
 
     @Test func `a pause and a gate do not know of each other`() throws {

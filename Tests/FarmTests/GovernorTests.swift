@@ -115,8 +115,8 @@ extension PatientFarms {
             let slow = Set(few)
             // A burst of a twentieth of a second, and what the gateway reads at once when it stood still for a while.
             let fast = lines.filter { !slow.contains($0.token ?? "") }.map(\.time)
-            Self.expect(fast, atMost: 300, and: 15 + 150)
-            Self.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, and: 1 + 1.5)
+            Rate.expect(fast, atMost: 300, and: 15 + 150)
+            Rate.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, and: 1 + 1.5)
         }
 
         @Test func `max_bandwidth holds in every window at the gateway`() async throws {
@@ -128,25 +128,7 @@ extension PatientFarms {
             #expect(try await farm.finished("wide").delivered == 250)
             let times = try farm.gateway.ledger().lines.map(\.time)
             // 100,000 bytes a second are 50 payloads at most; half a second of standing still, the burst, and the first guess.
-            Self.expect(times, atMost: 50, and: 25 + 2.5 + 10)
-        }
-
-        /// No window of these moments, in milliseconds, has more of them than the rate a second allows, and some more.
-        private static func expect(
-            _ times: [Int64], atMost rate: Double, and more: Double,
-            sourceLocation: SourceLocation = #_sourceLocation
-        ) {
-            let times = times.sorted()
-            #expect(!times.isEmpty, sourceLocation: sourceLocation)
-            for first in times.indices {
-                for last in first..<times.count {
-                    let seconds = Double(times[last] - times[first]) / 1000
-                    let count = last - first + 1
-                    guard Double(count) > rate * seconds + more else { continue }
-                    Issue.record("\(count) in \(seconds) s", sourceLocation: sourceLocation)
-                    return
-                }
-            }
+            Rate.expect(times, atMost: 50, and: 25 + 2.5 + 10)
         }
 
         /// The app demo with a gateway that is told faults, and another app with one of its own.

@@ -31,6 +31,33 @@ struct ChildSlotTests {
         }
     }
 
+    @Test func `one that was retired is not started again when it ends, until it is wanted anew`()
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let slot = ChildSlot<Order, Notice>(
+                role: "10", launch: ChildLaunch(program: "/bin/sleep", lock: 2, environment: []),
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let ends = Mailbox<ChildProcess.End?>()
+            slot.onEnd = { ends.put($0) }
+            slot.start()
+            slot.retire()
+            _ = kill(slot.pid, SIGKILL)
+            #expect(try await ends.next() == .killed(signal: SIGKILL))
+            #expect(await until { slot.state == .stopped })
+            slot.start()
+            slot.retry()
+            #expect(slot.pid == 0 && slot.restarts == 0)
+            slot.startAnew()
+            #expect(slot.pid > 0 && slot.state == .starting)
+            await slot.stop(within: .zero, telling: .finish(withinMilliseconds: 0))
+            slot.startAnew()
+            #expect(slot.pid > 0)
+            await slot.stop(within: .zero, telling: .finish(withinMilliseconds: 0))
+            #expect(slot.pid == 0)
+        }
+    }
+
     @Loop private func slot(_ program: String, role: String = "none", shortage: Duration = .milliseconds(1))
         -> ChildSlot<Order, Notice>
     {

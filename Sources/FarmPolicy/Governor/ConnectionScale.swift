@@ -69,9 +69,9 @@ package struct ConnectionScale: Hashable, Sendable {
     private var heldUntil: Instant?
     private var patience = Self.patience.first
 
-    package init(_ settings: GovernorSettings) {
+    package init(_ settings: GovernorSettings, beginningWith count: Int? = nil) {
         self.settings = settings
-        wanted = settings.minConnections
+        wanted = min(max(count ?? 0, settings.minConnections), settings.maxConnections)
     }
 
     /// - Parameter isHeldBack: the app's rate is limited because of the gateway's trouble.

@@ -19,6 +19,11 @@ package struct Governor: Sendable {
         allowed = AllowedRate(settings)
     }
 
+    /// Other settings from now on. How many connections there are stays as far as they let it, and what was learned of the rate.
+    package mutating func change(to settings: GovernorSettings) {
+        scale = ConnectionScale(settings, beginningWith: scale.wanted)
+    }
+
     /// How many connections there should be while there is something to send.
     package var connections: Int { scale.wanted }
 

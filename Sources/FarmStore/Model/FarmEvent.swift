@@ -12,6 +12,10 @@ package struct FarmEvent: Sendable {
         case shardParked = "shard.parked"
         /// Pushes that count as delivered were lost, as a gateway said too late.
         case gatewayLate = "gateway.late"
+        /// A host runs more or fewer workers than before.
+        case workers = "farm.workers"
+        /// The budget of connections is too small for the farm's workers.
+        case budget = "farm.budget"
         /// A results entry cannot be settled.
         case unreadable = "farm.unreadable"
     }

@@ -42,6 +42,8 @@ package struct Press: Request {
         package let open: Int
         /// Jobs in the inbox.
         package let inbox: Int
+        /// Batches that are ready or in flight; 0 while the app is paused.
+        package let batches: Int
     }
 
     package static var script: Script? { .gate }
@@ -73,7 +75,7 @@ package struct Press: Request {
         var reader = try ReplyReader(value, "press")
         return Reply(
             full: FullReason(rawValue: try reader.text()), isNew: try reader.integer() == 1,
-            open: try reader.integer(), inbox: try reader.integer())
+            open: try reader.integer(), inbox: try reader.integer(), batches: try reader.integer())
     }
 }
 

@@ -6,7 +6,8 @@
 --       | press, memory full|relieved|keep, intake held 0/1, ms until a producer should try again, backlog, jobs of the inbox,
 --         bytes of the inbox, bytes of one job: each at most
 -- Reply pause, resume: 1 when something changed, else 0
---       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox]
+--       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox, batches that
+--       are ready or in flight (0 while it is paused)]
 -- Fence none: the wish is stored, the last one holds. OOM allowed.
 -- Again nothing changes, and no second event is written.
 --
@@ -24,10 +25,12 @@ elseif op == 'resume' then
 end
 
 local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
-local old = call('HMGET', gate, 'full', 'held', unpack(names))
+local old = call('HMGET', gate, 'full', 'held', 'paused', unpack(names))
 for i, name in ipairs(names) do
-    if old[i + 2] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
+    if old[i + 3] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
 end
+local batches = 0
+if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') end
 
 local was = old[1] or ''
 local open = math.max(0, tonumber(call('HGET', P .. 'load', 'open') or '0'))
@@ -48,11 +51,11 @@ if old[2] and not held then call('HDEL', gate, 'held') end
 if reason ~= was then
     if reason == '' then call('HDEL', gate, 'full', 'full_since') else call('HSET', gate, 'full', reason) end
 end
-if (reason == '') == (was == '') then return { reason, 0, open, jobs } end
+if (reason == '') == (was == '') then return { reason, 0, open, jobs, batches } end
 if reason == '' then
     tell('farm.relieved', t, 'reason', was)
 else
     call('HSET', gate, 'full_since', t)
     tell('farm.full', t, 'reason', reason)
 end
-return { reason, 1, open, jobs }
+return { reason, 1, open, jobs, batches }

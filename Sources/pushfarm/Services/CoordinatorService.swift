@@ -28,6 +28,7 @@ import Logging
             configuration: configuration, redisURL: location.revealedURL(),
             redisAuthority: Array(authority.utf8),
             workers: configuration.workers.count(processors: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
+            isAuto: configuration.workers == .auto,
             program: Executable.own,
             environment: ChildRole.environment(
                 level: configuration.log.level, format: configuration.log.format),

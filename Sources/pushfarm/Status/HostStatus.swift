@@ -28,6 +28,8 @@ struct HostStatus: Decodable, Sendable {
     var state = ""
     /// How many workers the host can run.
     var capacity = 0
+    /// How many of them there are follows the load.
+    var isAuto = false
     /// Unix milliseconds.
     var since: Int64 = 0
     /// Nil in an older farm.
@@ -51,6 +53,7 @@ struct HostStatus: Decodable, Sendable {
         pid = fields.number("pid")
         state = fields.text("state")
         capacity = fields.number("capacity")
+        isAuto = fields.value("auto") ?? false
         since = fields.number("since")
         intake = fields.value("intake")
         workers = fields.list("workers")
@@ -62,7 +65,8 @@ struct HostStatus: Decodable, Sendable {
     var json: JSONValue {
         .object([
             "host": .string(host), "pid": .number(pid), "state": .string(state),
-            "capacity": .number(capacity), "since": .number(since), "intake": intake?.json ?? .null,
+            "capacity": .number(capacity), "auto": .bool(isAuto), "since": .number(since),
+            "intake": intake?.json ?? .null,
             "workers": .array(workers.map(\.json)), "quarantined": .array(quarantined.map(\.json)),
         ])
     }

@@ -36,7 +36,8 @@ struct StatusText {
                 .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil),
                 .init(Figures.bytes(Int64(worker.rss))))
         }
-        return "\(name)  \(state)  coordinator \(host.pid)\n" + (host.intake.map(text) ?? "")
+        let staff = host.isAuto ? "  \(host.workers.count) of at most \(host.capacity) workers (auto)" : ""
+        return "\(name)  \(state)  coordinator \(host.pid)\(staff)\n" + (host.intake.map(text) ?? "")
             + (table.isEmpty ? "no workers\n" : table.text(colours: colours))
     }
 

@@ -394,14 +394,14 @@ extension ScriptCase {
             try desk.perform(Pause(reason: "why", fingerprint: "abc"))
             return Resume()
         },
-        ScriptCase("is full", again: .other("[memory, 0, 0, 0]")) { _ in Press.full },
-        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0]")) { desk in
+        ScriptCase("is full", again: .other("[memory, 0, 0, 0, 0]")) { _ in Press.full },
+        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0, 0]")) { desk in
             try desk.split([("a", 10)])
             var press = Press.full
             press.memory = .keep
             return press
         },
-        ScriptCase("is still not below nine tenths", again: .other("[inbox, 0, 0, 9]")) { desk in
+        ScriptCase("is still not below nine tenths", again: .other("[inbox, 0, 0, 9, 0]")) { desk in
             var press = Press.full
             press.memory = .keep
             press.limits = AppLimits(backlog: 100, inbox: 10, inboxBytes: 1 << 20, jobBytes: 40)
@@ -411,7 +411,7 @@ extension ScriptCase {
             press.retryAfter = .milliseconds(600)
             return press
         },
-        ScriptCase("is relieved", again: .other("[, 0, 0, 0]")) { desk in
+        ScriptCase("is relieved", again: .other("[, 0, 0, 0, 0]")) { desk in
             try desk.perform(Press.full)
             var press = Press.full
             press.memory = .relieved

@@ -48,12 +48,12 @@ extension ScriptCase {
             try desk.perform(Pause(reason: "why", fingerprint: "abc"))
             return Pause(reason: "why", fingerprint: "def")
         },
-        ScriptCase("is full for another reason", again: .other("[backlog, 0, 10, 0]")) { desk in
+        ScriptCase("is full for another reason", again: .other("[backlog, 0, 10, 0, 0]")) { desk in
             try desk.perform(press(.full))
             try open(desk, 10)
             return press(.relieved)
         },
-        ScriptCase("is no longer full of memory at nine tenths", again: .other("[, 0, 9, 0]")) { desk in
+        ScriptCase("is no longer full of memory at nine tenths", again: .other("[, 0, 9, 0, 0]")) { desk in
             try desk.perform(press(.full))
             try open(desk, 9)
             return press(.relieved)
@@ -68,17 +68,17 @@ extension ScriptCase {
             try open(desk, 9)
             return press()
         },
-        ScriptCase("is relieved below nine tenths of its inbox", again: .other("[, 0, 0, 8]")) { desk in
+        ScriptCase("is relieved below nine tenths of its inbox", again: .other("[, 0, 0, 8, 0]")) { desk in
             for job in 1...10 { try desk.perform(Submit(job: Array("\(job)".utf8))) }
             try desk.perform(press(backlog: 100))
             for _ in 1...2 { try desk.redis.run("LPOP", "pushfarm:demo") }
             return press(backlog: 100)
         },
-        ScriptCase("is full by one large job", again: .other("[inbox, 0, 0, 1]")) { desk in
+        ScriptCase("is full by one large job", again: .other("[inbox, 0, 0, 1, 0]")) { desk in
             try desk.perform(Submit(job: Array(repeating: 65, count: 5000)))
             return press(bytes: 5000)
         },
-        ScriptCase("is full by the jobs that wait as well", again: .other("[backlog, 0, 9, 1]")) { desk in
+        ScriptCase("is full by the jobs that wait as well", again: .other("[backlog, 0, 9, 1, 0]")) { desk in
             try open(desk, 9)
             try desk.perform(Submit(job: Array("job".utf8)))
             return press()

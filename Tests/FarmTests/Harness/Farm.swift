@@ -6,6 +6,8 @@ import Testing
 final class Farm {
     struct Options {
         var workers = 2
+        /// `workers: auto` instead.
+        var hasAutoWorkers = false
         /// Lines for the simulator's control command, carried out at the start.
         var faults: [String] = []
         var simulatorOptions: [String] = []
@@ -51,7 +53,9 @@ final class Farm {
         }
         let apps = options.apps?(gateway.started, folder) ?? [App(gateway.started, more: options.appLines)]
         try folder.write(
-            Self.configuration(address, workers: options.workers, folder: folder.path, apps: apps),
+            Self.configuration(
+                address, workers: options.hasAutoWorkers ? "auto" : "\(options.workers)", folder: folder.path,
+                apps: apps),
             to: "pushfarm.yaml")
         coordinator = try Self.startCoordinator(folder, options.environment)
     }
@@ -59,7 +63,8 @@ final class Farm {
     deinit { coordinator.destroy() }
 
     static func configuration(
-        _ redis: String, workers: Int, folder: String, apps: [App], host: String = "here"
+        _ redis: String, workers: some CustomStringConvertible, folder: String, apps: [App],
+        host: String = "here"
     ) -> String {
         """
         redis: \(redis)

@@ -11,6 +11,8 @@ final class Hosts {
         var apps = ["demo"]
         var workers = 2
         var faults: [String] = []
+        /// Of each app.
+        var appLines: [String] = []
         /// Each host, Redis and the gateway are machines of their own.
         var isSpread = false
         var redisOptions: [String] = []
@@ -69,7 +71,8 @@ final class Hosts {
             ?? "unix://" + redis.socket
         let text = Farm.configuration(
             address, workers: workers ?? options.workers, folder: home,
-            apps: options.apps.map { App(gateway.started, name: $0) }, host: name ?? host)
+            apps: options.apps.map { App(gateway.started, name: $0, more: options.appLines) },
+            host: name ?? host)
         try folder.write(text, to: host + "/pushfarm.yaml")
         let child = try Child(
             "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"],

@@ -1,0 +1,90 @@
+import FarmPolicy
+import RandomTesting
+import Testing
+
+/// A host with workers, a gateway with a limit, and a load that changes: what ``Staffing`` makes of it.
+@Suite struct StaffingWalkTests {
+    private struct Host {
+        let processors: Int
+        /// Pushes a second of one worker.
+        let pace: Double
+        /// Pushes a second that the gateway takes.
+        var gateway: Double
+        var arriving = 0.0
+        var backlog = 0.0
+        var ready = 1
+        /// Seconds until workers that were started or told to go are so far.
+        var changing = 0
+        var random: SplitMix
+
+        mutating func second(_ wanted: Int) -> Staffing.Reading? {
+            let limit = min(gateway, pace * Double(ready)) * Double.random(in: 0.97...1.03, using: &random)
+            let done = min(limit, backlog + arriving)
+            backlog = min(backlog + arriving - done, 1e7)
+            if wanted != ready {
+                changing += 1
+                guard changing > 2 else { return nil }
+                (ready, changing) = (wanted, 0)
+                return nil
+            }
+            let busy = min(Double(ready), done / pace)
+            return .init(busy: busy, waiting: Int(backlog / 200), rate: done)
+        }
+    }
+
+    private struct Event {
+        let second: Int
+        let change: Staffing.Change
+    }
+
+    @Test(arguments: 1...200) func `follows the load within bounds and does not flap`(seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        let processors = Int.random(in: 1...32, using: &random)
+        var staffing = Staffing(most: processors)
+        let start = ContinuousClock.now
+        var host = Host(
+            processors: processors, pace: Double.random(in: 1e3...1e5, using: &random), gateway: .infinity,
+            random: random)
+        var second = 0
+        var events: [Event] = []
+        for phase in 0..<6 {
+            let capacity = host.pace * Double(processors)
+            host.arriving = [0, 0.02, 0.3, 0.7, 1.5].randomElement(using: &random)! * capacity
+            host.gateway =
+                random.chance(3) ? capacity * Double.random(in: 0.05...1, using: &random) : .infinity
+            // What is left of the phase before is not this one's.
+            host.backlog = 0
+            var recent: [Staffing.Reading?] = []
+            let begin = events.count
+            for step in 0..<900 {
+                second += 1
+                let reading = host.second(staffing.workers)
+                recent.append(reading)
+                let before = staffing.workers
+                guard let change = staffing.look(reading, at: start + .seconds(second)) else {
+                    #expect(staffing.workers == before)
+                    continue
+                }
+                #expect(change.from == before && change.to == staffing.workers && change.to != before)
+                #expect((1...processors).contains(change.to))
+                if let last = events.last { #expect(second - last.second >= 5) }
+                if change.to > change.from {
+                    for reading in recent.suffix(3) {
+                        #expect(
+                            reading.map { $0.waiting > 0 && $0.busy >= 0.75 * Double(before) } ?? false,
+                            "phase \(phase) \(step)")
+                    }
+                }
+                events.append(Event(second: second, change: change))
+            }
+            let calm = events[begin...].filter { $0.second > second - 600 }
+            // A step in vain is tried again 1, 2, 4, 8 minutes later and taken back: no more than that.
+            #expect(calm.count <= 8, "\(calm)")
+            let demand = min(host.arriving, host.gateway) / host.pace
+            if host.gateway == .infinity, host.arriving > capacity { #expect(staffing.workers == processors) }
+            if host.arriving == 0 { #expect(staffing.workers == 1) }
+            // Few enough.
+            #expect(Double(staffing.workers) <= max(1, 2 * demand + 2) * 1.5 + 1, "\(demand)")
+        }
+    }
+}

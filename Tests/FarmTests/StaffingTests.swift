@@ -1,0 +1,69 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension BusyFarms {
+    /// `workers: auto`: as many as the load takes, with real processes.
+    @Suite(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)) struct StaffingTests {
+        private static let jobTokens = 1_000
+        private static let names = ["demo", "mail", "news"]
+
+        @Test func `a load brings workers, its end takes them away, and every push arrives once`()
+            async throws
+        {
+            // Each gateway takes as much as a worker sends: with three of them it is the worker that is at its end.
+            let folders = try Self.names.dropFirst().map { _ in try TestFolder() }
+            var gateways: [Gateway] = []
+            for folder in folders { gateways.append(try await Gateway(in: folder.path)) }
+            let others = gateways.map(\.started)
+            var options = Farm.Options()
+            options.hasAutoWorkers = true
+            options.apps = { first, _ in
+                zip(Self.names, [first] + others).map { App($1, name: $0) }
+            }
+            let farm = try await Farm(options)
+            try await eventually("one worker is ready") {
+                try await farm.status().hosts.first?.workers.map(\.state) == ["ready"]
+            }
+            var rounds = 0
+            try await eventually("there is a second worker, and it delivers", within: .seconds(120)) {
+                let status = try await farm.status()
+                if status.apps.contains(where: { $0.open + $0.inbox * Self.jobTokens < 20_000 }) {
+                    for name in Self.names { try farm.push(Self.jobs(rounds), to: name) }
+                    rounds += 1
+                }
+                let workers = status.hosts.first?.workers ?? []
+                return workers.count > 1 && workers.allSatisfy { $0.shards > 0 && $0.delivered > 0 }
+            }
+            var delivered = 0
+            for name in Self.names {
+                for round in 0..<rounds {
+                    for job in Self.jobs(round) {
+                        let account = try await farm.finished(job.id, app: name)
+                        #expect(account.delivered == Self.jobTokens && account.maybeDuplicated == 0)
+                        delivered += account.delivered
+                    }
+                }
+            }
+            try await eventually("one worker is left", within: .seconds(100)) {
+                let workers = try await farm.status().hosts.first?.workers ?? []
+                return workers.count == 1 && farm.workers.count == 1
+            }
+            let arrived = try ([farm.gateway] + gateways).reduce(0) { try $0 + $1.ledger().lines.count }
+            #expect(arrived == delivered && delivered == rounds * 10 * Self.jobTokens * Self.names.count)
+            let changes = try farm.events("farm.workers")
+            #expect(changes.first?["reason"] == "busy" && changes.last?["to"] == "1", "\(changes)")
+            // Those that went did so in order.
+            let log = farm.coordinator.error
+            #expect(!log.contains("how=killed") && !log.contains("batches taken back"), "\(log)")
+        }
+
+        private static func jobs(_ round: Int) -> [Job] {
+            (0..<10).map { number in
+                Job(
+                    id: "job-\(round)-\(number)",
+                    tokens: Tokens.make(jobTokens, seed: UInt64(round * 10 + number)))
+            }
+        }
+    }
+}
