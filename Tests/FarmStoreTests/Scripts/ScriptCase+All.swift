@@ -395,7 +395,7 @@ extension ScriptCase {
             return Resume()
         },
         ScriptCase("is full", again: .other("[memory, 0, 0, 0, 0]")) { _ in Press.full },
-        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0, 0]")) { desk in
+        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0, 1]")) { desk in
             try desk.split([("a", 10)])
             var press = Press.full
             press.memory = .keep
