@@ -30,26 +30,31 @@ local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
 local i = 5 + 2 * nscopes
 
--- Packed jobs as one flat list: id, delivered, failed, expired, cancelled, waiting, maybe duplicated, reasons or false.
-local function read_jobs(packed)
-    local jobs, n, at = {}, 0, 1
-    local id, d, f, e, x, w, m, reasons
+-- What the accounts get: delivered, failed, expired, cancelled, waiting, maybe duplicated, and reasons. A job's numbers of all
+-- entries are added up while they are read, for nearly every entry is there to be booked; of one that is not they are taken
+-- off again.
+local jobs, order = {}, {}
+local function add_jobs(packed, sign)
+    local at, id, d, f, e, x, w, m, reasons = 1
     while at <= #packed do
         id, d, f, e, x, w, m, reasons, at = struct.unpack('>Bc0I4I4I4I4I4I4B', packed, at)
-        local names = false
-        if reasons > 0 then
-            names = {}
-            for _ = 1, reasons do
-                local reason, times
-                reason, times, at = struct.unpack('>Bc0I4', packed, at)
-                names[reason] = (names[reason] or 0) + times
-            end
+        local job = jobs[id]
+        if not job then
+            job = { 0, 0, 0, 0, 0, 0 }
+            jobs[id], order[#order + 1] = job, id
         end
-        jobs[n + 1], jobs[n + 2], jobs[n + 3], jobs[n + 4] = id, d, f, e
-        jobs[n + 5], jobs[n + 6], jobs[n + 7], jobs[n + 8] = x, w, m, names
-        n = n + 8
+        job[1] = job[1] + sign * d
+        if f + e + x + w + m > 0 then
+            job[2], job[3], job[4] = job[2] + sign * f, job[3] + sign * e, job[4] + sign * x
+            job[5], job[6] = job[5] + sign * w, job[6] + sign * m
+        end
+        for _ = 1, reasons do
+            local reason, times
+            reason, times, at = struct.unpack('>Bc0I4', packed, at)
+            job.reasons = job.reasons or {}
+            job.reasons[reason] = (job.reasons[reason] or 0) + sign * times
+        end
     end
-    return jobs
 end
 
 local function check_event(at)
@@ -58,12 +63,13 @@ local function check_event(at)
     return at + 1 + n
 end
 
--- Reads an entry's words without any effect: its jobs, its answers, and how many of them may be the environment's fault.
+-- Reads an entry's words without any effect: its answers, and how many of them may be the environment's fault.
 local hasRetries, lists = false, {}
 local function check_entry(at, words)
     local last = at + words
     if last - 1 > #ARGV then error('words are missing') end
-    local entry = { at = at, jobs = read_jobs(ARGV[at]), bad = 0 }
+    local entry = { at = at, bad = 0 }
+    add_jobs(ARGV[at], 1)
     local retries = count(ARGV[at + 1])
     at = at + 2
     for _ = 1, retries do
@@ -96,22 +102,18 @@ local function check_field(account, field)
     local n = call('HGET', account, field)
     if n and not tonumber(n) then error(account .. ' holds ' .. n) end
 end
-local function read_account(jobs, i)
-    local id, account = jobs[i], P .. 'job:' .. jobs[i]
-    if accounts[id] == nil then
-        local old = call('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
-        accounts[id] = old[1] and old
-        for k = 1, 6 do
-            local n = tonumber(old[k] or 0)
-            if not n then error(account .. ' holds ' .. old[k]) end
-            old[k] = n
-        end
+local function read_account(id, job)
+    local account = P .. 'job:' .. id
+    local old = call('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
+    accounts[id] = old[1] and old
+    for k = 1, 6 do
+        local n = tonumber(old[k] or 0)
+        if not n then error(account .. ' holds ' .. old[k]) end
+        old[k] = n
     end
-    if jobs[i + 5] > 0 then check_field(account, 'waiting') end
-    if jobs[i + 6] > 0 then check_field(account, 'maybe_duplicated') end
-    if jobs[i + 7] then
-        for reason in pairs(jobs[i + 7]) do check_field(account, 'reason:' .. reason) end
-    end
+    if job[5] > 0 then check_field(account, 'waiting') end
+    if job[6] > 0 then check_field(account, 'maybe_duplicated') end
+    for reason in pairs(job.reasons or {}) do check_field(account, 'reason:' .. reason) end
 end
 
 local entries = {}
@@ -119,10 +121,10 @@ for k = 1, nentries do
     local words = count(ARGV[i + 1])
     local entry = check_entry(i + 2, words)
     entry.id = ARGV[i]
-    for n = 1, #entry.jobs, 8 do read_account(entry.jobs, n) end
     entries[k] = entry
     i = i + 2 + words
 end
+for _, id in ipairs(order) do read_account(id, jobs[id]) end
 call('XLEN', P .. 'events')
 count(math.abs(tonumber(call('HGET', P .. 'load', 'open') or '0') or 0.5))
 if hasRetries then
@@ -146,22 +148,7 @@ if hasDead or bad > 0 then
     count(call('HGET', P .. 'suppression', 'taken_back') or '0')
 end
 
-local jobs, order, acks = {}, {}, {}
-local function book_jobs(list)
-    for n = 1, #list, 8 do
-        local id, names = list[n], list[n + 7]
-        local job = jobs[id]
-        if not job then
-            job = { 0, 0, 0, 0, 0, 0 }
-            jobs[id], order[#order + 1] = job, id
-        end
-        for k = 1, 6 do job[k] = job[k] + list[n + k] end
-        if names then
-            job.reasons = job.reasons or {}
-            for reason, times in pairs(names) do job.reasons[reason] = (job.reasons[reason] or 0) + times end
-        end
-    end
-end
+local acks = {}
 
 -- The guard's ring of a thousand answers, as two numbers: of those before so many as there is room for count on, in
 -- proportion.
@@ -212,7 +199,6 @@ local function settle_guard()
 end
 
 local function book_entry(entry)
-    book_jobs(entry.jobs)
     local at = entry.at + 2
     for k = 1, tonumber(ARGV[entry.at + 1]) do
         local id = ARGV[at] .. '.' .. ARGV[at + 1] .. '.r' .. entry.id .. '.' .. k
@@ -246,6 +232,8 @@ for k = 1, nentries do
         booked[#booked + 1] = entry
         answered = answered + entry.answers
         found = found + entry.bad
+    else
+        add_jobs(ARGV[entry.at], -1)
     end
 end
 weigh(answered, found)
@@ -263,17 +251,18 @@ local names = { 'delivered', 'failed', 'expired', 'cancelled' }
 local finished, ended = 0, 0
 for _, id in ipairs(order) do
     local job, account, old = jobs[id], P .. 'job:' .. id, accounts[id]
-    ended = ended + job[1] + job[2] + job[3] + job[4]
-    if old then
+    local more = job[1] + job[2] + job[3] + job[4]
+    ended = ended + more
+    if old and more + job[5] + job[6] > 0 then
         local sum, moved, n = 0, job[5], 2
         local changed = { 'in_flight' }
         for k = 1, 4 do
-            local value, more = old[k + 2], job[k]
-            if more > 0 then
-                value = value + more
+            local value, plus = old[k + 2], job[k]
+            if plus > 0 then
+                value = value + plus
                 changed[n + 1], changed[n + 2] = names[k], texts[value]
                 n = n + 2
-                moved = moved + more
+                moved = moved + plus
                 old[k + 2] = value
             end
             sum = sum + value
@@ -287,7 +276,9 @@ for _, id in ipairs(order) do
         if job[5] > 0 then call('HINCRBY', account, 'waiting', job[5]) end
         if job[6] > 0 then call('HINCRBY', account, 'maybe_duplicated', job[6]) end
         if job.reasons then
-            for reason, times in pairs(job.reasons) do call('HINCRBY', account, 'reason:' .. reason, times) end
+            for reason, times in pairs(job.reasons) do
+                if times > 0 then call('HINCRBY', account, 'reason:' .. reason, times) end
+            end
         end
         if ends then
             finished = finished + 1
