@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench bench-binary lint format clean
+.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench bench-binary governor-picture lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -83,6 +83,12 @@ bench-binary: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product binary-bench
 	.build/release/binary-bench budget=$(BUDGET) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY))
+
+# Four minutes of a farm at a gateway that is far away, throttles, fails and recovers: docs/governor.svg.
+governor-picture: setup
+	swift build -c release --static-swift-stdlib --product pushfarm
+	swift build -c release --static-swift-stdlib --product governor-picture
+	.build/release/governor-picture keep=docs/governor.svg
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

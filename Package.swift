@@ -274,6 +274,10 @@ let package = Package(
             name: "FarmBenchTests",
             dependencies: ["FarmBench", "BenchKit", "FarmHarness", "farm-bench", "pushfarm"],
             swiftSettings: strict),
+        // What the governor makes of a gateway whose weather changes, as a picture.
+        .executableTarget(
+            name: "governor-picture", dependencies: ["BenchKit", "FarmHarness"],
+            path: "Tests/GovernorPicture", swiftSettings: strict),
         // The experiments of the days of the binary interface, with the senders of that time and with the farm.
         .target(
             name: "BinaryBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],

@@ -75,6 +75,7 @@ extension Notice.Beat {
         writer.number(batches)
         for count in [
             sent, delivered, failed, retried, dials, residentBytes, processorTaken, processorQueued,
+            slowedTo,
         ] { writer.number(count) }
     }
 
@@ -90,5 +91,6 @@ extension Notice.Beat {
         residentBytes = try reader.number()
         processorTaken = try reader.number()
         processorQueued = try reader.number()
+        slowedTo = try reader.number()
     }
 }

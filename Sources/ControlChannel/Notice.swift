@@ -43,6 +43,8 @@ package enum Notice: Equatable, Sendable {
         /// Microseconds of a processor that the worker has had, and those in which it stood in line for one.
         package var processorTaken: UInt64 = 0
         package var processorQueued: UInt64 = 0
+        /// Pushes a second of the apps that go slower because their gateway is in trouble; 0: none does.
+        package var slowedTo: UInt64 = 0
 
         package init() {}
     }

@@ -79,7 +79,8 @@ import PushModel
             [
                 ("pid", UInt64(slot.pid)), ("shards", UInt64(shards)),
                 ("connections", UInt64(beat.connections)), ("streams", UInt64(beat.openStreams)),
-                ("rate", slot.rate), ("restarts", UInt64(slot.restarts)), ("rss", beat.residentBytes),
+                ("rate", slot.rate), ("slowed_to", beat.slowedTo), ("restarts", UInt64(slot.restarts)),
+                ("rss", beat.residentBytes),
                 ("delivered", beat.delivered), ("failed", beat.failed),
             ], to: &json)
         json.endObject()

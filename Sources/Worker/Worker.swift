@@ -208,6 +208,7 @@ import TLS
             sum.failed += app.counts.failed
             sum.retried += app.counts.retried
             sum.dials += UInt64(app.pool.dials)
+            if let rate = app.governor.rate { sum.slowedTo += UInt64(max(1, rate)) }
         }
         sum.residentBytes = Memory.residentBytes
         let time = ProcessorTime.now

@@ -9,6 +9,8 @@ extension HostStatus {
         var streams = 0
         /// Pushes a second.
         var rate = 0
+        /// Pushes a second of the apps that go slower because their gateway is in trouble; 0: none does.
+        var slowedTo = 0
         var restarts = 0
         /// Bytes.
         var rss = 0
@@ -24,6 +26,7 @@ extension HostStatus {
             connections = fields.number("connections")
             streams = fields.number("streams")
             rate = fields.number("rate")
+            slowedTo = fields.number("slowed_to")
             restarts = fields.number("restarts")
             rss = fields.number("rss")
             delivered = fields.number("delivered")
@@ -34,7 +37,8 @@ extension HostStatus {
             .object([
                 "worker": .string(worker), "pid": .number(pid), "state": .string(state),
                 "shards": .number(shards), "connections": .number(connections), "streams": .number(streams),
-                "rate": .number(rate), "restarts": .number(restarts), "rss": .number(rss),
+                "rate": .number(rate), "slowed_to": .number(slowedTo), "restarts": .number(restarts),
+                "rss": .number(rss),
                 "delivered": .number(delivered), "failed": .number(failed),
             ])
         }

@@ -31,7 +31,8 @@ struct StatusText {
                 .init(worker.worker), .init(String(worker.pid)), .init(worker.state),
                 .init(String(worker.shards)), .init(String(worker.connections)),
                 .init(String(worker.streams)),
-                .init(Figures.grouped(worker.rate)), .init(Figures.grouped(worker.delivered)),
+                .init(rate(of: worker), worker.slowedTo > 0 ? .yellow : nil),
+                .init(Figures.grouped(worker.delivered)),
                 .init(Figures.grouped(worker.failed)),
                 .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil),
                 .init(Figures.bytes(Int64(worker.rss))))
@@ -39,6 +40,11 @@ struct StatusText {
         let staff = host.isAuto ? "  \(host.workers.count) of at most \(host.capacity) workers (auto)" : ""
         return "\(name)  \(state)  coordinator \(host.pid)\(staff)\n" + (host.intake.map(text) ?? "")
             + (table.isEmpty ? "no workers\n" : table.text(colours: colours))
+    }
+
+    private func rate(of worker: HostStatus.Worker) -> String {
+        let rate = Figures.grouped(worker.rate)
+        return worker.slowedTo > 0 ? rate + ", slowed to \(Figures.grouped(worker.slowedTo))" : rate
     }
 
     private func text(_ intake: HostStatus.Intake) -> String {

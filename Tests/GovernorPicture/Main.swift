@@ -1,0 +1,22 @@
+import BenchKit
+import Foundation
+
+/// `governor-picture [keep=FILE]`: runs a farm for four minutes at a gateway whose weather changes, and draws what came of it.
+@main
+enum Main {
+    static func main() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let file = Words(CommandLine.arguments.dropFirst())["keep"] ?? ".build/governor.svg"
+        let (samples, log) = try await GovernorRun(say: say).run()
+        for line in log.split(separator: "\n")
+        where ["connections", "slower, because", "any rate again"].contains(where: { line.contains($0) }) {
+            say(String(line))
+        }
+        try GovernorPicture(samples: samples).svg.write(toFile: file, atomically: true, encoding: .utf8)
+        say("picture: \(file)")
+    }
+
+    private static func say(_ line: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+}
