@@ -50,6 +50,8 @@ package struct RetryPolicy: Hashable, Sendable {
         using random: inout some RandomNumberGenerator
     ) -> Decision {
         if let deadline, now >= deadline { return .expired }
+        // No attempt was made, and the order among those that wait is the sender's: nothing is left to chance.
+        if cause == .cooling { return wait(retryAfter ?? .zero, deadline: deadline, now: now) }
         guard attempts < maxAttempts else { return .exhausted }
         if cause == .processing, attempts > processingRetries { return .refused }
         let delays = delays(for: cause)
@@ -61,9 +63,22 @@ package struct RetryPolicy: Hashable, Sendable {
         return latest < least ? .expired : .retry(after: min(delay, latest))
     }
 
+    private func wait(_ time: Duration, deadline: Int64?, now: Int64) -> Decision {
+        let time = min(time, longestRetryAfter)
+        guard let deadline else { return .retry(after: time) }
+        return .seconds(deadline) - .seconds(now) - .seconds(1) < time ? .expired : .retry(after: time)
+    }
+
+    /// Between which and which delay a push is tried again after so many attempts, unless somebody asked for more.
+    package func range(for cause: RetryCause, attempts: Int) -> ClosedRange<Duration> {
+        let delays = delays(for: cause)
+        let full = Jitter.doubled(delays.first, times: attempts - 1, cap: delays.longest)
+        return full / 2...full
+    }
+
     private func delays(for cause: RetryCause) -> Delays {
         switch cause {
-        case .throttled: throttled
+        case .throttled, .cooling: throttled
         case .server, .unknownOutcome, .processing: usual
         case .authSlow: authenticationSlow
         }

@@ -10,4 +10,9 @@ package enum RetryCause: UInt8, CaseIterable, Hashable, Sendable {
     case authSlow = 4
     /// The gateway could not process this push, and did not say why.
     case processing = 5
+    /// It was not sent: its device has got more than the gateway likes, and cools.
+    case cooling = 6
+
+    /// The gateway got the push: that is an attempt.
+    package var isAttempt: Bool { self != .cooling }
 }

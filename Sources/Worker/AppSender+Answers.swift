@@ -24,6 +24,7 @@ extension AppSender {
             breaker.answered()
             streak.other()
             counts.delivered += 1
+            if !coolDown.isEmpty { coolDown.accepted(batch.device(of: position), at: .now) }
             window.delivered(batch, position)
             if provenGeneration != generation { prove() }
         case .unprocessed:
@@ -67,7 +68,7 @@ extension AppSender {
         case .credentialsWrong(let reason): doubt(batch, position, .credentialsWrong, refusal, reason)
         case .credentialsStale(let reason): doubt(batch, position, .credentialsStale, refusal, reason)
         case .authenticationSlow(let reason): settle(batch, position, retry(.authSlow, reason))
-        case .throttled(let reason): settle(batch, position, retry(.throttled, reason))
+        case .throttled(let reason): throttled(batch, position, refusal, reason)
         case .serverTrouble(let reason, let reconnect):
             breaker.troubled(at: .now, using: &random)
             settle(batch, position, retry(.server, reason))

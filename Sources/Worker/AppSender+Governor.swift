@@ -25,7 +25,7 @@ extension AppSender {
 
 extension HeldBatch {
     /// Tells devices apart, as a rule: a part of the token.
-    fileprivate func device(of position: Int) -> UInt64 {
+    func device(of position: Int) -> UInt64 {
         batch.bytes[batch.pushes[position].token].suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -38,6 +38,8 @@ import PushModel
     private(set) lazy var pool = ConnectionPool(owner: self)
     private(set) lazy var governor = makeGovernor()
     var breaker = ServerBreaker()
+    /// Devices that got more than the gateway likes.
+    var coolDown = CoolDown()
     var streak = ConfigurationStreak()
     var random = SystemRandomNumberGenerator()
     private var isDue = false
@@ -358,6 +360,7 @@ import PushModel
                         batch, position, .suppressed(cause: dead.reason.name), timestamp: dead.since * 1000)
                     continue
                 }
+                if !coolDown.isEmpty, putOff(batch, segment, position, at: now) { continue }
                 #if FAILPOINTS
                     Failpoint.hit("send.before", token: token)
                 #endif

@@ -126,7 +126,8 @@ extension HeldBatch {
             case .expired: builder.beginExpired(jobID: jobID, cause: cause, receipts: receipts)
             case .retry(let why, let status, let reason, let retryAfter):
                 let head = SegmentHead(
-                    repeating: segment, jobID: batch.jobID(of: index), attempt: segment.attempt &+ 1,
+                    repeating: segment, jobID: batch.jobID(of: index),
+                    attempt: why.isAttempt ? segment.attempt &+ 1 : segment.attempt,
                     cause: reason)
                 builder.beginRetry(
                     head, payload: UnsafeRawBufferPointer(rebasing: bytes[segment.payload]), why: why,

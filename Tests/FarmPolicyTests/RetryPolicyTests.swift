@@ -55,7 +55,7 @@ struct RetryPolicyTests {
             })
     }
 
-    @Test(arguments: RetryCause.allCases) func `ends after the allowed attempts`(
+    @Test(arguments: RetryCause.allCases.filter(\.isAttempt)) func `ends after the allowed attempts`(
         cause: RetryCause
     ) {
         var random = SplitMix(seed: 1)
@@ -67,6 +67,13 @@ struct RetryPolicyTests {
         #expect(decide(9, 8) == .exhausted)
         #expect(decide(1, 1) == .exhausted)
         #expect(decide(7, 8) != .exhausted)
+    }
+
+    @Test func `what was not tried is put off for as long as it is told to, as often as it takes`() {
+        #expect(Set(delays(.cooling, attempts: 200, retryAfter: .seconds(77))) == [.seconds(77)])
+        #expect(delays(.cooling, attempts: 1, retryAfter: .seconds(77), deadline: 78).count == 200)
+        #expect(delays(.cooling, attempts: 1, retryAfter: .seconds(77), deadline: 77).isEmpty)
+        #expect(policy.range(for: .throttled, attempts: 2) == .seconds(30)...(.seconds(60)))
     }
 
     @Test func `a push whose deadline has passed is expired, not exhausted`() {

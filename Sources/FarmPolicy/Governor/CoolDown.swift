@@ -1,0 +1,110 @@
+/// Devices that got more than their gateway likes: further pushes to them are put off for a while, in their order.
+///
+/// A device cools for 30 s after a 429, for twice as long with each further one in a row, up to 30 minutes; an acceptance ends
+/// that. What is put off comes back behind the push that was refused, one after the other, and what is new goes behind what waits.
+/// There is room for so many devices; one more is not cooled. Devices are told apart by a number, which two of them may share once
+/// in a long while.
+package struct CoolDown: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    package static let first = Duration.seconds(30)
+    package static let longest = Duration.seconds(1800)
+    /// Between two pushes that are put off: on their way through Redis they must not change their order.
+    static let spacing = Duration.seconds(1)
+    /// What was put off may come back so much later than it was meant to.
+    static let margin = Duration.seconds(5)
+
+    private struct Device {
+        /// 429 in a row, not counting those of pushes that were in the air together.
+        var refusals: Int
+        /// Nothing is sent before.
+        var until: Instant
+        /// What comes back before ``until`` is put off for so long again.
+        var shift: Duration
+        /// When the last of those comes back that were put off again.
+        var returned: Instant
+        /// When the last of those that wait comes back.
+        var tail: Instant
+
+        /// All that waited has come back.
+        func isOver(at now: Instant) -> Bool { now >= tail + CoolDown.margin }
+    }
+
+    private let most: Int
+    private var devices: [UInt64: Device] = [:]
+
+    package init(most: Int = 4096) { self.most = most }
+
+    /// Nothing cools: nobody needs to be asked for.
+    package var isEmpty: Bool { devices.isEmpty }
+    package var count: Int { devices.count }
+
+    /// A push to the device was refused with 429.
+    ///
+    /// - Parameter delays: between which and which it is tried again, if nobody asks for more; the difference is added to what is
+    ///   asked for.
+    /// - Returns: for how long it is to be put off at least.
+    package mutating func refused(
+        _ device: UInt64, delays: ClosedRange<Duration>, at now: Instant
+    ) -> Duration {
+        func latest(_ wait: Duration) -> Instant {
+            now + max(delays.lowerBound, wait) + (delays.upperBound - delays.lowerBound)
+        }
+        if var cooling = devices[device], now < cooling.until {
+            // It was in the air together with the one before.
+            let wait = cooling.tail + Self.spacing - now
+            cooling.tail = latest(wait)
+            devices[device] = cooling
+            return wait
+        }
+        let known = devices[device]
+        let pause = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
+        guard known != nil || hasRoom(at: now) else { return pause }
+        // Before it ends, all that waits has come back and was put off again.
+        let waiting = known.flatMap { $0.isOver(at: now) ? nil : max($0.tail, now) + Self.margin }
+        let wait = max(pause, waiting.map { $0 - now } ?? .zero)
+        let shift = latest(wait) + Self.margin - now
+        devices[device] = Device(
+            refusals: min((known?.refusals ?? 0) + 1, 16), until: now + wait, shift: shift, returned: now,
+            tail: (waiting ?? now) + shift)
+        return wait
+    }
+
+    /// A push to the device was accepted.
+    package mutating func accepted(_ device: UInt64, at now: Instant) {
+        guard var cooling = devices[device] else { return }
+        if cooling.isOver(at: now) {
+            devices[device] = nil
+        } else {
+            (cooling.refusals, cooling.until) = (0, min(cooling.until, now))
+            devices[device] = cooling
+        }
+    }
+
+    /// For how long a push to the device is to be put off; nil: it may go.
+    ///
+    /// - Parameter isReturned: it was put off, or refused, before, so none of those that wait goes before it.
+    package mutating func putOff(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
+        guard var cooling = devices[device] else { return nil }
+        if cooling.isOver(at: now) {
+            // What cooled for long enough, and was not refused again for as long, begins anew.
+            if cooling.refusals == 0 || now >= cooling.tail + Self.longest { devices[device] = nil }
+            return nil
+        }
+        if isReturned {
+            guard now < cooling.until else { return nil }
+            cooling.returned = max(now + cooling.shift, cooling.returned + Self.spacing)
+            cooling.tail = max(cooling.tail, cooling.returned)
+            devices[device] = cooling
+            return cooling.returned - now
+        }
+        cooling.tail = max(cooling.tail, now) + Self.spacing
+        devices[device] = cooling
+        return cooling.tail - now
+    }
+
+    private mutating func hasRoom(at now: Instant) -> Bool {
+        if devices.count >= most { devices = devices.filter { !$0.value.isOver(at: now) } }
+        return devices.count < most
+    }
+}

@@ -1,0 +1,120 @@
+import RandomTesting
+import Testing
+
+@testable import FarmPolicy
+
+struct CoolDownTests {
+    private let start = ContinuousClock.now
+    private let delays = Duration.seconds(15)...Duration.seconds(30)
+
+    @Test func `doubles with each refusal in a row, and begins anew after an acceptance`() {
+        var cool = CoolDown()
+        var now = start
+        for _ in 0..<2 {
+            for seconds in [30, 60, 120, 240, 480, 960, 1800, 1800] {
+                #expect(cool.refused(7, delays: delays, at: now) == .seconds(seconds))
+                var copy = cool
+                let early = copy.putOff(7, isReturned: true, at: now + .seconds(seconds) - .milliseconds(1))
+                #expect(early != nil)
+                now += .seconds(seconds + 60)
+                #expect(cool.putOff(7, isReturned: true, at: now) == nil)
+            }
+            cool.accepted(7, at: now)
+            #expect(cool.isEmpty)
+        }
+    }
+
+    @Test func `what was in the air together is one refusal, and keeps its order`() {
+        var cool = CoolDown()
+        var waits: [Duration] = []
+        for _ in 0..<5 { waits.append(cool.refused(7, delays: delays, at: start)) }
+        #expect(waits[0] == .seconds(30))
+        // Each comes later than the one before can.
+        for (one, next) in zip(waits, waits.dropFirst()) {
+            #expect(next > max(one, .seconds(15)) + .seconds(15))
+        }
+        #expect(cool.refused(7, delays: delays, at: start + .seconds(31)) > .seconds(60))
+    }
+
+    @Test func `what is put off comes after what was refused, each after the one before`() {
+        var cool = CoolDown()
+        let refused = cool.refused(1, delays: delays, at: start)
+        var last = start + refused + .seconds(15)
+        for tick in 1...20 {
+            let now = start + .seconds(tick)
+            let due = now + (cool.putOff(1, isReturned: false, at: now) ?? .zero)
+            #expect(due >= last + .seconds(1))
+            last = due
+        }
+        // The refused one goes when it is due; what is new goes behind what waits, even after an acceptance.
+        #expect(cool.putOff(1, isReturned: true, at: start + .seconds(31)) == nil)
+        cool.accepted(1, at: start + .seconds(32))
+        #expect(cool.putOff(1, isReturned: true, at: start + .seconds(33)) == nil)
+        let late = cool.putOff(1, isReturned: false, at: start + .seconds(34))
+        #expect(late.map { start + .seconds(34) + $0 > last } == true)
+        // When all have come back, everything goes at once.
+        #expect(cool.putOff(1, isReturned: false, at: last + .seconds(6)) == nil)
+        #expect(cool.isEmpty)
+    }
+
+    @Test func `other devices are not concerned`() {
+        var cool = CoolDown()
+        _ = cool.refused(1, delays: delays, at: start)
+        #expect(cool.putOff(2, isReturned: false, at: start) == nil)
+        cool.accepted(2, at: start)
+        #expect(cool.count == 1)
+    }
+
+    @Test func `the table is bounded, and what is over makes room`() {
+        var cool = CoolDown(most: 100)
+        for device in 0..<1000 as Range<UInt64> { _ = cool.refused(device, delays: delays, at: start) }
+        #expect(cool.count == 100)
+        #expect(cool.putOff(999, isReturned: false, at: start) == nil)
+        _ = cool.refused(5000, delays: delays, at: start + .seconds(56))
+        #expect(cool.count == 1)
+    }
+
+    /// Pushes to one device, refused and put off and back again until the gateway is well: none overtakes another.
+    @Test func `walks keep the order`() {
+        for seed in 0..<300 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            var cool = CoolDown()
+            var now = start
+            var next = 0
+            var waiting: [(due: ContinuousClock.Instant, push: Int)] = []
+            var accepted: [Int] = []
+            let well = start + .seconds(Int.random(in: 1...600, using: &random))
+            var attempts: [Int: Int] = [:]
+            func settle(_ push: Int, isReturned: Bool) {
+                // Reporting takes a while, and not always as long.
+                let latency = Duration.milliseconds(Int.random(in: 0...900, using: &random))
+                if let wait = cool.putOff(1, isReturned: isReturned, at: now) {
+                    waiting.append((now + wait + latency, push))
+                } else if now < well {
+                    attempts[push, default: 0] += 1
+                    let full = Jitter.doubled(
+                        .seconds(30), times: attempts[push, default: 1] - 1, cap: .seconds(1800))
+                    let pause = cool.refused(1, delays: full / 2...full, at: now)
+                    let jitter = full / 2 * Int.random(in: 0...10, using: &random) / 10
+                    waiting.append((now + max(pause, full / 2) + jitter + latency, push))
+                } else {
+                    cool.accepted(1, at: now)
+                    accepted.append(push)
+                }
+            }
+            for _ in 0..<30_000 where next < 40 || !waiting.isEmpty {
+                now += .milliseconds(Int.random(in: 50...2000, using: &random))
+                waiting.sort { $0.due < $1.due }
+                while let first = waiting.first, first.due <= now {
+                    waiting.removeFirst()
+                    settle(first.push, isReturned: true)
+                }
+                if next < 40, random.chance(10) {
+                    next += 1
+                    settle(next, isReturned: false)
+                }
+            }
+            #expect(accepted == Array(1...40), "seed \(seed)")
+        }
+    }
+}
