@@ -12,6 +12,16 @@ enum Main {
         where ["connections", "slower, because", "any rate again"].contains(where: { line.contains($0) }) {
             say(String(line))
         }
+        for (before, after) in zip(samples, samples.dropFirst()) where Int(after.at) / 5 != Int(before.at) / 5
+        {
+            let seconds = after.at - before.at
+            let rates = [after.accepted - before.accepted, after.troubles - before.troubles].map { count in
+                Int((Double(count) / seconds).rounded())
+            }
+            say(
+                "\(Int(after.at)) s: \(rates[0])/s accepted, \(rates[1])/s refused, \(after.connections) connections, "
+                    + "allowed \(after.slowedTo)")
+        }
         try GovernorPicture(samples: samples).svg.write(toFile: file, atomically: true, encoding: .utf8)
         say("picture: \(file)")
     }

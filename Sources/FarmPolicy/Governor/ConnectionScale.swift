@@ -152,6 +152,8 @@ package struct ConnectionScale: Hashable, Sendable {
         }
         self.trial = nil
         patience = Self.patience.first
+        // What proved the last step counts for the next.
+        if judged.blocked >= judged.seconds / 2 { blocked = judged }
         return nil
     }
 

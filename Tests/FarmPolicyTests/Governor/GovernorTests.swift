@@ -45,10 +45,10 @@ struct GovernorTests {
         #expect(bench.steps.isEmpty)
         bench.look(1) { _ in }
         #expect(bench.steps == [.init(from: 1, to: 2, cause: .blocked)])
-        // Settles for 4 s, proves itself for 2 s, and then the next.
-        bench.look(29) { _ in }
+        // Settles for 4 s, proves itself for 2 s, and with that the need for the next.
+        bench.look(28) { _ in }
         #expect(bench.steps.count == 1)
-        bench.look(20) { _ in }
+        bench.look(1) { _ in }
         #expect(bench.steps.count == 2)
     }
 
