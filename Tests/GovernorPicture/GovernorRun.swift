@@ -65,7 +65,8 @@ struct GovernorRun {
         let counters =
             try JSONSerialization.jsonObject(with: Data(gateway.tell("counters").utf8)) as? [String: Any]
             ?? [:]
-        let refused = (counters["by_status"] as? [String: Int] ?? [:]).values.reduce(0, +)
+        let byStatus = counters["by_status"] as? [String: Int] ?? [:]
+        let refused = byStatus.filter { $0.key != "200" }.values.reduce(0, +)
         let status = try Child(
             "status", BuiltProgram.path, ["status", "--json", "--config", configuration], in: folder)
         _ = try await status.wait()
