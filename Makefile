@@ -1,7 +1,8 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench bench-binary governor-picture lint format clean
+.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
+	governor-picture lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -74,6 +75,21 @@ bench:
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench rounds=$(ROUNDS) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY)) $(if $(CORES),cores=$(CORES))
+
+# The worker's instructions a push, counted by callgrind, which no other work on the machine changes: fails when they grew by over 5 %
+# since they were recorded, and says where. RECORD=1 records them anew.
+bench-guard:
+	@deploy/install-packages bench
+	swift build -c release --static-swift-stdlib --product pushfarm
+	swift build -c release --static-swift-stdlib --product farm-bench
+	.build/release/farm-bench guard $(if $(RECORD),record)
+
+# What a worker's microseconds are spent on, by part and function; wants Debian's linux-perf, and the right to use it.
+bench-profile:
+	@deploy/install-packages bench
+	swift build -c release --static-swift-stdlib --product pushfarm
+	swift build -c release --static-swift-stdlib --product farm-bench
+	.build/release/farm-bench profile $(if $(CORES),cores=$(CORES))
 
 # The experiments of docs/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. Who waits after each push
 # gets BUDGET seconds, and is extrapolated. Table on the terminal, figures and picture in FOLDER; fails if the farm breaks a promise.

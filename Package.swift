@@ -266,7 +266,7 @@ let package = Package(
         // The farm beside h2load.
         .target(
             name: "FarmBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],
-            path: "Tests/FarmBench", swiftSettings: strict),
+            path: "Tests/FarmBench", exclude: ["HotPath/recorded.json"], swiftSettings: strict),
         .executableTarget(
             name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/FarmBenchProgram",
             swiftSettings: strict),

@@ -4,21 +4,34 @@ import Foundation
 
 /// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [quick]`: the farm beside h2load at the same simulator. `quick` is a hundredth
 /// of everything, for its own tests.
+///
+/// `farm-bench guard [record] [file=FILE]`: the worker's instructions a push, beside those that are recorded. `farm-bench profile`: what
+/// its time is spent on.
 @main
 enum Main {
     static func main() async throws {
         signal(SIGPIPE, SIG_IGN)
         let words = Words(CommandLine.arguments.dropFirst())
+        if words.has("guard") {
+            let isGood = try await GuardCommand.run(
+                words["file"] ?? "Tests/FarmBench/HotPath/recorded.json", isRecording: words.has("record"))
+            exit(isGood ? 0 : 1)
+        }
         let folder = words["keep"] ?? ".build/bench"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let chosen = words.list("cores").compactMap { Int($0) }
+        let cores = chosen.isEmpty ? Cores() : Cores(chosen)
+        try await cores.keep()
+        if words.has("profile") {
+            let lines = try await ProfileRun(cores).lines()
+            for line in lines { say(line) }
+            return
+        }
         let cases = BenchCases.named(words.list("only"))
         guard !cases.isEmpty else {
             say("there are \(BenchCases.all.map(\.key).joined(separator: ", "))")
             exit(2)
         }
-        let chosen = words.list("cores").compactMap { Int($0) }
-        let cores = chosen.isEmpty ? Cores() : Cores(chosen)
-        try await cores.keep()
         var plan = BenchPlan(rounds: words.number("rounds").map { Int($0) } ?? 5, folder: folder)
         if words.has("quick") { (plan.rounds, plan.divisor) = (1, 100) }
         let command = (["farm-bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
@@ -30,7 +43,7 @@ enum Main {
         exit(report.missed.isEmpty ? 0 : 1)
     }
 
-    private static func say(_ line: String) {
+    static func say(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 }

@@ -11,6 +11,9 @@ final class BenchFarm {
         var app: [String] = []
         /// Gets the farm's log.
         var logFile: String?
+        var program = BuiltProgram.path
+        /// What its command line begins with.
+        var prefix: [String] = []
     }
 
     /// Processor seconds by process.
@@ -56,7 +59,8 @@ final class BenchFarm {
         let file = folder + "/pushfarm.yaml"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         let coordinator = try Child(
-            "coordinator", BuiltProgram.path, ["coordinator", "--config", file], in: folder)
+            "coordinator", options.program, ["coordinator", "--config", file], in: folder,
+            prefix: options.prefix)
         let processes = try await FarmProcesses.ready(
             coordinator, configuration: file, workers: options.workers, in: folder)
         return try BenchFarm(gateway, redis, coordinator, processes, options)

@@ -1,0 +1,73 @@
+/// Instructions by function, as callgrind counts them, without what the function calls.
+package struct CallgrindProfile: Sendable, Hashable {
+    package struct Function: Sendable, Hashable {
+        /// The program or library that it is in, without folders.
+        package let object: String
+        /// Nil where the library does not tell.
+        package let name: String?
+
+        package init(object: String, name: String?) { (self.object, self.name) = (object, name) }
+
+        package var text: String { name ?? "\(object), without a name" }
+    }
+
+    package private(set) var counts: [Function: Int] = [:]
+
+    package var total: Int { counts.values.reduce(0, +) }
+
+    package init(counts: [Function: Int] = [:]) { self.counts = counts }
+
+    /// - Parameter text: a file of callgrind's, of format version 1, with one event and positions of one number.
+    package init(_ text: String) {
+        var (objects, names) = ([Substring: String](), [Substring: String]())
+        var (object, name) = ("", String?.none)
+        var isCall = false
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")).map({ Substring($0) }) {
+            if line.hasPrefix("ob=") {
+                object =
+                    Self.resolve(line.dropFirst(3), &objects).split(separator: "/").last.map(String.init)
+                    ?? ""
+            } else if line.hasPrefix("cob=") {
+                _ = Self.resolve(line.dropFirst(4), &objects)
+            } else if line.hasPrefix("fn=") {
+                let word = Self.resolve(line.dropFirst(3), &names)
+                name = word.hasPrefix("0x") ? nil : Self.withoutCycle(word)
+            } else if line.hasPrefix("cfn=") {
+                _ = Self.resolve(line.dropFirst(4), &names)
+            } else if line.hasPrefix("calls=") {
+                isCall = true
+            } else if let first = line.utf8.first, Self.isPosition(first) {
+                // The line behind a call is what the called function cost.
+                defer { isCall = false }
+                let words = line.split(separator: " ")
+                guard !isCall, words.count == 2, let cost = Int(words[1]) else { continue }
+                counts[Function(object: object, name: name), default: 0] += cost
+            }
+        }
+    }
+
+    package static func - (left: CallgrindProfile, right: CallgrindProfile) -> CallgrindProfile {
+        CallgrindProfile(counts: left.counts.merging(right.counts.mapValues { -$0 }) { $0 + $1 })
+    }
+
+    /// A name comes with a number at first, and later the number stands for it.
+    private static func resolve(_ word: Substring, _ known: inout [Substring: String]) -> String {
+        guard let end = word.firstIndex(of: ")") else { return String(word) }
+        let (number, rest) = (word[...end], word[end...].dropFirst())
+        guard !rest.isEmpty else { return known[number] ?? "" }
+        let name = String(rest.drop { $0 == " " })
+        known[number] = name
+        return name
+    }
+
+    /// Functions that call themselves are told apart by depth: "name'2".
+    private static func withoutCycle(_ name: String) -> String {
+        guard let mark = name.lastIndex(of: "'"), Int(name[mark...].dropFirst()) != nil else { return name }
+        return String(name[..<mark])
+    }
+
+    private static func isPosition(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "*")].contains(byte)
+    }
+}

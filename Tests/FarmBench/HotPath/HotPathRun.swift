@@ -1,0 +1,62 @@
+import BenchKit
+import FarmHarness
+import Foundation
+
+/// A worker of the release build under callgrind, with Redis and a simulator that are not.
+///
+/// It is so slow there that whatever it waits for is there already, so that it does the same in every run; and the farm's beginning is
+/// taken off by a second run with fewer pushes.
+package struct HotPathRun {
+    private static let (few, many) = (8_000, 40_000)
+    private static let jobSize = 1_000
+
+    package init() {}
+
+    package func figure() async throws -> HotPathFigure {
+        let (small, large) = try await (profile(Self.few), profile(Self.many))
+        return try await HotPathFigure(
+            large - small, pushes: Self.many - Self.few,
+            versions: [
+                "valgrind": Machine.version("valgrind", "--version"),
+                "openssl": Machine.version("openssl", "version"),
+                "nghttp2": Machine.version("h2load", "--version"),
+                "swift": Machine.version("swift", "--version"),
+            ])
+    }
+
+    private func profile(_ pushes: Int) async throws -> CallgrindProfile {
+        let folder = try TestFolder()
+        let program = folder.path + "/pushfarm"
+        // Valgrind cannot read what Swift writes for debuggers; the names of functions stay.
+        let strip = try Child(
+            "strip", "strip", ["--strip-debug", "-o", program, BuiltProgram.path], in: folder.path)
+        guard try await strip.wait() == .exited(0) else { throw Overdue(description: strip.error) }
+        let gateway = try await Gateway(
+            in: folder.path, options: ["--no-first-stream-limit"], hasLedger: false)
+        let farm = try await BenchFarm.start(
+            BenchFarm.Options(
+                workers: 1, program: program,
+                prefix: [
+                    "valgrind", "--tool=callgrind", "--trace-children=yes", "--quiet",
+                    "--callgrind-out-file=\(folder.path)/callgrind.%p",
+                ]), gateway, in: folder.path)
+        let jobs = PreparedJobs("g", pushes: pushes, jobSize: Self.jobSize)
+        // All of it is ready before the gateway answers, so that there is always enough.
+        gateway.process.signal(SIGSTOP)
+        try farm.push(jobs)
+        try await eventually("all is taken in") {
+            try farm.client.run("LLEN", "pushfarm:demo").integer == 0 && farm.open() == pushes
+        }
+        gateway.process.signal(SIGCONT)
+        try await farm.settled(pushes)
+        let account = try farm.account(of: jobs.ids)
+        let complaints =
+            account.complaints(pushes: pushes, atGateway: try gateway.counter("accepted"))
+            + (try await farm.end())
+        guard complaints.isEmpty else {
+            throw Overdue(description: "under callgrind: \(complaints.joined(separator: ", "))")
+        }
+        let file = "\(folder.path)/callgrind.\(farm.processes.workers[0])"
+        return CallgrindProfile(try String(contentsOfFile: file, encoding: .utf8))
+    }
+}

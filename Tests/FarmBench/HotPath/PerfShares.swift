@@ -1,0 +1,33 @@
+/// Samples of a process by part, as `perf report` lists them.
+package struct PerfShares: Sendable {
+    /// Shares of all; their sum is 1.
+    package private(set) var parts: [Part: Double] = [:]
+    /// The functions with the greatest shares.
+    package private(set) var functions: [(name: String, object: String, share: Double)] = []
+
+    /// - Parameter text: lines "share %|object|symbol", among others.
+    package init(_ text: String) {
+        var sum = 0.0
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let fields = line.split(separator: "|").map { $0.trimming(while: { $0 == " " }) }
+            guard fields.count == 3, let share = Double(fields[0].filter { $0 != "%" }) else { continue }
+            // "[.] name": in user space, "[k] name": in the kernel.
+            let symbol = String(fields[2].dropFirst(4))
+            let part = Part(object: fields[2].hasPrefix("[k]") ? "[kernel]" : fields[1], symbol: symbol)
+            parts[part, default: 0] += share
+            functions.append((symbol, fields[1], share))
+            sum += share
+        }
+        guard sum > 0 else { return }
+        parts = parts.mapValues { $0 / sum }
+        functions = functions.map { ($0.name, $0.object, $0.share / sum) }.sorted { $0.share > $1.share }
+    }
+}
+
+extension StringProtocol {
+    fileprivate func trimming(while isDropped: (Character) -> Bool) -> String {
+        var text = drop(while: isDropped)
+        while let last = text.last, isDropped(last) { text = text.dropLast() }
+        return String(text)
+    }
+}
