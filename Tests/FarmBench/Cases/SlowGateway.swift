@@ -75,12 +75,12 @@ struct SlowGateway: BenchCase {
         var options = BenchFarm.Options(logFile: "\(plan.folder)/\(key)-\(count)-\(number).log")
         switch step {
         case .connections: (options.workers, options.app) = (1, ["connections: \(count)"])
-        case .workers: options.workers = count
+        case .workers: (options.workers, options.app) = (count, ["connections: 1"])
         }
         let pushes = plan.pushes(Int(min(limit, 50_000) * seconds))
         round["limit \(count)"] = limit
         if case .connections = step {
-            let tool = try await LoadTool(gateway, cores, in: folder.path)
+            let tool = try await LoadTool(gateway, cores, in: folder.path, upTo: pushes)
             let outcome = try await tool.drive(pushes, connections: count, streams: streams)
             round["h2load \(count)"] = outcome.rate
             round.broken += outcome.broken

@@ -77,8 +77,9 @@ struct Throughput: BenchCase {
     ) async throws {
         // A rehearsal counts the tokens of the farm.
         guard !plan.isRehearsal else { return }
-        let tool = try await LoadTool(gateway, cores, in: folder)
-        let outcome = try await tool.drive(plan.pushes(Self.requests))
+        let requests = plan.pushes(Self.requests)
+        let tool = try await LoadTool(gateway, cores, in: folder, upTo: requests)
+        let outcome = try await tool.drive(requests)
         round["h2load"] = outcome.own
         round["h2load's rate"] = outcome.rate
         round["h2load's gateway"] = outcome.gateway

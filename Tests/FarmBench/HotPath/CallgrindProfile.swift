@@ -12,16 +12,21 @@ package struct CallgrindProfile: Sendable, Hashable {
     }
 
     package private(set) var counts: [Function: Int] = [:]
+    /// What certain functions took with all that they called: it is in ``counts`` too.
+    package private(set) var leftOut = 0
 
-    package var total: Int { counts.values.reduce(0, +) }
+    /// Without what is left out.
+    package var total: Int { counts.values.reduce(0, +) - leftOut }
 
     package init(counts: [Function: Int] = [:]) { self.counts = counts }
 
-    /// - Parameter text: a file of callgrind's, of format version 1, with one event and positions of one number.
-    package init(_ text: String) {
+    /// - Parameters:
+    ///   - text: a file of callgrind's, of format version 1, with one event and positions of one number.
+    ///   - leavingOut: parts of the names of functions, none of which calls another.
+    package init(_ text: String, leavingOut: [String] = []) {
         var (objects, names) = ([Substring: String](), [Substring: String]())
         var (object, name) = ("", String?.none)
-        var isCall = false
+        var (isCall, isLeftOut) = (false, false)
         for line in text.utf8.split(separator: UInt8(ascii: "\n")).map({ Substring($0) }) {
             if line.hasPrefix("ob=") {
                 object =
@@ -33,21 +38,29 @@ package struct CallgrindProfile: Sendable, Hashable {
                 let word = Self.resolve(line.dropFirst(3), &names)
                 name = word.hasPrefix("0x") ? nil : Self.withoutCycle(word)
             } else if line.hasPrefix("cfn=") {
-                _ = Self.resolve(line.dropFirst(4), &names)
+                let word = Self.resolve(line.dropFirst(4), &names)
+                isLeftOut = leavingOut.contains(where: word.contains)
             } else if line.hasPrefix("calls=") {
                 isCall = true
             } else if let first = line.utf8.first, Self.isPosition(first) {
                 // The line behind a call is what the called function cost.
                 defer { isCall = false }
                 let words = line.split(separator: " ")
-                guard !isCall, words.count == 2, let cost = Int(words[1]) else { continue }
+                guard words.count == 2, let cost = Int(words[1]) else { continue }
+                guard !isCall else {
+                    if isLeftOut { leftOut += cost }
+                    continue
+                }
                 counts[Function(object: object, name: name), default: 0] += cost
             }
         }
     }
 
     package static func - (left: CallgrindProfile, right: CallgrindProfile) -> CallgrindProfile {
-        CallgrindProfile(counts: left.counts.merging(right.counts.mapValues { -$0 }) { $0 + $1 })
+        var difference = CallgrindProfile(
+            counts: left.counts.merging(right.counts.mapValues { -$0 }) { $0 + $1 })
+        difference.leftOut = left.leftOut - right.leftOut
+        return difference
     }
 
     /// A name comes with a number at first, and later the number stands for it.

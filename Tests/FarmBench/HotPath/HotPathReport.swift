@@ -13,8 +13,9 @@ package struct HotPathReport {
 
     package var lines: [String] {
         var lines = ["\(Int(now.instructions).grouped) instructions of the worker a push"]
+        let sum = now.parts.values.reduce(0, +)
         let rows = now.parts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.map { part, count in
-            [part, Int(count).grouped, BenchTable.percent(count / max(1, now.instructions))]
+            [part, Int(count).grouped, BenchTable.percent(count / max(1, sum))]
         }
         lines += TextTable(rows).lines.map { "    " + $0 }
         guard let before else {

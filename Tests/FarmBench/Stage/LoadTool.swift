@@ -16,7 +16,7 @@ struct LoadTool {
         var broken: [String] = []
     }
 
-    /// It goes round and round through so many.
+    /// It goes round and round through so many, if it is to make more requests than that.
     private static let tokens = 50_000
 
     private let gateway: Gateway
@@ -26,7 +26,7 @@ struct LoadTool {
     /// What reading its list of tokens costs it.
     private var start = 0.0
 
-    init(_ gateway: Gateway, _ cores: Cores, in folder: String, tokens: Int = Self.tokens) async throws {
+    init(_ gateway: Gateway, _ cores: Cores, in folder: String, upTo requests: Int) async throws {
         (self.gateway, self.cores, self.folder) = (gateway, cores, folder)
         let started = gateway.started
         let key = try SigningKey(file: started.keyFile)
@@ -39,7 +39,7 @@ struct LoadTool {
             "apns-push-type: alert", "apns-priority: 10", "apns-id: 6f1c2f0e-92a3-4f0b-9d0b-3a3c2f7e5d10",
         ]
         var list: [UInt8] = []
-        for place in 0..<tokens {
+        for place in 0..<min(Self.tokens, requests) {
             list += Array("\(started.gateway)/3/device/".utf8)
             BenchTokens.append(place, to: &list)
             list.append(UInt8(ascii: "\n"))
