@@ -32,9 +32,19 @@ import Transport
     private var bytesBefore = 0
     private var rate = DialRate(connections: 1, life: .zero)
     private var experience: BinaryExperience?
-    /// Of several binary connections, the one that is kept free of bulk: behind a bad token of a campaign a message would wait for
-    /// its reply.
+    /// Of several connections, the one that is kept free of bulk. A message would wait behind all that a campaign has put before the
+    /// gateway, and over the binary interface for the reply to its bad tokens.
     private weak var calm: (any GatewayConnection)?
+    /// High is sent while bulk is, too: over HTTP/2 a connection more is kept for it.
+    package var isMixed = false {
+        didSet {
+            guard isMixed != oldValue, plan?.wire == .http2 else { return }
+            if !isMixed {
+                calm = nil
+                keep(wanted)
+            }
+        }
+    }
     private var epoch = 0
     private var pause: Timer?
     private var isPausing = false
@@ -61,10 +71,10 @@ import Transport
     /// Pushes that all connections together allow to be open.
     package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
 
-    /// Connections that take pushes, and how many may be open on them.
+    /// Connections that take pushes, but for the one that is kept for high over HTTP/2, and how many may be open on them.
     package var living: (count: Int, limit: Int) {
         var sum = (count: 0, limit: 0)
-        for connection in connections where !connection.isSpent {
+        for connection in connections where !connection.isSpent && !isExtra(connection) {
             sum.count += 1
             sum.limit += connection.limit
         }
@@ -72,7 +82,18 @@ import Transport
     }
 
     /// Fewer connections take pushes, or are on their way, than are wanted.
-    package var isShort: Bool { living.count + dialling < wanted }
+    package var isShort: Bool { living.count + dialling < wanted + (lacksCalm ? 1 : 0) }
+
+    private func isExtra(_ connection: any GatewayConnection) -> Bool {
+        isMixed && connection === calm && plan?.wire == .http2
+    }
+
+    private var lacksCalm: Bool {
+        guard isMixed, let plan, plan.wire == .http2, living.count < min(most, plan.connections) else {
+            return false
+        }
+        return calm.map { $0.isSpent } ?? true
+    }
 
     /// A connection sends less than its gateway allows, because that was in trouble.
     package var isSlowed: Bool { connections.contains { $0.isSlowed } }
@@ -123,7 +144,9 @@ import Transport
             return min(max(limit + headroom, Self.leastWindow), settings.window)
         }
         return max(
-            connections.reduce(0) { $0 + min($1.limit + $1.limit / 2, Self.mostOfConnection) },
+            connections.reduce(0) {
+                isExtra($1) ? $0 : $0 + min($1.limit + $1.limit / 2, Self.mostOfConnection)
+            },
             Self.leastWindow)
     }
 
@@ -157,7 +180,7 @@ import Transport
     /// So many connections are wanted: those that are too many take no more pushes, and end when they are done.
     package func keep(_ count: Int) {
         wanted = count
-        let living = connections.filter { !$0.isSpent }
+        let living = connections.filter { !$0.isSpent && !isExtra($0) }
         guard living.count > count else { return }
         // Those with the least to do end soonest.
         for connection in living.sorted(by: { $0.openStreams < $1.openStreams }).prefix(living.count - count)
@@ -181,7 +204,9 @@ import Transport
     /// There is something to send: makes a connection if one is missing and not too many are on their way.
     package func needConnection() {
         guard let plan else { return }
-        let most = min(most, plan.wire == .http2 ? min(wanted, plan.connections) : plan.connections)
+        let most = min(
+            most, plan.wire == .http2 ? min(wanted + (lacksCalm ? 1 : 0), plan.connections) : plan.connections
+        )
         let atOnce = plan.dialsAtOnce(isProven: connections.contains { $0.isProven })
         repeat {
             guard !isPausing, dialling < atOnce, living.count + dialling < most else { return }
@@ -236,12 +261,12 @@ import Transport
         }
         switch plan.wire {
         case .http2:
-            connections.append(
-                APNsConnection(
-                    over: stream, authority: plan.authority, providerToken: plan.providerToken,
-                    generation: plan.generation, requestTimeout: plan.requestTimeout,
-                    streams: plan.maxStreams,
-                    keepAlive: plan.keepAlive, listener: owner))
+            let connection = APNsConnection(
+                over: stream, authority: plan.authority, providerToken: plan.providerToken,
+                generation: plan.generation, requestTimeout: plan.requestTimeout, streams: plan.maxStreams,
+                keepAlive: plan.keepAlive, listener: owner)
+            if lacksCalm, living.count > 0 { calm = connection }
+            connections.append(connection)
         case .binary(let settings):
             let experience = experience ?? BinaryExperience(settings)
             let connection = BinaryConnection(

@@ -44,6 +44,9 @@ import PushModel
     var random = SystemRandomNumberGenerator()
     private var isDue = false
     private lazy var timer = Timer { [unowned self] in schedule() }
+    /// When high was last sent while bulk was in hand.
+    private var mixedAt: ContinuousClock.Instant?
+    private static let mixedFor = Duration.seconds(60)
     private lazy var nextTurn = Timer { [unowned self] in schedule() }
     lazy var reportTimer = Timer { [unowned self] in reportDue() }
 
@@ -256,6 +259,7 @@ import PushModel
     /// Expires what is in hand and can no longer be sent in time: the gateway may be out of reach for long.
     func expireOverdue() {
         window.now = .now
+        if let mixedAt, window.now - mixedAt > Self.mixedFor { (self.mixedAt, pool.isMixed) = (nil, false) }
         counts.failed += UInt64(window.expireOverdue(at: context.redis.clock.seconds))
         // While Redis is away nothing grows old: it may come back without what it was told last.
         if context.redis.isReady { window.ring.drop(at: window.now) }
@@ -321,6 +325,7 @@ import PushModel
             let sent = send(from: batch, over: connection, atMost: room, at: now)
             left -= sent
             window.sent(sent, of: batch)
+            if batch.lane == .high, sent > 0 { sentHigh() }
             if isProbe, sent > 0 {
                 breaker.probeSent()
                 break
@@ -337,6 +342,13 @@ import PushModel
             pool.needConnection()
         }
         governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
+    }
+
+    /// High was sent; a campaign may be on its way, too.
+    private func sentHigh() {
+        guard window.held.values.contains(where: { $0.lane == .bulk }) else { return }
+        mixedAt = window.now
+        pool.isMixed = true
     }
 
     private func send(

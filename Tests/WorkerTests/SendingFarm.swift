@@ -83,9 +83,11 @@ import Testing
     }
 
     /// Lets the sender follow a plan with these credentials.
+    ///
+    /// - Parameter most: connections; one is kept, whatever the load.
     func follow(
         generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20),
-        environment: String = ""
+        environment: String = "", most: Int = 1
     ) throws {
         var settings = ClientSettings(trust: .authorityFile(gateway.credentials.authorityFile))
         settings.applicationProtocols = ["h2"]
@@ -94,16 +96,16 @@ import Testing
             keyID: SimulatorCredentials.keyID, teamID: SimulatorCredentials.teamID,
             issuedAt: Int64(Date().timeIntervalSince1970) - tokenAge
         ) { signer.sign($0) }
-        sender.follow(
-            GatewayPlan(
-                host: "localhost", port: gateway.port, tls: try TLSContext(client: settings),
-                providerToken: token,
-                generation: generation, requestTimeout: timeout, connections: 1, firstAddress: 0),
-            topic: "com.example.demo", environment: environment)
+        var plan = GatewayPlan(
+            host: "localhost", port: gateway.port, tls: try TLSContext(client: settings),
+            providerToken: token,
+            generation: generation, requestTimeout: timeout, connections: most, firstAddress: 0)
+        plan.governor = GovernorSettings(connections: 1)
+        sender.follow(plan, topic: "com.example.demo", environment: environment)
     }
 
     /// Puts a job of batches of these sizes into Redis, and rings.
-    func submit(_ sizes: [Int], options: PushOptions = PushOptions()) async throws {
+    func submit(_ sizes: [Int], options: PushOptions = PushOptions(), lane: Lane = .high) async throws {
         step += 1
         let total = sizes.reduce(0, +)
         _ = try await sender.store.perform(Submit(job: Array("job".utf8)))
@@ -114,7 +116,7 @@ import Testing
             let part = Batches.Part(job: "job\(step)", options: options, count: size)
             batches.append(
                 Split.NewBatch(
-                    shard: index % Self.shards, lane: .high, tokens: size,
+                    shard: index % Self.shards, lane: lane, tokens: size,
                     body: Batches.body([part], from: pushes)))
             pushes += size
         }

@@ -1,0 +1,73 @@
+import FarmHarness
+import Foundation
+import LoopTesting
+import Testing
+
+@testable import Worker
+
+/// A message does not stand behind what a campaign has put before the gateway.
+@Suite struct CalmConnectionTests {
+    private struct Line: Decodable {
+        let connection: Int
+        let token: String
+    }
+
+    /// Numbers of connections with how many pushes went over them: those before `bound`, and the others.
+    private static func connections(_ ledger: String, bound: Int) throws -> (
+        bulk: [Int: Int], high: [Int: Int]
+    ) {
+        var counts: (bulk: [Int: Int], high: [Int: Int]) = ([:], [:])
+        for line in try String(contentsOfFile: ledger, encoding: .utf8).split(separator: "\n") {
+            let push = try JSONDecoder().decode(Line.self, from: Data(line.utf8))
+            let number = try #require(Int(push.token.suffix(4), radix: 16))
+            if number < bound {
+                counts.bulk[push.connection, default: 0] += 1
+            } else {
+                counts.high[push.connection, default: 0] += 1
+            }
+        }
+        return counts
+    }
+
+    @Test func `while a campaign goes out high has a connection of its own`() async throws {
+        let folder = try TestFolder()
+        let ledger = "\(folder.path)/ledger"
+        try await SendingFarm.run {
+            $0.streams = 50
+            $0.faults = ["latency 20ms"]
+            $0.ledger = ledger
+        } _: { farm in
+            try await farm.submit(Array(repeating: 250, count: 12), lane: .bulk)
+            try farm.follow(most: 2)
+            #expect(await until { farm.sender.pool.openStreams >= 50 })
+            for _ in 0..<20 {
+                try await farm.submit([5])
+                let before = farm.sender.counts.delivered
+                #expect(await until { farm.sender.counts.delivered > before + 5 })
+            }
+            #expect(farm.sender.pool.isMixed && farm.sender.pool.connections.count == 2)
+            try await farm.finish()
+            let counts = try Self.connections(ledger, bound: 3000)
+            #expect(counts.bulk.values.reduce(0, +) == 3000 && counts.high.values.reduce(0, +) == 100)
+            #expect(counts.bulk.count == 1, "bulk keeps to its connection")
+            let calm = counts.high.filter { counts.bulk[$0.key] == nil }
+            #expect(calm.values.reduce(0, +) >= 50, "and most messages go over the other one")
+            farm.sender.pool.isMixed = false
+            #expect(await until { farm.sender.pool.connections.count == 1 })
+        }
+    }
+
+    @Test func `one connection is shared when no more are allowed`() async throws {
+        try await SendingFarm.run {
+            $0.streams = 50
+            $0.faults = ["latency 20ms"]
+        } _: { farm in
+            try await farm.submit([250, 250], lane: .bulk)
+            try farm.follow()
+            #expect(await until { farm.sender.pool.openStreams >= 50 })
+            try await farm.submit([5])
+            try await farm.finish()
+            #expect(farm.counters.accepted == 505 && farm.counters.connections == 1)
+        }
+    }
+}
