@@ -28,7 +28,7 @@ enum Main {
             return
         }
         let cases = BenchCases.named(words.list("only"))
-        guard !cases.isEmpty else {
+        guard Set(words.list("only")).isSubset(of: BenchCases.all.map(\.key)) else {
             say("there are \(BenchCases.all.map(\.key).joined(separator: ", "))")
             exit(2)
         }

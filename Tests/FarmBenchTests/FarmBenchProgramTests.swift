@@ -22,6 +22,15 @@ struct FarmBenchProgramTests {
         return (end, report)
     }
 
+    @Test func `a case that does not exist is told with those that do`() async throws {
+        let folder = try TestFolder()
+        let program = URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/farm-bench"
+        let child = try Child(
+            "bench", program, ["quick", "keep=\(folder.path)", "only=worker,fram"], in: folder.path)
+        #expect(try await child.wait() == .exited(2))
+        #expect(child.output.contains("there are worker, farm, singles"))
+    }
+
     @Test(.enabled(if: hasTool)) func `the farm and h2load are measured side by side`() async throws {
         let (end, report) = try await run("only=worker")
         let finding = try #require(report.findings.first)

@@ -5,7 +5,7 @@ package struct BenchPicture {
     private let findings: [Finding]
     private let setting: Setting
 
-    private static let (width, left, scale) = (1040.0, 400.0, 180.0)
+    private static let (width, left, scale) = (1180.0, 400.0, 180.0)
     private static let (row, gap) = (20.0, 16.0)
     /// Times its bar, from where on a figure is only said to be farther.
     private static let farthest = 2.0
