@@ -69,7 +69,8 @@ struct GovernorRun {
         let refused = byStatus.filter { $0.key != "200" }.values.reduce(0, +)
         let status = try Child(
             // A name of its own: output of the same name is appended to.
-            "status-\(Int(now * 1000))", BuiltProgram.path, ["status", "--json", "--config", configuration], in: folder)
+            "status-\(Int(now * 1000))", BuiltProgram.path, ["status", "--json", "--config", configuration],
+            in: folder)
         _ = try await status.wait()
         let host = try? JSONDecoder().decode(Hosts.self, from: Data(status.output.utf8)).hosts.first
         return Sample(
