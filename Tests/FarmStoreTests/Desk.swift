@@ -11,11 +11,7 @@ struct Desk {
     let keys = Keys(app: "demo")
     let token = FenceToken(Array("1:n1:host".utf8))
 
-    init(_ options: [String] = [], mutant: Mutant? = nil) throws {
-        let redis = try PrivateRedis(options)
-        redis.variant.mutant = mutant
-        try self.init(on: redis)
-    }
+    init() throws { try self.init(on: PrivateRedis()) }
 
     /// What is in it goes.
     init(on redis: PrivateRedis) throws {

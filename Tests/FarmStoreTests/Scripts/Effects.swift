@@ -5,10 +5,8 @@ enum Effects {
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "effects.txt")
 
-    static func lines(
-        of scriptCase: ScriptCase, mutant: Mutant? = nil, on redis: PrivateRedis? = nil
-    ) throws -> [String] {
-        lines(of: try scriptCase.run(.once, mutant: mutant, on: redis))
+    static func lines(of scriptCase: ScriptCase, on redis: PrivateRedis) throws -> [String] {
+        lines(of: try scriptCase.run(.once, on: redis))
     }
 
     static func lines(of outcome: ScriptCase.Outcome) -> [String] {
@@ -17,7 +15,12 @@ enum Effects {
     }
 
     /// By the description of the case.
-    static func written() throws -> [String: [String]] {
+    static func written() throws -> [String: [String]] { try read.get() }
+
+    /// Once: every case asks for it.
+    private static let read = Result { try read(file) }
+
+    private static func read(_ file: URL) throws -> [String: [String]] {
         var effects: [String: [String]] = [:]
         for part in try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n\n") {
             let lines = part.split(separator: "\n").map(String.init)
@@ -28,8 +31,9 @@ enum Effects {
     }
 
     static func record(_ cases: [ScriptCase]) throws {
+        let redis = try PrivateRedis()
         let parts = try cases.map { scriptCase in
-            let lines = try lines(of: scriptCase).map { "    \($0)\n" }
+            let lines = try lines(of: scriptCase, on: redis).map { "    \($0)\n" }
             return "\(scriptCase.testDescription)\n" + lines.joined()
         }
         try parts.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)

@@ -21,18 +21,29 @@ struct RedisDump: Equatable {
             if seconds >= 0 { lines.insert("\(name)  expires in \((seconds + 999) / 1000 * 1000) s") }
         }
         let old = before?.moments ?? []
-        let found = lines.flatMap { $0.matches(of: Self.moment).map { String($0.output) } }
+        let found = lines.flatMap { Self.parts(of: $0).filter(Self.isMoment).map(String.init) }
         let moments = old + Set(found).subtracting(old).sorted()
         self.lines = Set(lines.map { Self.named($0, moments) })
         self.moments = moments
     }
 
-    private static var moment: Regex<Substring> { #/\.[0-9a-f]{13}\./# }
+    /// What is between the dots of a line.
+    private static func parts(of line: String) -> [Substring] {
+        line.split(separator: ".", omittingEmptySubsequences: false)
+    }
+
+    /// In an id of a batch: microseconds, in 13 hexadecimal digits.
+    private static func isMoment(_ part: Substring) -> Bool {
+        part.utf8.count == 13
+            && part.utf8.allSatisfy {
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+            }
+    }
 
     private static func named(_ line: String, _ moments: [String]) -> String {
-        line.replacing(moment) { match in
-            ".split\((moments.firstIndex(of: String(match.output)) ?? -1) + 1)."
-        }
+        parts(of: line).map { part in
+            isMoment(part) ? "split\((moments.firstIndex(of: String(part)) ?? -1) + 1)" : String(part)
+        }.joined(separator: ".")
     }
 
     /// An answer in one line, with the names that the batches have here.
@@ -82,7 +93,30 @@ struct RedisDump: Equatable {
         return masked(escaped.joined())
     }
 
+    /// Numbers of 13 digits and more are times, or the ids of a stream's entries.
+    ///
+    /// The moment in a batch's id is not masked, should it have no letter. By hand: some ten thousand words are masked in a run of all cases, and a pattern would be read anew for each.
     private static func masked(_ text: String) -> String {
-        text.replacing(#/\d{13,}-\d+/#, with: "ID").replacing(#/\d{13,}/#, with: "TIME")
+        let (bytes, dot) = (Array(text.utf8), UInt8(ascii: "."))
+        func digitsEnd(from start: Int) -> Int {
+            bytes[start...].firstIndex { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } ?? bytes.count
+        }
+        var (masked, at): ([UInt8], Int) = ([], 0)
+        while at < bytes.count {
+            let end = digitsEnd(from: at)
+            let isMoment =
+                end - at == 13 && at > 0 && bytes[at - 1] == dot && end < bytes.count && bytes[end] == dot
+            if end - at < 13 || isMoment {
+                let next = max(end, at + 1)
+                masked += bytes[at..<next]
+                at = next
+                continue
+            }
+            let hasSequence = end < bytes.count && bytes[end] == UInt8(ascii: "-")
+            let last = hasSequence ? digitsEnd(from: end + 1) : end
+            masked += Array((last > end + 1 ? "ID" : "TIME").utf8)
+            at = last > end + 1 ? last : end
+        }
+        return String(decoding: masked, as: UTF8.self)
     }
 }

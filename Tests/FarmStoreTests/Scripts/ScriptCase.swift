@@ -70,9 +70,9 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let rung: [String]
     }
 
-    /// - Parameter redis: what is in it goes; nil for a Redis of its own.
-    func run(_ way: Way, mutant: Mutant? = nil, on redis: PrivateRedis? = nil) throws -> Outcome {
-        let desk = try redis.map { try Desk(on: $0) } ?? Desk(mutant: mutant)
+    /// - Parameter redis: what is in it goes.
+    func run(_ way: Way, on redis: PrivateRedis) throws -> Outcome {
+        let desk = try Desk(on: redis)
         let command = try prepare(desk)
         let before = try RedisDump(desk.redis)
         let bell = try desk.redis.anotherClient()
@@ -88,6 +88,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         }
         let answer = try desk.redis.run(command)
         let after = try RedisDump(desk.redis, since: before)
+        if way == .withoutMemory { try desk.redis.run("CONFIG", "SET", "maxmemory", "0") }
         try desk.redis.run("PUBLISH", "{pushfarm:demo}:bell", "end")
         var rung: [String] = []
         while let word = try bell.receive().array?.last?.text, word != "end" { rung.append(word) }

@@ -37,7 +37,8 @@ import Testing
     @Test(arguments: ScriptCase.all) func `once, twice, with a lost reply, without memory: all the same`(
         scriptCase: ScriptCase
     ) throws {
-        let once = try scriptCase.run(.once)
+        let redis = try PrivateRedis()
+        let once = try scriptCase.run(.once, on: redis)
         if case .refused(let error) = scriptCase.again {
             #expect(once.answer == error && once.after == once.before)
         } else {
@@ -45,7 +46,7 @@ import Testing
         }
         if scriptCase.script.isReadOnly { #expect(once.after == once.before) }
         for way in [ScriptCase.Way.twice, .replyLost, .withoutMemory] {
-            let other = try scriptCase.run(way)
+            let other = try scriptCase.run(way, on: redis)
             #expect(other.before == once.before, "the situation is not the same each time")
             #expect(other.after.changes(since: once.after) == [], "\(way)")
             if way == .withoutMemory {
@@ -61,7 +62,7 @@ import Testing
         scriptCase: ScriptCase
     ) throws {
         let expected = try Effects.written()[scriptCase.testDescription, default: []]
-        for change in try Effects.lines(of: scriptCase).difference(from: expected) {
+        for change in try Effects.lines(of: scriptCase, on: PrivateRedis()).difference(from: expected) {
             switch change {
             case .insert(_, let line, _): Issue.record("new: \(line)")
             case .remove(_, let line, _): Issue.record("missing: \(line)")
@@ -74,15 +75,13 @@ import Testing
 
     @Test(arguments: Mutant.unseen) func `a fault that no book shows is noticed`(mutant: Mutant) throws {
         let written = try Effects.written()
+        let redis = try PrivateRedis()
+        redis.variant.mutant = mutant
         let isNoticed = try ScriptCase.all.contains { scriptCase in
             guard scriptCase.script == mutant.script else { return false }
-            if try Effects.lines(of: scriptCase, mutant: mutant) != written[scriptCase.testDescription] {
-                return true
-            }
-            let (once, twice) = (
-                try scriptCase.run(.once, mutant: mutant), try scriptCase.run(.twice, mutant: mutant)
-            )
-            return once.after != twice.after
+            let once = try scriptCase.run(.once, on: redis)
+            if Effects.lines(of: once) != written[scriptCase.testDescription] { return true }
+            return try scriptCase.run(.twice, on: redis).after != once.after
         }
         #expect(isNoticed, "\(mutant) went unnoticed")
     }
