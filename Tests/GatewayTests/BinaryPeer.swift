@@ -33,7 +33,7 @@ final class BinaryPeer {
 
     /// Reads what has arrived. The last four bytes of a token are the push's serial number.
     func read(_ bytes: [UInt8], at now: Instant) {
-        guard farewell == nil else { return }
+        guard farewell == nil, !bytes.isEmpty else { return }
         buffer += bytes
         var offset = 0
         buffer.withUnsafeBytes { buffer in

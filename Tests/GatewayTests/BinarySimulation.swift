@@ -31,6 +31,9 @@ final class BinarySimulation {
         static let earlyCloses = Troubles(rawValue: 128)
         /// The gateway's program stands still for seconds: neither reads nor replies.
         static let starvation = Troubles(rawValue: 256)
+        /// As of every set of options, without type parameters: it is asked for every step.
+        func contains(_ other: Troubles) -> Bool { rawValue & other.rawValue == other.rawValue }
+
         static let all: Troubles = [
             .badTokens, .farewells, .closes, .slowness, .pauses, .retirement, .laziness, .starvation,
         ]
@@ -91,7 +94,7 @@ final class BinarySimulation {
         waiting = Array(0..<count)
     }
 
-    private func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    private func int(_ range: ClosedRange<Int>) -> Int { random.int(in: range) }
     private func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
 
     private func kind(_ serial: UInt32) -> BinaryPeer.Kind {
@@ -202,16 +205,22 @@ final class BinarySimulation {
             link.handed += link.queued.count
         }
         let count = chance(4) ? int(0...200) : link.queued.count
-        link.flying += link.queued.prefix(count)
-        link.queued.removeFirst(min(count, link.queued.count))
+        Self.move(count, from: &link.queued, to: &link.flying)
+    }
+
+    /// As many bytes as there are, at most.
+    private static func move(_ count: Int, from source: inout [UInt8], to target: inout [UInt8]) {
+        guard count > 0, !source.isEmpty else { return }
+        guard count < source.count || !target.isEmpty else { return swap(&source, &target) }
+        target += source.prefix(count)
+        source.removeFirst(min(count, source.count))
     }
 
     /// What the network and the gateway do.
     private func move(_ link: Link, isCalm: Bool) {
         if isCalm || !troubles.contains(.slowness) || chance(30) {
             let count = chance(3) ? int(0...300) : link.flying.count
-            link.unread += link.flying.prefix(count)
-            link.flying.removeFirst(min(count, link.flying.count))
+            Self.move(count, from: &link.flying, to: &link.unread)
         }
         if let until = link.standsStillUntil {
             if until > now { return }
@@ -223,9 +232,10 @@ final class BinarySimulation {
         }
         let isLazy = !isCalm && troubles.contains(.laziness)
         let count = isLazy ? (chance(20) ? int(0...2000) : 0) : link.unread.count
-        link.peer.read(Array(link.unread.prefix(count)), at: now)
-        link.read += min(count, link.unread.count)
-        link.unread.removeFirst(min(count, link.unread.count))
+        var part: [UInt8] = []
+        Self.move(count, from: &link.unread, to: &part)
+        link.peer.read(part, at: now)
+        link.read += part.count
         // A gateway that has closed reads no more.
         guard link.peer.farewell.map({ $0.closesAt > now }) ?? true else { return }
         let questionsRead = link.questions.count { $0 <= link.read }

@@ -146,6 +146,10 @@ struct GovernorSimulationTests {
         for seed in 0..<30 as Range<UInt64> { try walk(seed: seed) }
     }
 
+    private struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
     private func walk(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
         var settings = GovernorSettings()
@@ -170,9 +174,12 @@ struct GovernorSimulationTests {
             model.ours = random.chance(4) ? Double.random(in: 100...20_000, using: &random) : .infinity
             model.most = random.chance(4) ? Int.random(in: 0...4, using: &random) : .max
             try model.run(Double.random(in: 1...20, using: &random)) { model in
-                try #require(model.governor.connections >= settings.minConnections, "seed \(seed)")
-                try #require(model.governor.connections <= settings.maxConnections, "seed \(seed)")
-                if let rate = model.governor.rate { try #require(rate >= 1 && rate.isFinite, "seed \(seed)") }
+                let (connections, rate) = (model.governor.connections, model.governor.rate ?? 1)
+                guard settings.minConnections...settings.maxConnections ~= connections, rate >= 1,
+                    rate.isFinite
+                else {
+                    throw Fault(description: "seed \(seed): \(connections) connections, \(rate) a second")
+                }
                 for (at, change) in model.changes.dropFirst(seen) {
                     guard case .connections(let step) = change else { continue }
                     // Never while the last change settles, nor sooner than it was looked at for long enough.

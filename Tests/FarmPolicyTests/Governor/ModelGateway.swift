@@ -102,9 +102,11 @@ struct ModelGateway {
         now += Self.step
         if streams < lastStreams { wasLowered = true }
         lastStreams = streams
-        dials = dials.map { $0 - 1 }
-        connections += dials.count { $0 <= 0 }
-        dials.removeAll { $0 <= 0 }
+        if !dials.isEmpty {
+            dials = dials.map { $0 - 1 }
+            connections += dials.count { $0 <= 0 }
+            dials.removeAll { $0 <= 0 }
+        }
         connections = min(connections, most)
         answer()
         backlog = arrival.isFinite ? backlog + arrival * Self.stepSeconds : .infinity

@@ -2,8 +2,11 @@ extension Mutant {
     /// More faults that the simulation must notice: what a step leaves undone, or does to the wrong one.
     static let steps = [
         Mutant(
-            .take, "takes the jobs in the wrong order", "taken, 'LEFT', 'RIGHT')", "taken, 'LEFT', 'LEFT')"),
-        Mutant(.refuse, "does not drop the job", "    drop_taken(1, careful)\nend", "end"),
+            .take, "takes the jobs in the wrong order", "taken, 'LEFT', 'RIGHT')", "taken, 'LEFT', 'LEFT')",
+            by: Seed(number: 2, profile: .everything)),
+        Mutant(
+            .refuse, "does not drop the job", "    drop_taken(1, careful)\nend", "end",
+            by: Seed(number: 2, profile: .everything)),
         Mutant(
             .split, "puts bulk among the high ones", "(lane == 'b' and 'bulk:' or 'ready:') .. nn, id",
             "'ready:' .. nn, id"),
@@ -16,13 +19,23 @@ extension Mutant {
         Mutant(.report, "forgets what was handed over", "or s.open - handed", "or s.open"),
         Mutant(
             .putback, "leaves the credit", "s.worker, s.granted = '', 0\n            save",
-            "s.worker = ''\n            save"),
-        Mutant(.putback, "leaves the batch in flight, too", "call('LREM', flight, -1, id)"),
-        Mutant(.putback, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
+            "s.worker = ''\n            save", by: Seed(number: 2, profile: .quiet)),
+        Mutant(
+            .putback, "leaves the batch in flight, too", "call('LREM', flight, -1, id)",
+            by: Seed(number: 2, profile: .quiet)),
+        Mutant(
+            .putback, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)",
+            by: Seed(number: 1, profile: .clock)),
         Mutant(.settle, "does not count what waits", "call('HINCRBY', account, 'waiting', job[5])", ""),
-        Mutant(.settle, "never ends a job", "local ends = sum == old[1]", "local ends = false"),
-        Mutant(.settle, "loses what is to be tried again", "add_batch(id, ARGV[at + 3], ARGV[at + 4])", ""),
+        Mutant(
+            .settle, "never ends a job", "local ends = sum == old[1]", "local ends = false",
+            by: Seed(number: 2, profile: .clock)),
+        Mutant(
+            .settle, "loses what is to be tried again", "add_batch(id, ARGV[at + 3], ARGV[at + 4])", "",
+            by: Seed(number: 2, profile: .clock)),
         Mutant(.promote, "does not count what waits no more", "add_to_accounts(sums, 'waiting', -1)"),
-        Mutant(.promote, "moves nothing to the lists", "        call('RPUSH', list, id)\n"),
+        Mutant(
+            .promote, "moves nothing to the lists", "        call('RPUSH', list, id)\n",
+            by: Seed(number: 2, profile: .poison)),
     ]
 }

@@ -6,10 +6,21 @@ struct Mutant: Sendable, CustomStringConvertible {
     let description: String
     let original: String
     let replacement: String
+    /// A seed that shows it soon: it is tried first, and only then are the others.
+    let shown: Seed?
 
-    init(_ script: Script, _ description: String, _ original: String, _ replacement: String = "") {
+    struct Seed: Sendable {
+        let number: UInt64
+        let profile: SimulationProfile
+    }
+
+    init(
+        _ script: Script, _ description: String, _ original: String, _ replacement: String = "",
+        by shown: Seed? = nil
+    ) {
         (self.script, self.description) = (script, description)
         (self.original, self.replacement) = (original, replacement)
+        self.shown = shown
     }
 
     /// Nil for the other scripts.
@@ -25,7 +36,7 @@ struct Mutant: Sendable, CustomStringConvertible {
     static let all = [
         Mutant(
             .settle, "books an entry again", "if call('XDEL', results, entry.id) == 1 then",
-            "call('XDEL', results, entry.id) if true then"),
+            "call('XDEL', results, entry.id) if true then", by: Seed(number: 2, profile: .quiet)),
         Mutant(
             .settle, "forgets what moves out of flight", "texts[old[2] - moved]",
             "texts[old[2]]"),
@@ -37,23 +48,31 @@ struct Mutant: Sendable, CustomStringConvertible {
             "if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and", "if false and"),
         Mutant(
             .report, "does not count facts of a batch in nobody's hands", "if s.worker == '' or parked then",
-            "if false then"),
-        Mutant(.reclaim, "does not count suspects", "add_to_accounts(doubtful, 'maybe_duplicated', 1)"),
-        Mutant(.reclaim, "forgets what was in flight", "add_to_accounts(released, 'in_flight', -1)"),
+            "if false then", by: Seed(number: 5, profile: .rollBacks)),
+        Mutant(
+            .reclaim, "does not count suspects", "add_to_accounts(doubtful, 'maybe_duplicated', 1)",
+            by: Seed(number: 2, profile: .rollBacks)),
+        Mutant(
+            .reclaim, "forgets what was in flight", "add_to_accounts(released, 'in_flight', -1)",
+            by: Seed(number: 2, profile: .everything)),
         Mutant(.reclaim, "sends suspects of at-most-once again", "if flags % 2 == 1 then", "if false then"),
         Mutant(
             .checkout, "does not write the credit down", "    save_state(id, s)\n    give(id, s, body)",
-            "    local granted = s.granted\n    s.granted = 0\n    save_state(id, s)\n    s.granted = granted\n    give(id, s, body)"
-        ),
-        Mutant(.checkout, "does not adopt", "if nknown >= 0 then", "if false then"),
+            "    local granted = s.granted\n    s.granted = 0\n    save_state(id, s)\n    s.granted = granted\n    give(id, s, body)",
+            by: Seed(number: 2, profile: .rollBacks)),
+        Mutant(
+            .checkout, "does not adopt", "if nknown >= 0 then", "if false then",
+            by: Seed(number: 5, profile: .rollBacks)),
         Mutant(.promote, "leaves a batch in the delayed set", "call('ZREM', delayed, id)"),
         Mutant(
             .split, "splits what is not taken any more",
             "if length < ARGV[3] + (ARGV[4] == '' and 0 or 1) then",
-            "if false then"),
+            "if false then", by: Seed(number: 10, profile: .rollBacks)),
         Mutant(.split, "opens an open account again", "if old[1] ~= 'finished' or", "if false and"),
         Mutant(.split, "does not count open pushes", "if added > 0 then", "if false then"),
         Mutant(.settle, "does not count what has ended", "if ended > 0 then", "if false then"),
-        Mutant(.take, "forgets what was taken", "while known + n < length and", "while false and"),
+        Mutant(
+            .take, "forgets what was taken", "while known + n < length and", "while false and",
+            by: Seed(number: 2, profile: .everything)),
     ]
 }
