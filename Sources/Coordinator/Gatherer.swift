@@ -84,7 +84,7 @@ import PushModel
             if isClaimDue || Loop.milliseconds - lastClaim >= claimInterval.milliseconds {
                 try await settleAbandoned()
             }
-            try await settleNew()
+            try await settleNew(untilEmpty: isStopping)
             recovered()
             return true
         } catch {
@@ -103,13 +103,19 @@ extension Gatherer {
         hasGroup = true
     }
 
-    private func settleNew() async throws(StoreError) {
+    /// - Parameter untilEmpty: nothing comes after this round. Otherwise what is reported during it waits for the next
+    ///   one, and is settled together with more.
+    private func settleNew(untilEmpty: Bool) async throws(StoreError) {
+        var hasSettled = false
         while true {
-            // Answers come in order: with this one, the settlements of the round before are done.
-            let records = try await desk.store.perform(ReadResults(gatherer: desk.host, .new))
+            // Answers come in order: with this one, the settlements of the read before are done.
+            let read = ReadResults(gatherer: desk.host, .new)
+            let records = try await desk.store.perform(read)
             if records.isEmpty { return }
             settle(records)
-            pace.settled()
+            if !hasSettled { pace.settled() }
+            hasSettled = true
+            if records.count < read.count, !untilEmpty { return }
         }
     }
 

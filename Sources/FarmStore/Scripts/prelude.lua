@@ -147,14 +147,29 @@ local function put_away(id, s)
     end
 end
 
+-- Numbers are handed to Redis as text: its own conversion of a Lua number is slow.
+local function make_text(all, n)
+    local text = string.format('%d', n)
+    all[n] = text
+    return text
+end
+local texts = setmetatable({}, { __index = make_text })
+
 -- Adds sign * sums[job] to a field of the accounts. They exist: an account is kept while its job has open positions.
 local function add_to_accounts(sums, field, sign)
-    for job, n in pairs(sums) do call('HINCRBY', P .. 'job:' .. job, field, sign * n) end
+    for job, n in pairs(sums) do call('HINCRBY', P .. 'job:' .. job, field, texts[sign * n]) end
 end
 
--- Tells producers of an event: its type, its time, then field and value in turns.
+-- Tells producers of an event: its type, its time, then field and value in turns. The stream is cut once a call.
+local EVENTS = P .. 'events'
+local events_cut = false
 local function tell(event, at, ...)
-    call('XADD', P .. 'events', 'MAXLEN', '~', '1000000', '*', 'type', event, 'at', at, ...)
+    if events_cut then
+        call('XADD', EVENTS, '*', 'type', event, 'at', at, ...)
+    else
+        events_cut = true
+        call('XADD', EVENTS, 'MAXLEN', '~', '1000000', '*', 'type', event, 'at', at, ...)
+    end
 end
 
 -- Parks a batch that nobody can make sense of, so that it stands in nobody's way.
@@ -220,16 +235,17 @@ local function is_guarded(record)
 end
 
 -- A job has no open push any more, and its account says so: it stays for `keep` seconds.
-local function tell_finished(job, stamp, keep, accepted, delivered, failed, expired, cancelled)
-    call('EXPIRE', P .. 'job:' .. job, keep)
+local function tell_finished(account, job, stamp, keep, accepted, delivered, failed, expired, cancelled)
+    call('EXPIRE', account, keep)
     acquit(job)
     tell('job.finished', stamp, 'job', job, 'accepted', accepted, 'delivered', delivered, 'failed', failed, 'expired',
         expired, 'cancelled', cancelled)
 end
 
 local function finish_job(job, stamp, ...)
-    call('HSET', P .. 'job:' .. job, 'state', 'finished', 'finished_at', stamp)
-    tell_finished(job, stamp, ...)
+    local account = P .. 'job:' .. job
+    call('HSET', account, 'state', 'finished', 'finished_at', stamp)
+    tell_finished(account, job, stamp, ...)
 end
 
 -- Drops the first n taken jobs. `careful` is how many go one by one, from the intake's hash.

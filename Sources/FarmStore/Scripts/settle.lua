@@ -30,29 +30,27 @@ local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
 local i = 5 + 2 * nscopes
 
--- What the accounts get: delivered, failed, expired, cancelled, waiting, maybe duplicated, and reasons. A job's numbers of all
--- entries are added up while they are read, for nearly every entry is there to be booked; of one that is not they are taken
--- off again.
-local jobs, order = {}, {}
+-- What the accounts get. A job's numbers of all entries are added up while they are read, for nearly every entry is there
+-- to be booked; of one that is not they are taken off again. Most jobs have deliveries only: the others' failed, expired,
+-- cancelled, waiting, maybe duplicated, and reasons are in `rest`.
+local order, delivered, rest = {}, {}, {}
 local function add_jobs(packed, sign)
     local at, id, d, f, e, x, w, m, reasons = 1
     while at <= #packed do
         id, d, f, e, x, w, m, reasons, at = struct.unpack('>Bc0I4I4I4I4I4I4B', packed, at)
-        local job = jobs[id]
-        if not job then
-            job = { 0, 0, 0, 0, 0, 0 }
-            jobs[id], order[#order + 1] = job, id
-        end
-        job[1] = job[1] + sign * d
-        if f + e + x + w + m > 0 then
-            job[2], job[3], job[4] = job[2] + sign * f, job[3] + sign * e, job[4] + sign * x
-            job[5], job[6] = job[5] + sign * w, job[6] + sign * m
-        end
-        for _ = 1, reasons do
-            local reason, times
-            reason, times, at = struct.unpack('>Bc0I4', packed, at)
-            job.reasons = job.reasons or {}
-            job.reasons[reason] = (job.reasons[reason] or 0) + sign * times
+        local sum = delivered[id]
+        if not sum then order[#order + 1] = id end
+        delivered[id] = (sum or 0) + sign * d
+        if f + e + x + w + m + reasons > 0 then
+            local r = rest[id] or { 0, 0, 0, 0, 0, {} }
+            rest[id] = r
+            r[1], r[2], r[3] = r[1] + sign * f, r[2] + sign * e, r[3] + sign * x
+            r[4], r[5] = r[4] + sign * w, r[5] + sign * m
+            for _ = 1, reasons do
+                local reason, times
+                reason, times, at = struct.unpack('>Bc0I4', packed, at)
+                r[6][reason] = (r[6][reason] or 0) + sign * times
+            end
         end
     end
 end
@@ -96,24 +94,27 @@ local function check_entry(at, words)
     return entry
 end
 
--- What the accounts hold now: accepted, in flight, delivered, failed, expired, cancelled; false: there is no account.
-local accounts = {}
+-- What the accounts hold now, in the order of the jobs: accepted, in flight, delivered, failed, expired, cancelled; false:
+-- there is no account.
+local keys, accounts = {}, {}
 local function check_field(account, field)
     local n = call('HGET', account, field)
     if n and not tonumber(n) then error(account .. ' holds ' .. n) end
 end
-local function read_account(id, job)
+local function read_account(k, id)
     local account = P .. 'job:' .. id
     local old = call('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
-    accounts[id] = old[1] and old
-    for k = 1, 6 do
-        local n = tonumber(old[k] or 0)
-        if not n then error(account .. ' holds ' .. old[k]) end
-        old[k] = n
+    keys[k], accounts[k] = account, old[1] and old
+    for field = 1, 6 do
+        local text = old[field]
+        old[field] = text and (tonumber(text) or error(account .. ' holds ' .. text)) or 0
     end
-    if job[5] > 0 then check_field(account, 'waiting') end
-    if job[6] > 0 then check_field(account, 'maybe_duplicated') end
-    for reason in pairs(job.reasons or {}) do check_field(account, 'reason:' .. reason) end
+    local r = rest[id]
+    if r then
+        if r[4] > 0 then check_field(account, 'waiting') end
+        if r[5] > 0 then check_field(account, 'maybe_duplicated') end
+        for reason in pairs(r[6]) do check_field(account, 'reason:' .. reason) end
+    end
 end
 
 local entries = {}
@@ -124,7 +125,7 @@ for k = 1, nentries do
     entries[k] = entry
     i = i + 2 + words
 end
-for _, id in ipairs(order) do read_account(id, jobs[id]) end
+for k, id in ipairs(order) do read_account(k, id) end
 call('XLEN', P .. 'events')
 count(math.abs(tonumber(call('HGET', P .. 'load', 'open') or '0') or 0.5))
 if hasRetries then
@@ -241,48 +242,40 @@ for _, entry in ipairs(booked) do book_entry(entry) end
 settle_guard()
 if #acks > 0 then call('XACK', results, 'gatherers', unpack(acks)) end
 
--- Numbers are handed to Redis as text: its own conversion of a Lua number is slow.
-local texts = setmetatable({}, { __index = function(all, n)
-    local text = string.format('%d', n)
-    all[n] = text
-    return text
-end })
-local names = { 'delivered', 'failed', 'expired', 'cancelled' }
+local names, none = { 'failed', 'expired', 'cancelled' }, { 0, 0, 0, 0, 0, {} }
 local finished, ended = 0, 0
-for _, id in ipairs(order) do
-    local job, account, old = jobs[id], P .. 'job:' .. id, accounts[id]
-    local more = job[1] + job[2] + job[3] + job[4]
+for k, id in ipairs(order) do
+    local account, old, plus, r = keys[k], accounts[k], delivered[id], rest[id] or none
+    local more = plus + r[1] + r[2] + r[3]
     ended = ended + more
-    if old and more + job[5] + job[6] > 0 then
-        local sum, moved, n = 0, job[5], 2
-        local changed = { 'in_flight' }
-        for k = 1, 4 do
-            local value, plus = old[k + 2], job[k]
-            if plus > 0 then
-                value = value + plus
-                changed[n + 1], changed[n + 2] = names[k], texts[value]
-                n = n + 2
-                moved = moved + plus
-                old[k + 2] = value
-            end
-            sum = sum + value
+    if old and more + r[4] + r[5] > 0 then
+        local changed, n = { 'in_flight', texts[old[2] - more - r[4]] }, 2
+        if plus > 0 then
+            old[3] = old[3] + plus
+            changed[3], changed[4], n = 'delivered', texts[old[3]], 4
         end
-        changed[2] = texts[old[2] - moved]
-        local ends = sum == old[1]
+        if r ~= none then
+            for field = 1, 3 do
+                if r[field] > 0 then
+                    old[field + 3] = old[field + 3] + r[field]
+                    changed[n + 1], changed[n + 2], n = names[field], texts[old[field + 3]], n + 2
+                end
+            end
+        end
+        local ends = old[3] + old[4] + old[5] + old[6] == old[1]
         if ends then
-            changed[n + 1], changed[n + 2], changed[n + 3], changed[n + 4] = 'state', 'finished', 'finished_at', stamp
+            call('HSET', account, 'state', 'finished', 'finished_at', stamp, unpack(changed, 1, n))
+        else
+            call('HSET', account, unpack(changed, 1, n))
         end
-        call('HSET', account, unpack(changed))
-        if job[5] > 0 then call('HINCRBY', account, 'waiting', job[5]) end
-        if job[6] > 0 then call('HINCRBY', account, 'maybe_duplicated', job[6]) end
-        if job.reasons then
-            for reason, times in pairs(job.reasons) do
-                if times > 0 then call('HINCRBY', account, 'reason:' .. reason, times) end
-            end
+        if r[4] > 0 then call('HINCRBY', account, 'waiting', r[4]) end
+        if r[5] > 0 then call('HINCRBY', account, 'maybe_duplicated', r[5]) end
+        for reason, times in pairs(r[6]) do
+            if times > 0 then call('HINCRBY', account, 'reason:' .. reason, times) end
         end
         if ends then
             finished = finished + 1
-            tell_finished(id, stamp, keep, texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
+            tell_finished(account, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
         end
     end
 end

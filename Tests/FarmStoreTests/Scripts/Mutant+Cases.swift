@@ -80,7 +80,7 @@ extension Mutant {
         Mutant(.reclaim, "parks no batch", "return c.unsent >= park", "return false"),
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
-            .settle, "keeps an account for ever", "call('EXPIRE', P .. 'job:' .. job, keep)\n"),
+            .settle, "keeps an account for ever", "call('EXPIRE', account, keep)\n"),
         Mutant(.settle, "keeps no dead tokens", "if record ~= '' then bury", "if false then bury"),
         Mutant(.settle, "never thinks of the environment", "bad > SHARE * answers", "false"),
         Mutant(.settle, "thinks of the environment too early", "answers >= RING and bad >", "bad >"),

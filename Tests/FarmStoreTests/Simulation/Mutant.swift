@@ -38,7 +38,7 @@ struct Mutant: Sendable, CustomStringConvertible {
             .settle, "books an entry again", "if call('XDEL', results, entry.id) == 1 then",
             "call('XDEL', results, entry.id) if true then", by: Seed(number: 2, profile: .quiet)),
         Mutant(
-            .settle, "forgets what moves out of flight", "texts[old[2] - moved]",
+            .settle, "forgets what moves out of flight", "texts[old[2] - more - r[4]]",
             "texts[old[2]]"),
         Mutant(
             .report, "hands a position over again",
