@@ -7,8 +7,9 @@ extension Window {
     /// Shards asked in one call, and batches taken at most: what keeps the script short.
     private static let shardsPerCall = 16
     private static let batchesPerCall = 8
-    /// Less credit than this, or than the reserve, is not worth a call while there is something to send.
-    private static let smallestCredit = 64
+    /// Less credit than a batch's, or than the reserve, is not worth a call: each has its price in Redis, and so has each
+    /// job in it. What bulk is due is worth one as well.
+    private static let smallestCredit = 256
 
     /// The next checkout, if one is worth it: one call under way at a time. To be answered by ``checkedOut(_:_:)``.
     ///
@@ -29,7 +30,7 @@ extension Window {
         let least = max(1, min(Self.smallestCredit, reserve))
         let mayAskForBulk = room(for: .bulk) >= least
         if isBulkDue {
-            guard mayAskForBulk else { return nil }
+            guard room(for: .bulk) >= min(least, Self.mostDue) else { return nil }
             return askForCredit(of: .bulk) ? nil : call(.bulkFirst, credit: room(for: .bulk))
         }
         guard room(for: .high) >= least, !askForCredit(of: .high) else { return nil }

@@ -245,7 +245,7 @@ class Window {
     /// A part of the limit that bulk leaves to high, so that a message is not held up by the credit of a campaign.
     var reserve: Int { limit / 8 }
     /// What high leaves to bulk, and bulk may have of the reserve, when bulk is due.
-    private static let mostDue = 64
+    static let mostDue = 64
 
     /// What may be granted to a lane.
     func room(for lane: Lane) -> Int {
