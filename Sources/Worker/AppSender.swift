@@ -20,7 +20,7 @@ import PushModel
     let store: AppStore
     private(set) var topic: String
     /// Its share of the worker's time when other apps have something to send as well.
-    private var weight = 1
+    private(set) var weight = 1
     /// Where the gateway belongs, in the words of a ``SuppressionScope``.
     private(set) var environment = ""
     private(set) var hasOneTopic = false
@@ -43,11 +43,11 @@ import PushModel
     var streak = ConfigurationStreak()
     var random = SystemRandomNumberGenerator()
     private var isDue = false
-    private lazy var timer = Timer { [unowned self] in schedule() }
+    lazy var timer = Timer { [unowned self] in schedule() }
     /// When high was last sent while bulk was in hand.
-    private var mixedAt: ContinuousClock.Instant?
+    var mixedAt: ContinuousClock.Instant?
     private static let mixedFor = Duration.seconds(60)
-    private lazy var nextTurn = Timer { [unowned self] in schedule() }
+    lazy var nextTurn = Timer { [unowned self] in schedule() }
     lazy var reportTimer = Timer { [unowned self] in reportDue() }
 
     /// Why nothing is sent, if nothing is.
@@ -274,7 +274,7 @@ import PushModel
     var hasClearAir: Bool { pool.openStreams == 0 }
 
     private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
-    private var isAlone: Bool { window.careful != nil && context.solitude.admits(self) }
+    var isAlone: Bool { window.careful != nil && context.solitude.admits(self) }
 
     // MARK: The turn
 
@@ -296,103 +296,6 @@ import PushModel
             store.send(request) { [weak self] in self?.checkedOut(request, $0) }
         }
         carryOut()
-    }
-
-    /// Sends what may be sent on what has room for it.
-    private func feed() {
-        let now = ContinuousClock.now
-        guard hold == nil, context.mayStart, context.solitude.lets(self) else {
-            return governor.rests(at: now)
-        }
-        var isProbe = false
-        switch breaker.permit(at: now) {
-        case .all: break
-        case .probe: isProbe = true
-        case .nothing(let until):
-            if let until { timer.start(after: until - now) }
-            return governor.rests(at: now)
-        }
-        let (allowance, share) = (governor.allowance(at: now), context.turns.share(of: self, weight: weight))
-        var left = min(allowance, share)
-        var isBulkFull = false
-        while left > 0, let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) {
-            guard let connection = pool.roomiest(for: batch.lane) else {
-                guard batch.lane == .bulk, !isBulkFull else { break }
-                isBulkFull = true
-                continue
-            }
-            let room = min(left, most, isProbe ? 1 : connection.room)
-            let sent = send(from: batch, over: connection, atMost: room, at: now)
-            left -= sent
-            window.sent(sent, of: batch)
-            if batch.lane == .high, sent > 0 { sentHigh() }
-            if isProbe, sent > 0 {
-                breaker.probeSent()
-                break
-            }
-            // The connection did not take what it had room for: never ask it again and again.
-            guard sent > 0 || !batch.hasNext else { break }
-        }
-        let sent = min(allowance, share) - left
-        // The rest goes after the others had theirs, and after what has come meanwhile.
-        let isInterrupted = left == 0 && share < allowance
-        if isInterrupted { nextTurn.start(after: .zero) }
-        let waits = !isInterrupted && window.nextBatch(isAlone: isAlone) != nil
-        if waits && left > 0 || window.careful != nil && pool.roomiest == nil || sent > 0 && pool.isShort {
-            pool.needConnection()
-        }
-        governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
-    }
-
-    /// High was sent; a campaign may be on its way, too.
-    private func sentHigh() {
-        guard window.held.values.contains(where: { $0.lane == .bulk }) else { return }
-        mixedAt = window.now
-        pool.isMixed = true
-    }
-
-    private func send(
-        from batch: HeldBatch, over connection: any GatewayConnection, atMost most: Int,
-        at now: ContinuousClock.Instant
-    ) -> Int {
-        var sent = 0
-        let seconds = context.redis.clock.seconds
-        let shelf = deadTokens.shelf(of: batch.shard)
-        batch.batch.bytes.withUnsafeBytes { bytes in
-            while sent < most, let position = batch.next() {
-                let push = batch.batch.pushes[position]
-                let segment = Int(push.segment)
-                if let deadline = batch.batch.segments[segment].options.deadline, deadline <= seconds {
-                    settle(batch, position, .expired)
-                    continue
-                }
-                let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
-                if let shelf, let dead = suppression(batch, segment, token: token, shelf, at: seconds) {
-                    settle(
-                        batch, position, .suppressed(cause: dead.reason.name), timestamp: dead.since * 1000)
-                    continue
-                }
-                if !coolDown.isEmpty, putOff(batch, segment, position, at: now) { continue }
-                #if FAILPOINTS
-                    Failpoint.hit("send.before", token: token)
-                #endif
-                let taken = connection.send(
-                    batch.head(of: segment, appTopic: topic), token: token,
-                    id: batch.pushID(of: position, token: token),
-                    payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]),
-                    ticket: PushTicket(batch: batch.number, position: UInt32(position)), at: now)
-                guard taken else {
-                    batch.giveBack(position)
-                    break
-                }
-                #if FAILPOINTS
-                    Failpoint.hit("send.after", token: token)
-                #endif
-                sent += 1
-            }
-        }
-        counts.sent += UInt64(sent)
-        return sent
     }
 
     private var isFinishing: Bool {

@@ -29,7 +29,11 @@ class HeldBatch {
     /// Until here positions may be sent: what Redis has granted.
     private(set) var granted: Int
     /// Positions in the air.
-    var inAir = 0
+    var inAir = 0 {
+        didSet { route.inAir += inAir - oldValue }
+    }
+    /// Shared with the other batches of its shard and lane.
+    let route: ShardRoute
     /// Settled positions that no report carries yet.
     var settled = 0
     /// Positions in the report that is under way.
@@ -71,9 +75,11 @@ class HeldBatch {
     /// - Parameter map: one byte a position, "." where it is open.
     required init(
         number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int,
-        caution: Caution?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally()
+        caution: Caution?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally(),
+        route: ShardRoute = ShardRoute()
     ) {
-        self.tally = tally
+        (self.tally, self.route) = (tally, route)
+        route.batches += 1
         self.number = number
         self.id = id
         self.shard = shard
@@ -94,6 +100,18 @@ class HeldBatch {
         tally.sum -= exposure + asked
         tally = ExposureTally()
     }
+
+    /// It is let go: nothing of it is in the air.
+    func leaveRoute() {
+        inAir = 0
+        route.batches -= 1
+    }
+
+    /// No device has two pushes in it: they may leave over several connections at a time.
+    private(set) lazy var isOfDistinctDevices: Bool = {
+        var seen = Set<ArraySlice<UInt8>>(minimumCapacity: count)
+        return batch.pushes.allSatisfy { seen.insert(batch.bytes[$0.token]).inserted }
+    }()
 
     var count: Int { positions.count }
     /// Nothing is left to send or to await.

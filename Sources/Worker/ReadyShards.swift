@@ -8,8 +8,8 @@ final class ReadyShards {
     /// Withdrawn shards of which something is still in hand, with the tokens they had.
     private(set) var leaving: [Int: FenceToken] = [:]
     private var rung = PerLane(high: Set<Int>(), bulk: Set<Int>())
-    /// Where the next checkout begins, of all lanes or of high alone, so that every shard has its turn.
-    private var turn = (all: 0, high: 0)
+    /// Where the next checkout of these lanes begins, so that every shard has its turn.
+    private var turns: [Checkout.Lanes: Int] = [:]
 
     private struct PerLane {
         var high: Set<Int>
@@ -42,20 +42,20 @@ final class ReadyShards {
 
     var mayHaveBulk: Bool { !rung.bulk.isEmpty }
 
-    func isQuiet(highOnly: Bool) -> Bool { rung.high.isEmpty && (highOnly || rung.bulk.isEmpty) }
+    func isQuiet(_ lanes: Checkout.Lanes = .highFirst) -> Bool {
+        (!lanes.hasHigh || rung.high.isEmpty) && (!lanes.hasBulk || rung.bulk.isEmpty)
+    }
 
-    /// Some shards that may have batches, the longest waiting first; they are quiet until rung again.
-    func take(atMost count: Int, highOnly: Bool) -> [(number: Int, token: FenceToken)] {
-        let order = (highOnly ? rung.high : rung.high.union(rung.bulk)).sorted()
-        let begin = highOnly ? turn.high : turn.all
-        let start = order.firstIndex { $0 >= begin } ?? 0
+    /// Some shards that may have batches, the longest waiting first; in these lanes they are quiet until rung again.
+    func take(atMost count: Int, _ lanes: Checkout.Lanes = .highFirst) -> [(number: Int, token: FenceToken)] {
+        let order = (lanes.hasHigh ? rung.high : []).union(lanes.hasBulk ? rung.bulk : []).sorted()
+        let start = order.firstIndex { $0 >= turns[lanes] ?? 0 } ?? 0
         let chosen = (0..<min(count, order.count)).map { order[(start + $0) % order.count] }
         for shard in chosen {
-            rung.high.remove(shard)
-            if !highOnly { rung.bulk.remove(shard) }
+            if lanes.hasHigh { rung.high.remove(shard) }
+            if lanes.hasBulk { rung.bulk.remove(shard) }
         }
-        let end = (chosen.last ?? -1) + 1
-        if highOnly { turn.high = end } else { turn.all = end }
+        turns[lanes] = (chosen.last ?? -1) + 1
         return chosen.compactMap { shard in tokens[shard].map { (shard, $0) } }
     }
 }

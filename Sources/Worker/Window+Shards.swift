@@ -8,8 +8,9 @@ extension Window {
     private static let shardsPerCall = 16
     private static let batchesPerCall = 8
     /// Less credit than a batch's, or than the reserve, is not worth a call: each has its price in Redis, and so has each
-    /// job in it. What bulk is due is worth one as well.
-    private static let smallestCredit = 256
+    /// job in it. What bulk is due is worth one as well, and when no message is left in hand, less will do.
+    private static let worthwhileCredit = 256
+    private static let smallestCredit = 64
 
     /// The next checkout, if one is worth it: one call under way at a time. To be answered by ``checkedOut(_:_:)``.
     ///
@@ -27,12 +28,13 @@ extension Window {
 
     /// What is in hand goes first within its lane: it is older.
     private func nextCall() -> Checkout? {
-        let least = max(1, min(Self.smallestCredit, reserve))
-        let mayAskForBulk = room(for: .bulk) >= least
-        if isBulkDue {
-            guard room(for: .bulk) >= min(least, Self.mostDue) else { return nil }
-            return askForCredit(of: .bulk) ? nil : call(.bulkFirst, credit: room(for: .bulk))
+        let most = max(1, min(Self.worthwhileCredit, reserve))
+        let mayAskForBulk = room(for: .bulk) >= most
+        if isBulkDue, room(for: .bulk) >= min(most, Self.mostDue) {
+            if askForCredit(of: .bulk) { return nil }
+            if let call = call(.bulkOnly, credit: room(for: .bulk)) { return call }
         }
+        let least = hasWaiting(.high) ? most : min(most, Self.smallestCredit)
         guard room(for: .high) >= least, !askForCredit(of: .high) else { return nil }
         if mayAskForBulk, !hasPartial(.bulk) { return call(.highFirst, credit: room(for: .bulk)) }
         if let call = call(.highOnly, credit: room(for: .high)) { return call }
@@ -41,11 +43,10 @@ extension Window {
     }
 
     private func call(_ lanes: Checkout.Lanes, credit: Int) -> Checkout? {
-        let isHighOnly = lanes == .highOnly
-        guard !shards.isQuiet(highOnly: isHighOnly) else { return nil }
+        guard !shards.isQuiet(lanes) else { return nil }
         var request = Checkout(
             worker: worker, credit: credit, maxBatches: Self.batchesPerCall,
-            shards: shards.take(atMost: Self.shardsPerCall, highOnly: isHighOnly))
+            shards: shards.take(atMost: Self.shardsPerCall, lanes))
         request.lanes = lanes
         return request
     }
@@ -99,13 +100,13 @@ extension Window {
 
     /// What a reply says about the batches that are still in Redis.
     private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
-        func has(_ lane: Lane) -> Bool { reply.batches.contains { $0.id.lane == lane } }
         switch lanes {
         case .highOnly: shards.ring(reply.left, of: .high)
+        case .bulkOnly: shards.ring(reply.left, of: .bulk)
         // The second lane was come to after the last of the first.
-        case .highFirst where has(.bulk): shards.ring(reply.left, of: .bulk)
-        case .bulkFirst where has(.high): shards.ring(reply.left, of: .high)
-        case .highFirst, .bulkFirst: shards.ring(reply.left)
+        case .highFirst where reply.batches.contains { $0.id.lane == .bulk }:
+            shards.ring(reply.left, of: .bulk)
+        case .highFirst: shards.ring(reply.left)
         }
     }
 

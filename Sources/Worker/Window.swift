@@ -80,7 +80,11 @@ class Window {
     var limit = 512
     private(set) var mode = Mode.sending
     /// By lane, in the order in which they were checked out.
-    private var waiting: [Deque<HeldBatch>] = [[], []]
+    var waiting: [Deque<HeldBatch>] = [[], []]
+    /// By lane, how many of them are passed over in this turn.
+    var passed = [0, 0]
+    /// Of the shards and lanes with batches in hand.
+    private var routes: [Int: ShardRoute] = [:]
     /// Batches with suspects that may have ended a worker: one after the other, each alone.
     private var crashed: [HeldBatch] = []
     /// The same, with those of which nothing more may be sent for now.
@@ -88,7 +92,7 @@ class Window {
     /// A careful batch of this worker, whatever its app, waits for its turn or has it: no other is to get credit.
     var yields = false
     /// Batches that were not granted to their end when they were last looked at.
-    private var partial: [HeldBatch] = []
+    var partial: [HeldBatch] = []
     private var nextNumber: UInt32 = 0
 
     init(worker: String, now: Instant) {
@@ -160,11 +164,19 @@ class Window {
         let one = batchType.init(
             number: nextNumber, id: given.id, shard: given.id.shard, lane: given.id.lane ?? .high,
             delivery: given.delivery, granted: given.granted,
-            caution: given.caution, map: given.map, batch: batch, tally: tally)
+            caution: given.caution, map: given.map, batch: batch, tally: tally, route: route(of: given.id))
         if let past = ring[given.id] { one.recall(past) }
         held[nextNumber] = one
         numbers[given.id] = nextNumber
         welcome(one)
+    }
+
+    private func route(of id: BatchID) -> ShardRoute {
+        let list = id.shard << 1 | Int((id.lane ?? .high).rawValue)
+        if let route = routes[list] { return route }
+        let route = ShardRoute()
+        routes[list] = route
+        return route
     }
 
     private func welcome(_ batch: HeldBatch) {
@@ -178,6 +190,8 @@ class Window {
         guard held.removeValue(forKey: batch.number) != nil else { return }
         numbers[batch.id] = nil
         batch.leaveTally()
+        batch.leaveRoute()
+        if batch.route.batches == 0 { routes[batch.shard << 1 | Int(batch.lane.rawValue)] = nil }
         if batch.knowsOutcomes { ring.add(batch, at: now) }
         if !crashed.isEmpty { crashed.removeAll { $0 === batch } }
         release()
@@ -199,61 +213,6 @@ class Window {
         }
     }
 
-    /// The batch whose turn it is, and how many of its next positions may be sent before this is asked again, and
-    /// ``sent(_:of:)`` told.
-    ///
-    /// - Parameters:
-    ///   - isAlone: nothing of the worker is in the air or has credit, but for ``careful``.
-    ///   - isBulkFull: no connection has room for bulk.
-    func nextBatch(isAlone: Bool, isBulkFull: Bool = false) -> (batch: HeldBatch, atMost: Int)? {
-        guard mode == .sending else { return nil }
-        let (high, bulk) = (first(of: .high), isBulkFull ? nil : first(of: .bulk))
-        if let turn = share.next(highWaits: high != nil, bulkWaits: bulk != nil) {
-            return (turn.lane == .high ? high : bulk).map { ($0, turn.atMost) }
-        }
-        guard isAlone, let careful else { return nil }
-        if careful.hasNext { return (careful, .max) }
-        if !careful.isReporting, !careful.isDirty { report(careful) }
-        return nil
-    }
-
-    /// So many positions of a batch have left.
-    func sent(_ count: Int, of batch: HeldBatch) {
-        share.sent(count, of: batch.lane, otherWaits: batch.lane == .high ? bulkWaits : hasWaiting(.high))
-    }
-
-    private func first(of lane: Lane) -> HeldBatch? {
-        let lane = Int(lane.rawValue)
-        while let first = waiting[lane].first {
-            if held[first.number] === first, first.hasNext, !first.isCareful { return first }
-            waiting[lane].removeFirst()
-        }
-        return nil
-    }
-
-    private func hasWaiting(_ lane: Lane) -> Bool { !waiting[Int(lane.rawValue)].isEmpty }
-
-    /// A batch in hand is not granted to its end.
-    func hasPartial(_ lane: Lane) -> Bool { partial.contains { $0.lane == lane } }
-
-    /// Bulk is to be sent, in hand or maybe in Redis.
-    private var bulkWaits: Bool { hasWaiting(.bulk) || shards.mayHaveBulk || hasPartial(.bulk) }
-
-    /// High has had so much that it is bulk's turn.
-    var isBulkDue: Bool { share.isBulkDue && bulkWaits }
-
-    /// A part of the limit that bulk leaves to high, so that a message is not held up by the credit of a campaign.
-    var reserve: Int { limit / 8 }
-    /// What high leaves to bulk, and bulk may have of the reserve, when bulk is due.
-    static let mostDue = 64
-
-    /// What may be granted to a lane.
-    func room(for lane: Lane) -> Int {
-        let free = limit - exposure
-        let due = isBulkDue ? min(Self.mostDue, reserve) : 0
-        return lane == .high ? free - due : max(free - reserve, min(free, due))
-    }
-
     /// The batch that is to be sent next with nothing else in the air, if there is one.
     var careful: HeldBatch? {
         guard !crashed.isEmpty, mode == .sending else { return nil }
@@ -271,20 +230,6 @@ class Window {
 
     /// Nothing of the app is in the air or has credit, but for the careful batch.
     var isStill: Bool { exposure == (careful.map { $0.exposure + $0.asked } ?? 0) }
-
-    /// Asks for more credit for the batches of a lane in hand that are not granted to their end.
-    ///
-    /// - Returns: whether there are such batches.
-    func askForCredit(of lane: Lane) -> Bool {
-        guard !partial.isEmpty else { return false }
-        partial.removeAll { $0.granted >= $0.count || held[$0.number] !== $0 || $0.standing != .ours }
-        var hasSome = false
-        for batch in partial where batch.lane == lane && batch.maySend && !batch.isCareful {
-            hasSome = true
-            report(batch)
-        }
-        return hasSome
-    }
 
     /// Expires what is in hand and can no longer be sent in time: the gateway may be out of reach for long.
     ///

@@ -17,6 +17,7 @@ package struct Checker {
         checker.checkBooks()
         checker.checkEvents()
         checker.checkOrder()
+        checker.checkDevices()
         checker.checkSenders()
         checker.checkProgress()
         return checker.verdict

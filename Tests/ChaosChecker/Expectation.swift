@@ -8,7 +8,9 @@ package struct Expectation: Sendable {
     package var poison: Set<String> = []
     /// First attempts keep the order of their jobs; not when requests are lost on their way.
     package var keepsOrder = true
-    /// Nobody sends for a shard that is another's; not when somebody was stopped for longer than his lease, or requests were
+    /// The gateway answers no request earlier, in milliseconds after it came.
+    package var answerTime: Int64?
+    /// Each worker has one connection, and nobody sends for a shard that is another's; not when somebody was stopped for longer than his lease, or requests were
     /// held up on their way.
     package var hasOneSender = true
     /// Moments to which Redis was put back, and from which: what was written between may be lost.

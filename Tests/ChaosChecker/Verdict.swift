@@ -15,6 +15,8 @@ package struct Verdict: Sendable {
     package var forgotten = 0
     /// First attempts that came before those of an earlier job for the same token.
     package var outOfOrder = 0
+    /// Times that a device had requests under way over two connections.
+    package var crossings = 0
     /// Times that two senders were at work for one shard.
     package var overlaps = 0
     /// Looks at the books.

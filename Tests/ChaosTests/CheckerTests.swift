@@ -198,6 +198,25 @@ struct CheckerTests {
         #expect(run.verdict.isGood && run.verdict.overlaps == 0)
     }
 
+    @Test func `a device with requests under way over two connections is told`() {
+        var run = SampleRun()
+        // The retry of a2 came over the other connection 30 ms after the first try.
+        for time: Int64 in [30, 31] {
+            run.expectation.answerTime = time
+            let isTold = run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a2") }
+            #expect(isTold == (time == 31), "\(time) ms")
+        }
+        run.expectation.keepsOrder = false
+        #expect(run.verdict.isGood && run.verdict.crossings > 0)
+        run.expectation.keepsOrder = true
+        for index in run.evidence.producers.indices {
+            guard case .attempt(var promise) = run.evidence.producers[index].kind else { continue }
+            promise.isOrdered = false
+            run.evidence.producers[index].kind = .attempt(promise)
+        }
+        #expect(run.verdict.crossings == 0)
+    }
+
     @Test func `a delivery that takes too long after a fault is told`() {
         var run = SampleRun()
         run.expectation.recovery = 5

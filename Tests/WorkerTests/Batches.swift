@@ -12,6 +12,8 @@ enum Batches {
         var attempt: UInt8 = 0
         var count = 1
         var payloadPerPush = false
+        /// Its tokens are those of the first part once more.
+        var repeatsTokens = false
     }
 
     /// The token of a position, which no other has.
@@ -30,6 +32,7 @@ enum Batches {
         var builder = BatchBuilder()
         var position = first
         for part in parts {
+            if part.repeatsTokens { position = first }
             let head = SegmentHead(
                 jobID: part.job, options: part.options, attempt: part.attempt,
                 cause: part.attempt > 0 ? "before" : "",

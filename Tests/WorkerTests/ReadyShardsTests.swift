@@ -17,22 +17,22 @@ import Testing
     @Test func `all shards are rung at first, and quiet when taken`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([3, 1, 2])
-            let taken = shards.take(atMost: 16, highOnly: false)
+            let taken = shards.take(atMost: 16)
             #expect(taken.map(\.number) == [1, 2, 3])
             #expect(taken.map(\.token) == [1, 2, 3].map { FenceToken(Array("t\($0)".utf8)) })
-            #expect(shards.isQuiet(highOnly: false) && shards.take(atMost: 16, highOnly: false).isEmpty)
+            #expect(shards.isQuiet() && shards.take(atMost: 16).isEmpty)
         }
     }
 
     @Test func `only shards that are ours can be rung`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([1])
-            _ = shards.take(atMost: 9, highOnly: false)
+            _ = shards.take(atMost: 9)
             shards.ring([0, 1, 2])
-            #expect(shards.take(atMost: 9, highOnly: false).map(\.number) == [1])
+            #expect(shards.take(atMost: 9).map(\.number) == [1])
             shards.ring([1])
             shards.assign([:])
-            #expect(shards.isQuiet(highOnly: false))
+            #expect(shards.isQuiet())
         }
     }
 
@@ -41,7 +41,7 @@ import Testing
             let shards = Self.shards(0..<64)
             var turns: [Int: Int] = [:]
             for _ in 0..<40 {
-                let taken = shards.take(atMost: 16, highOnly: false).map(\.number)
+                let taken = shards.take(atMost: 16).map(\.number)
                 #expect(taken.count == 16 && Set(taken).count == 16)
                 for number in taken { turns[number, default: 0] += 1 }
                 shards.ring(taken)
@@ -54,30 +54,40 @@ import Testing
         try await onLoop { () async throws -> Void in
             var random = SplitMix(seed: 7)
             let shards = Self.shards(0..<64)
-            _ = shards.take(atMost: 64, highOnly: false)
+            _ = shards.take(atMost: 64)
             var waiting: [Int: Int] = [:]
             for _ in 0..<2000 {
                 let rung = (0..<20).map { _ in Int.random(in: 0..<64, using: &random) }
                 shards.ring(rung)
                 for number in rung where waiting[number] == nil { waiting[number] = 0 }
-                for shard in shards.take(atMost: 16, highOnly: false) { waiting[shard.number] = nil }
+                for shard in shards.take(atMost: 16) { waiting[shard.number] = nil }
                 for number in waiting.keys { waiting[number]! += 1 }
                 #expect(waiting.values.allSatisfy { $0 <= 4 })
             }
         }
     }
 
+    @Test func `bulk can be taken alone`() async throws {
+        try await onLoop { () async throws -> Void in
+            let shards = Self.shards([1, 2, 3])
+            #expect(shards.take(atMost: 2, .bulkOnly).map(\.number) == [1, 2])
+            #expect(!shards.isQuiet(.bulkOnly) && !shards.isQuiet(.highOnly))
+            #expect(shards.take(atMost: 2, .bulkOnly).map(\.number) == [3] && shards.isQuiet(.bulkOnly))
+            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3] && shards.isQuiet())
+        }
+    }
+
     @Test func `what is only bulk does not ring for high, and the other way round`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([1, 2, 3])
-            #expect(shards.take(atMost: 9, highOnly: true).map(\.number) == [1, 2, 3])
-            #expect(shards.isQuiet(highOnly: true) && !shards.isQuiet(highOnly: false))
-            #expect(shards.take(atMost: 9, highOnly: false).map(\.number) == [1, 2, 3])
+            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3])
+            #expect(shards.isQuiet(.highOnly) && !shards.isQuiet())
+            #expect(shards.take(atMost: 9).map(\.number) == [1, 2, 3])
             shards.ring([1], of: .bulk)
             shards.ring([2], of: .high)
-            #expect(shards.take(atMost: 9, highOnly: true).map(\.number) == [2])
-            #expect(shards.take(atMost: 9, highOnly: false).map(\.number) == [1])
-            #expect(shards.isQuiet(highOnly: false))
+            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [2])
+            #expect(shards.take(atMost: 9).map(\.number) == [1])
+            #expect(shards.isQuiet())
         }
     }
 }

@@ -162,7 +162,7 @@ import Testing
         let sender = sender
         try #require(
             await until {
-                sender.isIdle && sender.deadTokens.isWhole && sender.window.shards.isQuiet(highOnly: false)
+                sender.isIdle && sender.deadTokens.isWhole && sender.window.shards.isQuiet()
             })
     }
 

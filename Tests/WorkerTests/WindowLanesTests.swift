@@ -14,6 +14,8 @@ import Testing
         var waiting: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var sent: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var calls: [Checkout.Lanes] = []
+        /// Batches that were given though an older one of their list lacked credit, and may be overtaken.
+        private(set) var early = 0
         private var nextBatch = 0
         private var inAir: [(batch: HeldBatch, position: Int)] = []
 
@@ -65,13 +67,16 @@ import Testing
             let lanes: [Lane] =
                 switch call.lanes {
                 case .highFirst: [.high, .bulk]
-                case .bulkFirst: [.bulk, .high]
+                case .bulkOnly: [.bulk]
                 case .highOnly: [.high]
                 }
             for lane in lanes {
                 while waiting[lane]! > 0, credit > 0, batches.count < call.maxBatches {
                     let count = min(256, waiting[lane]!)
                     waiting[lane]! -= count
+                    if window.held.values.contains(where: { $0.lane == lane && $0.granted < $0.count }) {
+                        early += 1
+                    }
                     let granted = min(count, credit)
                     credit -= granted
                     nextBatch += 1
@@ -159,6 +164,20 @@ import Testing
         let percent = Double(lists.sent[.bulk]!) * 100 / all
         #expect(percent > Double(floor) - 1 && percent < Double(floor) + 8, "\(percent) percent")
         #expect(all > 150_000)
+        #expect(lists.early == 0)
+    }
+
+    @Test func `a batch that lacks credit is not overtaken by a younger one of its lane`() {
+        let lists = Lists(limit: 600)
+        lists.waiting[.high] = 100_000
+        for step in 0..<500 {
+            if step % 3 == 0 { lists.waiting[.bulk]! += step % 7 }
+            lists.ring()
+            lists.fill()
+            lists.send(atMost: 60)
+            lists.deliver(60)
+        }
+        #expect(lists.early == 0 && lists.sent[.bulk]! > 400)
     }
 
     @Test func `exposure stays within the limit whatever the lanes`() {
@@ -171,5 +190,6 @@ import Testing
             lists.send(atMost: 37 + step % 90)
             lists.deliver(50)
         }
+        #expect(lists.early == 0)
     }
 }

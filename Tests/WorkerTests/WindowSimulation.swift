@@ -424,7 +424,7 @@ struct WindowSimulation {
             throw Fault(
                 description:
                     "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.exposure) of \(limit), "
-                    + "unsure of \(window.unsure), \(window.shards.isQuiet(highOnly: false) ? "quiet" : "rung"), "
+                    + "unsure of \(window.unsure), \(window.shards.isQuiet() ? "quiet" : "rung"), "
                     + "\(window.isCheckingOut ? "checking out" : ""), lists \(redis.ready) \(redis.flight)")
         }
         guard window.exposure == 0 else { throw Fault(description: "exposure of \(window.exposure) is left") }

@@ -41,9 +41,13 @@ package struct Checkout: Request {
     package enum Lanes: String, Sendable {
         /// High, and then bulk with what is left of credit and batches.
         case highFirst = "h"
-        case bulkFirst = "b"
+        /// High is not looked at, and ``Reply/left`` says nothing of it.
+        case bulkOnly = "b"
         /// Bulk is not looked at, and ``Reply/left`` says nothing of it.
         case highOnly = "o"
+
+        package var hasHigh: Bool { self != .bulkOnly }
+        package var hasBulk: Bool { self != .highOnly }
     }
 
     package var lanes = Lanes.highFirst

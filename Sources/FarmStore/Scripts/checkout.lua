@@ -3,7 +3,7 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
---       batches that the worker does not know; known × id; lanes: h high and then bulk, b the other way round, o only high;
+--       batches that the worker does not know; known × id; lanes: h high and then bulk, o only high, b only bulk;
 --       then (NN, token)…
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
 --       batch = [id, delivery, granted, caution, map, body]
@@ -18,7 +18,7 @@
 -- does one that nobody can read.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
-local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:', 'ready:' }, o = { 'ready:' } })[ARGV[first - 1]]
+local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
 local gate = call('HMGET', P .. 'gate', 'paused', 'quarantined')
 local paused, quarantined = gate[1] or '', gate[2]
 local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
@@ -107,7 +107,7 @@ local function take(nn, lane)
     return true
 end
 
--- One lane before the other; within a lane one batch a shard in turns; no batch without a credit for it.
+-- High before bulk; within a lane one batch a shard in turns; no batch without a credit for it.
 local empty = {}
 if paused == '' then
     for _, lane in ipairs(lanes) do

@@ -45,7 +45,7 @@ package struct Outcome: Sendable {
             "maybe_duplicated": verdict.maybeDuplicated, "false_claims": verdict.falseClaims,
             "missed_claims": verdict.missedClaims, "recovered": verdict.recovered,
             "forgotten": verdict.forgotten, "out_of_order": verdict.outOfOrder,
-            "two_senders": verdict.overlaps, "looks": verdict.looks,
+            "crossings": verdict.crossings, "two_senders": verdict.overlaps, "looks": verdict.looks,
             "wrong_sums": verdict.wrongSums, "recovery_ms": verdict.recovery,
             "finished_after_ms": verdict.finishedAfter, "seconds": seconds,
             "verdict": isGood ? "good" : "failed",

@@ -4,7 +4,13 @@ import FarmHarness
 /// A gateway that is slow, goes away, or refuses.
 extension Scenario {
     static let gatewayTrouble: [Scenario] = [
-        Scenario(16, "slow gateway", .with { $0.appLines = ["request_timeout: 4"] }) { stage in
+        Scenario(
+            16, "slow gateway",
+            .with {
+                $0.appLines = ["request_timeout: 4"]
+                $0.connections = 4
+            }
+        ) { stage in
             stage.startFlow(sizes: 10...60)
             try stage.gateway.tell("latency 2s")
             try await stage.pause(.seconds(4))
@@ -29,7 +35,9 @@ extension Scenario {
             stage.expectation.doubles = try stage.gateway.counter("cuts") * 100
             stage.expectation.keepsOrder = false
         },
-        Scenario(18, "GOAWAY storm, refused streams, changing limits") { stage in
+        Scenario(
+            18, "GOAWAY storm, refused streams, changing limits", .with { $0.connections = 4 }
+        ) { stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
             // A stream beyond a limit that has just fallen is refused before it is whole, and not noted.

@@ -4,7 +4,13 @@ import FarmHarness
 /// Large beside small, and little of what the system gives.
 extension Scenario {
     static let limits: [Scenario] = [
-        Scenario(22, "one large job beside many small ones", .with { $0.tokens = 30_000 }) { stage in
+        Scenario(
+            22, "one large job beside many small ones",
+            .with {
+                $0.tokens = 30_000
+                $0.connections = 4
+            }
+        ) { stage in
             stage.startFlow(every: .milliseconds(30), sizes: 1...1)
             try await stage.pause(.seconds(1))
             await stage.push(stage.scale.isShort ? 16_000 : 30_000)

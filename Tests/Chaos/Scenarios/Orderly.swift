@@ -5,7 +5,9 @@ import Foundation
 /// What an operator does to a farm under load: nothing may be sent twice.
 extension Scenario {
     static let orderly: [Scenario] = [
-        Scenario(25, "stop, start, reload, more and fewer workers") { stage in
+        Scenario(
+            25, "stop, start, reload, more and fewer workers", .with { $0.connections = 4 }
+        ) { stage in
             stage.startFlow()
             var sizes = [2, 4, 1]
             try await stage.again(every: .seconds(1)) {

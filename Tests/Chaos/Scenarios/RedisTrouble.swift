@@ -23,7 +23,7 @@ extension Scenario {
                 }
                 try await stage.pause(.seconds(2))
             },
-            Scenario(9, "stop Redis for 20 s") { stage in
+            Scenario(9, "stop Redis for 20 s", .with { $0.connections = 4 }) { stage in
                 stage.startFlow()
                 try await stage.pause(.seconds(2))
                 // Time-outs make the client give connections up; their calls may have been done.

@@ -11,7 +11,9 @@ import Transport
         package var hosts = 1
         package var workers = 2
         /// Lines for the simulator's control command.
-        package var gateway = ["latency 20ms", "streams 100"]
+        package var gateway = ["latency \(Stage.latency)ms", "streams 100"]
+        /// Of each worker. With one it shows at the gateway who has sent for a shard.
+        package var connections = 1
         package var redis: [String] = []
         /// Lines of the app's configuration.
         package var appLines: [String] = []
@@ -57,11 +59,16 @@ import Transport
 
     /// What a worker may have in the air and unreported: its credit has this lower bound, and 100 streams ask for less.
     package static let window = 512
+    /// How long the gateway takes to answer, in milliseconds.
+    package nonisolated static let latency = 20
 
     package init(_ options: Options, scale: Scale, seed: UInt64) async throws {
         self.options = options
         self.scale = scale
         random = SplitMix(seed: seed)
+        expectation.hasOneSender = options.connections == 1
+        // Clocks are read in whole milliseconds, and timers may be early by one.
+        expectation.answerTime = Int64(Self.latency - 2)
         folder = try TestFolder()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/failures", withIntermediateDirectories: true)
@@ -115,7 +122,7 @@ import Transport
             ] + options.farmLines + [
                 "apps:", "  demo:", "    topic: \(started.bundle)",
                 "    gateway: https://127.0.0.1:\(gatewayProxy.port)", "    ca_file: \(started.caFile)",
-                "    \(credentials)",
+                "    \(credentials)", "    connections: \(options.connections)",
             ] + options.appLines.map { "    " + $0 }
         try folder.write(lines.joined(separator: "\n") + "\n", to: "\(name).yaml")
     }

@@ -151,7 +151,7 @@ extension ScriptCase {
                 worker: "w1", credit: 100, maxBatches: 8, known: [batches[0].id],
                 shards: (0..<Desk.shards).map { ($0, desk.token) })
         },
-        ScriptCase("gives one of a shard after one of another, bulk first", again: .any) { desk in
+        ScriptCase("gives one of a shard after one of another, of bulk alone", again: .any) { desk in
             for (step, shard) in [0, 0, 1].enumerated() {
                 try desk.split(step: step + 1, [("j\(step)", 2)], shard: shard, lane: .bulk)
             }
@@ -159,7 +159,7 @@ extension ScriptCase {
             var checkout = Checkout(
                 worker: "w1", credit: 5, maxBatches: 3, known: [],
                 shards: (0..<Desk.shards).map { ($0, desk.token) })
-            checkout.lanes = .bulkFirst
+            checkout.lanes = .bulkOnly
             return checkout
         },
         ScriptCase("leaves bulk alone when only high is asked for", again: .any) { desk in

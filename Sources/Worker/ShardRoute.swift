@@ -1,0 +1,49 @@
+/// Over which connection the pushes of one shard and lane go, so that two to a device never overtake each other.
+///
+/// As long as some are in the air, the others follow them over the same connection. A batch that is the only one in hand may use
+/// several, for it has no device twice; until all of it has landed nothing follows. Knows no connection but by its identity.
+final class ShardRoute {
+    /// A way that is open to a batch.
+    enum Way: Equatable {
+        /// Nothing is in the air: any connection will do.
+        case any
+        /// This connection; another one only if the batch may be spread.
+        case following(ObjectIdentifier, maySpread: Bool)
+        /// Others are in the air over several connections: they have to land first.
+        case none
+    }
+
+    private enum Use {
+        case single(ObjectIdentifier)
+        /// Over several connections, by the batch of this number.
+        case spread(UInt32)
+    }
+
+    /// Batches in hand.
+    var batches = 0
+    /// Their pushes in the air.
+    var inAir = 0 {
+        didSet { if inAir == 0 { use = nil } }
+    }
+    private var use: Use?
+
+    /// How a batch that comes next in its lane may be sent.
+    func way(of batch: UInt32) -> Way {
+        switch use {
+        case nil: .any
+        case .single(let connection): .following(connection, maySpread: batches == 1)
+        case .spread(batch): .any
+        case .spread: .none
+        }
+    }
+
+    /// Pushes of the batch have left over the connection.
+    func left(over connection: ObjectIdentifier, by batch: UInt32) {
+        guard inAir > 0 else { return }
+        switch use {
+        case nil: use = .single(connection)
+        case .single(connection), .spread: return
+        case .single: use = .spread(batch)
+        }
+    }
+}

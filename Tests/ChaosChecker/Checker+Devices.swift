@@ -1,0 +1,23 @@
+/// Whether a device had pushes under way over two connections at a time, where one may overtake the other.
+///
+/// A request is open for at least as long as the gateway takes to answer. Bulk is left out: high may overtake it, and uses
+/// another connection for that.
+extension Checker {
+    mutating func checkDevices() {
+        guard let time = expectation.answerTime else { return }
+        var latest: [String: GatewayNote] = [:]
+        for note in evidence.gateway where book.jobs[note.job]?.promise.isOrdered == true {
+            defer { latest[note.token] = note }
+            guard let before = latest[note.token], before.connection != note.connection,
+                note.at - before.at < time
+            else { continue }
+            verdict.crossings += 1
+            if expectation.keepsOrder {
+                verdict.complain(
+                    .order,
+                    "token \(note.token) over connections \(before.connection) and \(note.connection) within \(note.at - before.at) ms"
+                )
+            }
+        }
+    }
+}
