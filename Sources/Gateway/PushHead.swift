@@ -2,9 +2,9 @@ package import PushModel
 
 /// The options that the pushes of one segment share, as request headers as well; compared by identity.
 package final class PushHead {
-    let options: PushOptions
+    package let options: PushOptions
     /// They were tried before.
-    let isRetry: Bool
+    package let isRetry: Bool
     let topic: [UInt8]
     let pushType: String
     let priority: String

@@ -10,7 +10,6 @@ extension Batch.Segment {
         let payload = try reader.range(Int(reader.uint32()))
         guard !head.hasPayloadPerPush || payload.isEmpty else { throw reader.error(.payload) }
         let first = pushes.count
-        pushes.reserveCapacity(first + min(tokens, reader.bytes.count - reader.offset))
         for _ in 0..<tokens {
             let token = try reader.token()
             let own = head.hasPayloadPerPush ? try reader.range(Int(reader.uint32())) : payload

@@ -59,10 +59,13 @@ package struct Batch: Sendable {
         let count = try Int(reader.uint16())
         guard count > 0 else { throw reader.error(.segments) }
         var table = reader
-        for _ in 0..<count { _ = try tableRow(&reader) }
+        var tokens = 0
+        for _ in 0..<count { tokens += try tableRow(&reader).tokens }
         var segments: [Segment] = []
         var pushes: [Push] = []
         segments.reserveCapacity(count)
+        // No token is shorter than a byte: a table that tells lies is not believed.
+        pushes.reserveCapacity(min(tokens, bytes.count))
         for index in 0..<count {
             let row = try tableRow(&table)
             let segment = try Segment(

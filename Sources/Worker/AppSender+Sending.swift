@@ -69,7 +69,10 @@ extension AppSender {
         case .following(let last, let maySpread):
             let same = pool.connections.first { ObjectIdentifier($0) == last }
             if let same, same.room > 0 { return same }
-            return maySpread && batch.isOfDistinctDevices ? pool.roomiest(for: batch.lane) : nil
+            guard let other = pool.roomiest(for: batch.lane) else { return nil }
+            if maySpread, batch.isOfDistinctDevices { return other }
+            batch.route.leave()
+            return nil
         }
     }
 

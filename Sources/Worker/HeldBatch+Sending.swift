@@ -46,11 +46,11 @@ extension HeldBatch {
     func segment(of position: Int) -> Int { Int(batch.pushes[position].segment) }
 
     func head(of segment: Int, appTopic: String) -> PushHead {
-        heads.head(of: segment, in: batch, appTopic: appTopic)
+        segmentInUse.head(of: segment, in: batch, appTopic: appTopic)
     }
 
     func pushID(of position: Int, token: UnsafeRawBufferPointer) -> PushID {
-        heads.job(of: segment(of: position), in: batch).pushID(token: token)
+        segmentInUse.job(of: segment(of: position), in: batch).pushID(token: token)
     }
 
     func delivered(_ position: Int) {

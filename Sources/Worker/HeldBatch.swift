@@ -57,7 +57,7 @@ class HeldBatch {
     var reports: [FactReport] = []
     /// The one that is under way.
     var current: FactReport?
-    var heads: SegmentHeads
+    var segmentInUse = SegmentInUse()
     /// Positions of credit that were asked for; they count as given until Redis has answered.
     var asked = 0 {
         didSet { tally.sum += asked - oldValue }
@@ -92,7 +92,6 @@ class HeldBatch {
         handed = positions.count { $0 == .known }
         exposure = positions[..<min(granted, positions.count)].count { $0 == .open }
         tally.sum += exposure
-        heads = SegmentHeads(count: batch.segments.count)
     }
 
     /// It is let go: what happens to it concerns the tally no more.

@@ -1,7 +1,8 @@
 /// Over which connection the pushes of one shard and lane go, so that two to a device never overtake each other.
 ///
-/// As long as some are in the air, the others follow them over the same connection. A batch that is the only one in hand may use
-/// several, for it has no device twice; until all of it has landed nothing follows. Knows no connection but by its identity.
+/// As long as some are in the air, the others follow them over the same connection; if that is full and others are not, they wait
+/// until those have landed. A batch that is the only one in hand may use several, for it has no device twice; until all of it has
+/// landed nothing follows. Knows no connection but by its identity.
 final class ShardRoute {
     /// A way that is open to a batch.
     enum Way: Equatable {
@@ -9,12 +10,14 @@ final class ShardRoute {
         case any
         /// This connection; another one only if the batch may be spread.
         case following(ObjectIdentifier, maySpread: Bool)
-        /// Others are in the air over several connections: they have to land first.
+        /// What is in the air has to land first.
         case none
     }
 
     private enum Use {
         case single(ObjectIdentifier)
+        /// Nothing follows over it any more.
+        case left
         /// Over several connections, by the batch of this number.
         case spread(UInt32)
     }
@@ -33,8 +36,13 @@ final class ShardRoute {
         case nil: .any
         case .single(let connection): .following(connection, maySpread: batches == 1)
         case .spread(batch): .any
-        case .spread: .none
+        case .left, .spread: .none
         }
+    }
+
+    /// Its connection has no room and others have: whoever followed would only make it fuller.
+    func leave() {
+        if case .single = use { use = .left }
     }
 
     /// Pushes of the batch have left over the connection.
@@ -42,7 +50,7 @@ final class ShardRoute {
         guard inAir > 0 else { return }
         switch use {
         case nil: use = .single(connection)
-        case .single(connection), .spread: return
+        case .single(connection), .left, .spread: return
         case .single: use = .spread(batch)
         }
     }

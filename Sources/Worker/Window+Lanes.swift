@@ -37,7 +37,7 @@ extension Window {
         while passed[lane] < waiting[lane].count {
             let first = waiting[lane][passed[lane]]
             if held[first.number] === first, first.hasNext, !first.isCareful { return first }
-            if passed[lane] == 0 { waiting[lane].removeFirst() } else { passed[lane] += 1 }
+            waiting[lane].remove(at: passed[lane])
         }
         return nil
     }

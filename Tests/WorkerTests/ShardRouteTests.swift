@@ -35,6 +35,17 @@ import Testing
         #expect(route.way(of: 2) == .following(id(first), maySpread: false))
     }
 
+    @Test func `nothing follows over a connection that was left, until all has landed`() {
+        let route = route(2, inAir: 5)
+        route.leave()
+        #expect(route.way(of: 1) == .none && route.way(of: 2) == .none)
+        route.inAir -= 4
+        #expect(route.way(of: 2) == .none)
+        route.inAir -= 1
+        route.leave()
+        #expect(route.way(of: 2) == .any)
+    }
+
     @Test func `the only batch in hand may use several, and others wait for all of it`() {
         let route = route(1, inAir: 5)
         #expect(route.way(of: 1) == .following(id(first), maySpread: true))
