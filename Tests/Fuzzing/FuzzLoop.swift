@@ -1,6 +1,6 @@
 import RandomTesting
 
-/// Tries inputs one after the other, for so long: the same ones in each run, as far as it gets.
+/// Tries inputs one after the other, until so much time is spent: the same ones in each run, as far as it gets.
 package struct FuzzLoop {
     package struct Failure: Error, CustomStringConvertible {
         package let input: [UInt8]
@@ -16,17 +16,20 @@ package struct FuzzLoop {
         (self.target, self.corpus, self.seed) = (target, corpus, seed)
     }
 
-    /// - Parameter trying: is told each input before it is tried, since a trap leaves no other trace of it.
+    /// - Parameters:
+    ///   - spent: a clock. The processor's time, when the machine may have other work: that is not to cost inputs.
+    ///   - trying: is told each input before it is tried, since a trap leaves no other trace of it.
     /// - Returns: how many inputs were tried.
-    package func run(for duration: Duration, trying: ([UInt8]) -> Void) throws(Failure) -> Int {
+    package func run(
+        for duration: Duration, spent: () -> Duration, trying: ([UInt8]) -> Void
+    ) throws(Failure) -> Int {
         for input in corpus { try attempt(input, trying) }
         guard !corpus.isEmpty else { return 0 }
         let mutator = Mutator(target, corpus: corpus)
         var random = SplitMix(seed: seed)
         var count = corpus.count
-        let clock = ContinuousClock()
-        let end = clock.now + duration
-        while clock.now < end {
+        let end = spent() + duration
+        while spent() < end {
             try attempt(mutator.next(using: &random), trying)
             count += 1
         }

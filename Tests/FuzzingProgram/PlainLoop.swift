@@ -1,7 +1,7 @@
 import Foundation
 import Fuzzing
 
-/// The loop of `make test`: `--target=NAME --seconds=N --seed=N --last=FILE INPUT…`.
+/// The loop of `make test`, for seconds of the processor's time: `--target=NAME --seconds=N --seed=N --last=FILE INPUT…`.
 enum PlainLoop {
     static func run(_ words: [String]) -> Never {
         func value(_ name: String) -> String? {
@@ -14,19 +14,24 @@ enum PlainLoop {
         else {
             end(2, "built without libFuzzer: --target, --seconds, --seed and --last are needed; or make fuzz")
         }
-        // A machine with other work does that first.
-        _ = nice(10)
         let files = words.dropFirst().filter { !$0.hasPrefix("--") }
         let corpus = files.compactMap { FileManager.default.contents(atPath: $0).map { Array($0) } }
         guard corpus.count == files.count else { end(2, "an input cannot be read") }
         do throws(FuzzLoop.Failure) {
-            let count = try FuzzLoop(target, corpus: corpus, seed: seed).run(for: .seconds(seconds)) {
-                last.write($0)
-            }
+            let count = try FuzzLoop(target, corpus: corpus, seed: seed).run(
+                for: .seconds(seconds), spent: processorTime
+            ) { last.write($0) }
             end(0, "\(count) inputs")
         } catch {
             end(1, "\(error): \(String(decoding: error.input, as: UTF8.self).debugDescription)")
         }
+    }
+
+    /// What this process has had of the processors.
+    private static func processorTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     private static func end(_ status: Int32, _ words: String) -> Never {

@@ -3,11 +3,11 @@ import Foundation
 import Fuzzing
 import Testing
 
-/// Each target over its corpus and what was once wrong with it, then five seconds of changed inputs, in a process of
-/// its own: a trap ends that process, and leaves the input behind.
+/// Each target over its corpus and what was once wrong with it, then changed inputs for five seconds of the processor's time,
+/// in a process of its own, all at once: a trap ends that process, and leaves the input behind.
 ///
 /// Without coverage, which `make fuzz` has; the corpora are what that found.
-@Suite(.serialized) struct FuzzTests {
+@Suite struct FuzzTests {
     @Test(arguments: FuzzTarget.all.map(\.name))
     func `whatever comes in, it holds`(target: String) async throws {
         #expect(try Sources.files(in: "Tests/Fuzzing/Corpora/\(target)").count > 3, "no corpus")
@@ -27,6 +27,19 @@ import Testing
         let input = FileManager.default.contents(atPath: last) ?? Data()
         Issue.record(
             "\(end): \(child.error.prefix(600))\ninput in base64: \(input.base64EncodedString())")
+    }
+
+    @Test func `time that other processes have costs no inputs`() throws {
+        let loop = FuzzLoop(FuzzTarget.all[0], corpus: [Array("{}".utf8)], seed: 1)
+        var spent = Duration.zero
+        // A look at the clock before it begins, and one before each input but the corpus's own: the fifth is the end.
+        let count = try loop.run(
+            for: .seconds(4),
+            spent: {
+                spent += .seconds(1)
+                return spent
+            }, trying: { _ in })
+        #expect(count == 1 + 3)
     }
 
     /// What reads replies of Redis or messages of another process, and is not in the lists of the targets.
