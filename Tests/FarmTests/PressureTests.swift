@@ -135,10 +135,11 @@ extension BusyFarms {
         @Test func `a greedy app waits at its own limit, and its neighbour does not notice`() async throws {
             let farm = try await Farm(
                 Farm.Options(
-                    faults: ["latency 300ms", "streams 10"],
+                    faults: ["latency 1s", "streams 10"],
                     apps: { started, _ in
                         [
-                            App(started, more: ["max_backlog: 500", "max_inbox: 20"]),
+                            // So slow that there is no room again before the test has looked.
+                            App(started, more: ["max_backlog: 500", "max_inbox: 20", "max_conns: 1"]),
                             App(started, name: "quiet"),
                         ]
                     }))
