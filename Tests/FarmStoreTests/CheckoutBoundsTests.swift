@@ -29,4 +29,15 @@ import Testing
         #expect(try Desk.jobs(first.batches) == ["j1"] && first.left.contains(2))
         #expect(try Desk.jobs(desk.checkout(credit: 2, known: nil).batches) == ["j2"])
     }
+
+    @Test(arguments: [(255, ["j1", "j2"]), (327, ["j1"]), (328, ["j1", "j2"])])
+    func `what is left of a large credit is not given to a further batch when it is little`(
+        credit: Int, given: [String]
+    ) throws {
+        for step in 1...2 { try desk.split(step: step, [("j\(step)", 200)], shard: step) }
+        let reply = try desk.checkout(credit: credit, known: nil)
+        #expect(try Desk.jobs(reply.batches) == given)
+        #expect(reply.batches.map(\.granted).reduce(0, +) == (given.count == 1 ? 200 : credit))
+        #expect(given.count == 2 || reply.left.contains(2), "the other one is asked for again")
+    }
 }

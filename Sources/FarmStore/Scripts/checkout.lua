@@ -11,6 +11,9 @@
 -- OOM   allowed: draining needs no memory.
 -- Again batches that are stamped with the worker and that it does not know come first: a lost reply is made good.
 --
+-- Of a credit of 256 or more the last 127 are not given to a further batch: the worker would have to ask for its other
+-- positions at once.
+--
 -- `granted` is written before the worker learns it: positions up to it may be on the wire. Of a careful batch none is
 -- granted here: the worker asks for a group at a time, with nothing else in the air, while the first open position is
 -- within `suspect`. A batch that ended workers before anything was sent comes last in its reply.
@@ -108,14 +111,15 @@ local function take(nn, lane)
 end
 
 -- High before bulk; within a lane one batch a shard in turns; no batch without a credit for it.
-local empty = {}
+local empty, much = {}, credit < 256 and 1 or 128
+local function has_credit() return credit >= (given > 0 and much or 1) end
 if paused == '' then
     for _, lane in ipairs(lanes) do
         local waiting = shards
-        while #waiting > 0 and given < most and credit > 0 and shelved < 32 do
+        while #waiting > 0 and given < most and has_credit() and shelved < 32 do
             local again = {}
             for _, nn in ipairs(waiting) do
-                if given >= most or credit <= 0 or shelved >= 32 then break end
+                if given >= most or not has_credit() or shelved >= 32 then break end
                 if mine(nn) then
                     if take(nn, lane) then
                         again[#again + 1] = nn

@@ -23,9 +23,9 @@ end
 local function load_state(id)
     local s = call('HGET', STATES, id)
     if not s then return nil end
-    local w, d, h, c, o, m = s:match('^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|(.*)$')
+    local w, d, h, c, o, map = s:match('^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|()')
     if not w then return nil end
-    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), caution = c, open = tonumber(o), map = m }
+    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), caution = c, open = tonumber(o), map = s:sub(map) }
 end
 
 local function save_state(id, s)
