@@ -25,10 +25,17 @@ extension AppSender {
         }
         let (allowance, share) = (governor.allowance(at: now), context.turns.share(of: self, weight: weight))
         var left = min(allowance, share)
-        var isBulkFull = false
+        var (isBulkFull, maySpread) = (false, false)
         window.beginTurn()
-        while left > 0, let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) {
-            guard let connection = connection(for: batch) else {
+        while left > 0 {
+            guard let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) else {
+                // What is left follows its shard on a full connection: now it may use another one.
+                guard window.hasPassed, !maySpread else { break }
+                maySpread = true
+                window.beginTurn()
+                continue
+            }
+            guard let connection = connection(for: batch, maySpread: maySpread) else {
                 if pool.roomiest(for: batch.lane) != nil {
                     window.pass(batch)
                     continue
@@ -62,15 +69,18 @@ extension AppSender {
     }
 
     /// A connection with room that keeps the order of the batch's shard.
-    private func connection(for batch: HeldBatch) -> (any GatewayConnection)? {
+    ///
+    /// - Parameter maySpread: nothing else can be sent. As long as something can, a batch keeps to its connection, for its answers then
+    ///   come together, and are told together.
+    private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
         switch batch.route.way(of: batch.number) {
         case .any: return pool.roomiest(for: batch.lane)
         case .none: return nil
-        case .following(let last, let maySpread):
+        case .following(let last, let isOnly):
             let same = pool.connections.first { ObjectIdentifier($0) == last }
             if let same, same.room > 0 { return same }
-            guard let other = pool.roomiest(for: batch.lane) else { return nil }
-            if maySpread, batch.isOfDistinctDevices { return other }
+            guard maySpread, let other = pool.roomiest(for: batch.lane) else { return nil }
+            if isOnly, batch.isOfDistinctDevices { return other }
             batch.route.leave()
             return nil
         }

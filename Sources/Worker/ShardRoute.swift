@@ -8,8 +8,8 @@ final class ShardRoute {
     enum Way: Equatable {
         /// Nothing is in the air: any connection will do.
         case any
-        /// This connection; another one only if the batch may be spread.
-        case following(ObjectIdentifier, maySpread: Bool)
+        /// This connection; another one as well if the batch is the only one in hand, and has no device twice.
+        case following(ObjectIdentifier, isOnlyBatch: Bool)
         /// What is in the air has to land first.
         case none
     }
@@ -34,7 +34,7 @@ final class ShardRoute {
     func way(of batch: UInt32) -> Way {
         switch use {
         case nil: .any
-        case .single(let connection): .following(connection, maySpread: batches == 1)
+        case .single(let connection): .following(connection, isOnlyBatch: batches == 1)
         case .spread(batch): .any
         case .left, .spread: .none
         }

@@ -32,6 +32,8 @@ extension Window {
     /// The batch cannot be sent now, though others of its lane can: it is passed over for the rest of the turn.
     func pass(_ batch: HeldBatch) { passed[Int(batch.lane.rawValue)] += 1 }
 
+    var hasPassed: Bool { passed[0] + passed[1] > 0 }
+
     private func first(of lane: Lane) -> HeldBatch? {
         let lane = Int(lane.rawValue)
         while passed[lane] < waiting[lane].count {

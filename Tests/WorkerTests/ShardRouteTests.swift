@@ -29,10 +29,10 @@ import Testing
     @Test func `pushes follow those in the air, of whichever batch`() {
         let route = route(2, inAir: 5)
         for batch: UInt32 in [1, 2] {
-            #expect(route.way(of: batch) == .following(id(first), maySpread: false))
+            #expect(route.way(of: batch) == .following(id(first), isOnlyBatch: false))
         }
         route.inAir -= 4
-        #expect(route.way(of: 2) == .following(id(first), maySpread: false))
+        #expect(route.way(of: 2) == .following(id(first), isOnlyBatch: false))
     }
 
     @Test func `nothing follows over a connection that was left, until all has landed`() {
@@ -48,7 +48,7 @@ import Testing
 
     @Test func `the only batch in hand may use several, and others wait for all of it`() {
         let route = route(1, inAir: 5)
-        #expect(route.way(of: 1) == .following(id(first), maySpread: true))
+        #expect(route.way(of: 1) == .following(id(first), isOnlyBatch: true))
         route.inAir += 3
         route.left(over: id(second), by: 1)
         route.batches += 1
@@ -59,7 +59,7 @@ import Testing
         #expect(route.way(of: 2) == .any)
         route.inAir += 1
         route.left(over: id(second), by: 2)
-        #expect(route.way(of: 2) == .following(id(second), maySpread: false))
+        #expect(route.way(of: 2) == .following(id(second), isOnlyBatch: false))
     }
 
     @Test func `a batch knows whether it has a device twice`() throws {
