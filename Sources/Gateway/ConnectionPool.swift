@@ -137,15 +137,15 @@ import Transport
 
     /// Pushes that may be granted and unreported: what a lost worker puts in doubt.
     ///
-    /// As many as the connections have room for, and half as many again, of which the results are on their way to Redis; but no more
-    /// than 2,000 for a connection. A binary connection's window holds its pushes for so long that nothing is added.
+    /// As many as the connections have room for, and as many again, which are in hand for when answers come all at once, or of which the
+    /// results are on their way to Redis; but no more than 2,000 for a connection. A binary connection's window holds its pushes for so long that nothing is added.
     package var window: Int {
         if case .binary(let settings)? = plan?.wire {
             return min(max(limit + headroom, Self.leastWindow), settings.window)
         }
         return max(
             connections.reduce(0) {
-                isExtra($1) ? $0 : $0 + min($1.limit + $1.limit / 2, Self.mostOfConnection)
+                isExtra($1) ? $0 : $0 + min(2 * $1.limit, Self.mostOfConnection)
             },
             Self.leastWindow)
     }

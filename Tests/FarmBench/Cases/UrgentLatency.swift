@@ -14,7 +14,7 @@ struct UrgentLatency: BenchCase {
     ]
 
     private static let samples = 2_000
-    private static let campaign = 700_000
+    private static let campaign = 1_500_000
 
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round {
         var round = Round()
@@ -34,7 +34,7 @@ struct UrgentLatency: BenchCase {
         let farm = try await BenchFarm.start(BenchFarm.Options(logFile: name), gateway, in: folder.path)
         let jobs = PreparedJobs(
             "b", pushes: plan.pushes(Self.campaign), jobSize: 1_000, fields: #""lane":"bulk""#)
-        let samples = Samples(isAlone ? 0 : max(20, Self.samples / plan.divisor), rest: 1_000...3_000)
+        let samples = Samples(isAlone ? 0 : max(20, Self.samples / plan.divisor), rest: 3_000...8_000)
         var moments: [String: Int64] = [:]
         var bulk = 0.0
         let run = try await farm.measure(cores) {
