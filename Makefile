@@ -26,7 +26,7 @@ test: export SWIFT_DETERMINISTIC_HASHING = 1
 test: setup
 	swift build --build-tests
 	swift test --skip-build --skip '$(PROCESSES)|$(SEEDED)'
-	@nice swift test --skip-build --ignore-lock --filter '$(SEEDED)' >.build/seeded.log 2>&1 & seeded=$$!; \
+	@swift test --skip-build --ignore-lock --filter '$(SEEDED)' >.build/seeded.log 2>&1 & seeded=$$!; \
 		trap 'kill $$seeded' INT TERM; \
 		swift test --skip-build --ignore-lock --filter '$(PROCESSES)'; processes=$$?; \
 		wait $$seeded; seeded=$$?; \

@@ -29,11 +29,11 @@ import PushModel
     var scopes: [String: Scope] = [:]
     let deadTokens: DeadTokens
     /// All shards that the coordinator gave us; the window has those of them whose dead tokens are known.
-    private var shards: [Int: FenceToken] = [:]
+    var shards: [Int: FenceToken] = [:]
     /// What the whole farm may use, and into how many shards it is divided.
-    private var budget = (farm: FarmBudget(), shards: 1)
+    var budget = (farm: FarmBudget(), shards: 1)
     /// The app goes on as soon as its dead tokens are known.
-    private var resumesWhenWhole = false
+    var resumesWhenWhole = false
     let window: Window
     private(set) lazy var pool = ConnectionPool(owner: self)
     private(set) lazy var governor = makeGovernor()
@@ -181,45 +181,6 @@ import PushModel
 
     /// Nothing is held, sent or being reported any more.
     var isIdle: Bool { window.isIdle && pool.openStreams == 0 }
-
-    /// These shards are served from now on; the others are withdrawn.
-    func assign(_ tokens: [Int: FenceToken]) {
-        let begun = shards.keys.filter { window.shards.token(of: $0) != nil }
-        let withdrawn = shards.keys.filter { tokens[$0] == nil && !begun.contains($0) }.sorted()
-        // One that went to somebody else and is back is read anew.
-        deadTokens.serve(tokens.keys)
-        shards = tokens
-        takeShare()
-        serveKnown()
-        if !withdrawn.isEmpty {
-            context.tell(.released(app: name, shards: withdrawn.map { UInt16($0) }))
-        }
-    }
-
-    /// A shard brings its part of the budget, and takes it away.
-    private func takeShare() {
-        let known = Set(shards.keys).filter { $0 < budget.shards }
-        governor.follow(budget.farm.share(of: known, among: budget.shards))
-    }
-
-    /// Nothing of a shard is checked out before its dead tokens are known.
-    private func serveKnown() {
-        window.now = .now
-        window.assign(
-            shards.filter { deadTokens.isLoaded($0.key) || window.shards.tokens[$0.key] != nil })
-        schedule()
-    }
-
-    private func deadTokensAreKnown() {
-        if shards.contains(where: { window.shards.tokens[$0.key] != $0.value && deadTokens.isLoaded($0.key) })
-        {
-            serveKnown()
-        }
-        if resumesWhenWhole, deadTokens.isWhole {
-            resumesWhenWhole = false
-            resume()
-        }
-    }
 
     /// There is a connection to Redis again.
     func reconnected(isOther: Bool) {

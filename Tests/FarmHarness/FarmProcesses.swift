@@ -31,12 +31,14 @@ package struct FarmProcesses: Sendable {
                 "status\(looks)", BuiltProgram.path, ["status", "--json", "--config", configuration],
                 in: folder)
             _ = try await command.wait()
-            // One after the other without a pause, they would take the processors from the farm.
-            try await Task.sleep(for: .milliseconds(100))
             guard let status = try? JSONDecoder().decode(Status.self, from: Data(command.output.utf8)),
                 let host = status.hosts.first, host.intake.state == "ready",
                 host.workers.count == workers, host.workers.allSatisfy({ $0.state == "ready" })
-            else { return nil }
+            else {
+                // One look after the other without a pause would take the processors from the farm.
+                try await Task.sleep(for: .milliseconds(100))
+                return nil
+            }
             return FarmProcesses(intake: host.intake.pid, workers: host.workers.map(\.pid))
         }
     }
