@@ -8,8 +8,22 @@ extension BusyFarms {
             let folder = try TestFolder()
             let child = try Child(
                 "demo", BuiltProgram.path,
-                ["demo", "--pushes", "2000", "--bad", "20", "--kill", "1", "--json"],
-                environment: ["TMPDIR": folder.path], in: folder.path)
+                [
+                    "demo", "--pushes", "2000", "--bad", "20", "--kill", "1", "--json", "--set",
+                    "apps.demo.max_conns=3",
+                ],
+                // What is set for other farms does not reach it.
+                environment: [
+                    "TMPDIR": folder.path, "PUSHFARM_REDIS": "redis://127.0.0.1:1", "PUSHFARM_WORKRS": "x",
+                ], in: folder.path)
+            try await eventually("the demo's coordinator was told what the app is to have") {
+                child.hasEnded
+                    || ProcessTable.naming(folder: folder.path).contains {
+                        ProcessTable.isAbout("coordinator", $0)
+                            && ProcessTable.visibleText(of: $0).contains("\0--set\0apps.demo.max_conns=3\0")
+                    }
+            }
+            #expect(!child.hasEnded)
             #expect(try await child.wait(within: .seconds(100)) == .exited(0), "\(child.error)")
             let account = try #require(
                 try JSONSerialization.jsonObject(with: Data(child.output.utf8)) as? [String: Any],

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import pushfarm
+
 /// Needs no Redis.
 struct ExitStatusTests {
     private static let calls: [(String, Int32)] = [
@@ -7,6 +9,10 @@ struct ExitStatusTests {
         ("worker", 2), ("intake", 2),
         ("jobs --limit 0", 2), ("status --redis ftp://x", 2), ("status --set a", 2),
         ("status --config /nowhere.yaml", 2), ("up", 2), ("coordinator", 2), ("demo --pushes 0", 2),
+        ("demo --set apps.demo.max_conns=900", 2), ("demo --set redis=redis://127.0.0.1:1", 2),
+        ("demo --set apps.demo.gateway=https://127.0.0.1:1", 2), ("demo --set apps.demo.topic=a.b", 2),
+        ("demo --set apps.mail.max_conns=2", 2), ("demo --redis redis://127.0.0.1:1", 2),
+        ("demo --config /nowhere.yaml", 2),
         ("simulator --environment moon", 2),
         ("simulator --fault nonsense", 2), ("status --redis redis://127.0.0.1:1", 75),
         ("resume demo --redis unix:///nowhere/redis.sock", 75),
@@ -28,8 +34,47 @@ struct ExitStatusTests {
             let help = try BuiltProgram.run(["help", command])
             #expect(help.output.contains("Example:"), "\(command)")
             #expect(help.output.contains("pushfarm \(command)"), "\(command)")
-            #expect(help.output.contains("--config") && help.output.contains("--json"), "\(command)")
+            // A demo is configured by nothing but its own flags.
+            #expect(help.output.contains("--config") == (command != "demo"), "\(command)")
+            #expect(help.output.contains("--json"), "\(command)")
         }
+    }
+
+    /// One line for each command that there is; what it wants besides is given, so that only the key is wrong.
+    private static let lines = [
+        "up --simulate", "demo", "coordinator", "simulator --port 0", "simulator control counters",
+        "push --app a --token 00 --alert x", "screen --app a --tokens-file /dev/null", "job j",
+        "jobs",
+        "status", "resume a", "release b", "suppressed list", "suppressed add --token 00 --app a",
+        "suppressed remove --token 00 --app a", "suppressed export", "suppressed import /dev/null",
+        "feedback read", "fsck",
+        "doctor",
+    ]
+
+    @Test func `every command is held to the known keys`() {
+        let tried = Set(Self.lines.compactMap { $0.split(separator: " ").first.map(String.init) })
+        let known = Pushfarm.configuration.subcommands.compactMap { $0.configuration.commandName }
+        #expect(known.count == Pushfarm.configuration.subcommands.count)
+        #expect(tried == Set(known))
+    }
+
+    @Test(arguments: lines) func `a flag's unknown key is named with its nearest`(line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        let result = try BuiltProgram.run(words + ["--set", "apps.demo.max_cons=3"])
+        #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+        #expect(
+            result.error
+                == "pushfarm: --set: apps.demo.max_cons: unknown key; did you mean apps.APP.max_conns?\n")
+    }
+
+    /// But for a demo, which the environment does not reach.
+    @Test(arguments: lines.filter { $0 != "demo" })
+    func `a variable's unknown key is named with its nearest`(line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        let result = try BuiltProgram.run(words, ["PUSHFARM_APPS_DEMO_MAX_CONS": "3"])
+        #expect(result.status == 2 && result.output.isEmpty, "\(result)")
+        #expect(result.error.contains("environment PUSHFARM_APPS_DEMO_MAX_CONS: unknown key"), "\(result)")
+        #expect(result.error.contains("did you mean PUSHFARM_APPS_APP_MAX_CONNS?"), "\(result)")
     }
 
     @Test func `an error in the environment is named`() throws {

@@ -10,14 +10,22 @@ struct DemoCommand: ParsableCommand {
             Starts a private Redis, a simulated gateway and a farm in a folder of its
             own; pushes, kills a worker on the way, and compares the farm's books with
             what the gateway counted. Leaves nothing behind. Status 1 if it does not
-            add up.
+            add up. What a file or the environment configures does not count.
 
             Example:
               pushfarm demo
               pushfarm demo --pushes 100000 --workers 4 --kill 3
+              pushfarm demo --set apps.demo.max_conns=2
             """)
 
-    @OptionGroup var common: CommonOptions
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Sets one value of the demo's app, as in --set apps.demo.max_conns=2.", valueName: "key=value"))
+    var assignments: [String] = []
+
+    @Flag(name: .long, help: "Answer in JSON; its fields are stable.")
+    var json = false
 
     @Option(help: ArgumentHelp("Pushes, in jobs of 1,000.", valueName: "n"))
     var pushes = 1_000_000
@@ -46,12 +54,13 @@ struct DemoCommand: ParsableCommand {
     }
 
     func run() throws {
-        let console = Console(json: common.json)
+        let settings = try DemoSettings(assignments)
+        let console = Console(json: json)
         let load = DemoLoad(pushes: pushes, bad: bad ?? pushes / 100)
         let (workers, kills) = (workers, kill)
         let folder = try StateFolder.temporary()
         let service = DemoService(
-            load: load, workers: workers, kills: kills, folder: folder, console: console)
+            load: load, workers: workers, kills: kills, settings: settings, folder: folder, console: console)
         try Loop.run { @Loop in try await service.run() }
     }
 }

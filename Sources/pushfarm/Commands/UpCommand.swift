@@ -30,7 +30,7 @@ struct UpCommand: ParsableCommand {
         if !simulate { try configuration.requireApps() }
         var plan = LocalFarm.Plan(
             configuration: configuration, arguments: common.arguments + flags, simulates: simulate)
-        plan.simulatorArguments = ["--port", "0"]
+        plan.simulatorArguments = (common.config.map { ["--config", $0] } ?? []) + ["--port", "0"]
         if configuration.apps.contains(where: { $0.binary != nil }) {
             plan.simulatorArguments += ["--binary-port", "0", "--feedback-port", "0"]
         }

@@ -25,7 +25,7 @@ import Simulator
     private var finishedJobs = 0
     private var victims: Set<pid_t> = []
     private var lastEvent = "0"
-    private let app = "demo"
+    private let app = DemoSettings.app
 
     /// Jobs that wait in the inbox at most: the demo shows a steady stream, not one heap.
     private static let inboxLimit = 64

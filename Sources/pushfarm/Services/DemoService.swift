@@ -1,11 +1,12 @@
 import EventLoop
 import FarmConfiguration
 
-/// `pushfarm demo`: a farm of its own from start to end. Takes no configuration: it must not touch a real farm.
+/// `pushfarm demo`: a farm of its own from start to end. Takes settings of its app only: it must not touch a real farm.
 struct DemoService: Sendable {
     let load: DemoLoad
     let workers: Int
     let kills: Int
+    let settings: DemoSettings
     /// Made for this run; removed at its end, unless there is something in it to look at.
     let folder: String
     let console: Console
@@ -18,7 +19,7 @@ struct DemoService: Sendable {
             configuration: configuration,
             arguments: [
                 "--config", folder + "/pushfarm.yaml", "--workers", String(workers), "--set", "host=demo",
-            ],
+            ] + settings.arguments,
             simulates: true)
         plan.simulatorArguments = ["--config", folder + "/pushfarm.yaml", "--port", "0", "--count-distinct"]
         plan.logsToFiles = true
