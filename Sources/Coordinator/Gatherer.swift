@@ -10,6 +10,7 @@ import PushModel
 @Loop final class Gatherer {
     private let desk: AppDesk
     private let claimInterval: Duration
+    private let poll: Duration
     private var plan: SettlePlan
     private var random = SystemRandomNumberGenerator()
     private let bell = Bell()
@@ -26,13 +27,15 @@ import PushModel
     /// Entries that cannot be settled.
     private var aside: Set<EntryID> = []
 
-    private static let poll = Duration.seconds(1)
     private static let asideKept = 10_000
 
-    /// - Parameter claimInterval: between looks at what others left; also how long they must have left it.
-    init(_ desk: AppDesk, claimInterval: Duration = .seconds(10)) {
+    /// - Parameters:
+    ///   - claimInterval: between looks at what others left; also how long they must have left it.
+    ///   - poll: the time at most between looks at what is new, when nobody tells.
+    init(_ desk: AppDesk, claimInterval: Duration = .seconds(10), poll: Duration = .seconds(1)) {
         self.desk = desk
         self.claimInterval = claimInterval
+        self.poll = poll
         plan = SettlePlan(shards: desk.shards, policy: desk.retry)
     }
 
@@ -68,7 +71,7 @@ import PushModel
                 _ = try? await Loop.sleep(for: pace.pause)
                 guard !isStopping else { continue }
                 let start = Loop.milliseconds
-                await bell.wait(atMost: Self.poll)
+                await bell.wait(atMost: poll)
                 if Loop.milliseconds > start { pace.rested() }
             } else {
                 await bell.wait(atMost: backoff.pause())

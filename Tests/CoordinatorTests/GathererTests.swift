@@ -1,0 +1,229 @@
+import EventLoop
+import FarmHarness
+import FarmPolicy
+import FarmStore
+import Logging
+import LoopTesting
+import PushModel
+import RESP
+import Testing
+
+@testable import Coordinator
+
+/// One gatherer on a Redis of its own, which looks when it is told to: nothing here happens because time went by.
+@Suite(.timeLimit(.minutes(2))) struct GathererTests {
+    @Loop private final class Results {
+        let desk: AppDesk
+        let redis: RedisConnection
+        /// Reads that had something to settle: every entry here puts its push off.
+        private(set) var settled = 0
+        /// Called while such a read is settled, within the round.
+        var whileSettling: @Loop (_ number: Int) -> Void = { _ in }
+        private let server: ScratchRedis
+        private static let stream = "{pushfarm:demo}:results"
+
+        init() async throws {
+            server = try ScratchRedis()
+            let address = RedisAddress(endpoint: .unix(path: server.socket))
+            redis = RedisConnection(RedisSettings(address: address, clientName: "test"))
+            redis.start()
+            await redis.whenReady()
+            desk = AppDesk(
+                name: "demo", host: "h", redis: redis,
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: 8, ring: { _ in })
+            desk.putOff = { [unowned self] _ in
+                settled += 1
+                whileSettling(settled)
+            }
+        }
+
+        func gatherer(claimInterval: Duration = .seconds(3600)) -> Gatherer {
+            Gatherer(desk, claimInterval: claimInterval, poll: .seconds(3600))
+        }
+
+        /// A worker's report, on the gatherer's own connection: what is asked there later is answered later.
+        func report(_ count: Int = 1) {
+            for _ in 0..<count {
+                var command = RESPCommand("XADD", Self.stream, "*", "r")
+                command.append(Self.entry)
+                command.append("l")
+                command.append("h")
+                redis.send(command) { _ in }
+            }
+        }
+
+        /// As many reports, which another gatherer was given so long ago and did not settle.
+        func leave(_ count: Int = 1, to gatherer: String, idle: Duration) async throws {
+            try await run("XGROUP", "CREATE", Self.stream, "gatherers", "0", "MKSTREAM")
+            report(count)
+            let read = ReadResults(gatherer: gatherer, .new, count: count)
+            for record in try await desk.store.perform(read) {
+                try await run(
+                    "XCLAIM", Self.stream, "gatherers", gatherer, "0",
+                    String(decoding: record.id.bytes, as: UTF8.self),
+                    "IDLE", "\(idle.milliseconds)")
+            }
+        }
+
+        /// Entries that somebody was given and that are not settled, and all that are not.
+        func left() async throws -> [Int64?] {
+            // In this order: what was read before we ask is not settled before the first answer.
+            let given = try await run("XPENDING", Self.stream, "gatherers").array?.first?.integer
+            return [given, try await run("XLEN", Self.stream).integer]
+        }
+
+        @discardableResult private func run(_ words: String...) async throws -> RESPValue {
+            var command = RESPCommand()
+            for word in words { command.append(word) }
+            do { return try await redis.call(command) } catch {
+                guard case .refused(let refusal) = error, refusal.code == "BUSYGROUP" else { throw error }
+                return .null
+            }
+        }
+
+        /// One push, to be tried again.
+        private static let entry: [UInt8] = {
+            var builder = ResultsBuilder()
+            let head = SegmentHead(jobID: "job", options: PushOptions(), attempt: 1, cause: "x")
+            Array("{}".utf8).withUnsafeBytes { builder.beginRetry(head, payload: $0, why: .server) }
+            [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
+            return builder.finish() ?? []
+        }()
+    }
+
+    // MARK: Rounds
+
+    @Test func `what comes during a round waits for the next`() async throws {
+        try await onLoop {
+            let results = try await Results()
+            let gatherer = results.gatherer()
+            results.report()
+            results.whileSettling = { if $0 == 1 { results.report() } }
+            gatherer.start()
+            #expect(await until { results.settled == 1 })
+            // A round that read on would have asked on this connection before we do, and been given it.
+            #expect(try await results.left() == [0, 1])
+            gatherer.wake()
+            #expect(await until { results.settled == 2 })
+            #expect(try await results.left() == [0, 0])
+            await gatherer.stop()
+            results.redis.close()
+        }
+    }
+
+    @Test func `a round goes on while its reads are full`() async throws {
+        try await onLoop {
+            let results = try await Results()
+            let gatherer = results.gatherer()
+            results.report(130)
+            gatherer.start()
+            #expect(await until { results.settled == 3 })
+            #expect(try await results.left() == [0, 0])
+            await gatherer.stop()
+            results.redis.close()
+        }
+    }
+
+    // MARK: The end
+
+    @Test func `a gatherer that is stopped leaves nothing, however long more comes`() async throws {
+        try await onLoop {
+            let results = try await Results()
+            let gatherer = results.gatherer()
+            results.report()
+            results.whileSettling = { if $0 < 5 { results.report() } }
+            gatherer.start()
+            await gatherer.stop()
+            #expect(try await results.left() == [0, 0])
+            #expect(results.settled == 5)
+            results.redis.close()
+        }
+    }
+
+    @Test func `what comes in the round in which it is stopped is not left either`() async throws {
+        try await onLoop {
+            let results = try await Results()
+            let gatherer = results.gatherer()
+            let stopped = Mailbox<Void>()
+            results.report(65)
+            results.whileSettling = { number in
+                // The first read was full: the round goes on, and is told to stop meanwhile.
+                if number == 1 {
+                    Task { @Loop in
+                        await gatherer.stop()
+                        stopped.put(())
+                    }
+                } else if number == 2 {
+                    results.report()
+                }
+            }
+            gatherer.start()
+            try await stopped.next()
+            #expect(try await results.left() == [0, 0])
+            results.redis.close()
+        }
+    }
+
+    @Test func `it ends without Redis, too`() async throws {
+        try await onLoop {
+            let results = try await Results()
+            let gatherer = results.gatherer()
+            results.redis.close()
+            gatherer.start()
+            await gatherer.stop()
+            #expect(results.settled == 0)
+        }
+    }
+
+    // MARK: What is left
+
+    @Test func `what its predecessor was given is settled first`() async throws {
+        try await onLoop {
+            let results = try await Results()
+            try await results.leave(70, to: "h", idle: .zero)
+            let gatherer = results.gatherer()
+            gatherer.start()
+            #expect(await until { results.settled == 2 })
+            #expect(try await results.left() == [0, 0])
+            await gatherer.stop()
+            results.redis.close()
+        }
+    }
+
+    /// Of a gatherer that is known to be gone, half the time is enough.
+    @Test(arguments: [(60, true, true), (40, true, false), (60, false, false), (150, false, false)])
+    func `another's entries are taken over when it is gone`(idle: Int, isGone: Bool, isTaken: Bool)
+        async throws
+    {
+        try await onLoop {
+            let results = try await Results()
+            try await results.leave(70, to: "other", idle: .seconds(idle))
+            let gatherer = results.gatherer(claimInterval: .seconds(100))
+            if isGone { gatherer.claim() }
+            gatherer.start()
+            // In a round what is new comes last: when this is settled, the rest of it has been done.
+            results.report()
+            #expect(await until { results.settled == (isTaken ? 3 : 1) })
+            #expect(try await results.left() == (isTaken ? [0, 0] : [70, 70]))
+            await gatherer.stop()
+            results.redis.close()
+        }
+    }
+
+    @Test func `another's entries are taken over when it has left them for long`() async throws {
+        try await onLoop {
+            let results = try await Results()
+            try await results.leave(to: "other", idle: .seconds(60))
+            let gatherer = results.gatherer(claimInterval: .milliseconds(1))
+            gatherer.start()
+            #expect(
+                await until {
+                    gatherer.wake()
+                    return results.settled == 1
+                })
+            #expect(try await results.left() == [0, 0])
+            await gatherer.stop()
+            results.redis.close()
+        }
+    }
+}
