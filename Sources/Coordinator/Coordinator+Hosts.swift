@@ -65,6 +65,16 @@ extension Coordinator {
         lookAtStaff()
     }
 
+    /// A child has become ready: who waits for the farm hears it now, and not with the next beat.
+    func tellSoon() {
+        guard !isTelling else { return }
+        isTelling = true
+        Task { @Loop in
+            isTelling = false
+            if !isStopping { await beat() }
+        }
+    }
+
     /// While this process stood still for long, another one took its name.
     private func seatIsLost() {
         guard failure == nil else { return }

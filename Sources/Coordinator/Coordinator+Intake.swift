@@ -17,7 +17,8 @@ extension Coordinator: IntakeSlot.Owner {
 
     func noticed(_ notice: IntakeNotice) {
         switch notice {
-        case .hello, .beat, .works, .rests: break
+        case .hello: tellSoon()
+        case .beat, .works, .rests: break
         case .putOff(let name, let milliseconds):
             apps[name]?.putOff(.milliseconds(Int64(clamping: milliseconds)))
         case .fenced(let name, let token):

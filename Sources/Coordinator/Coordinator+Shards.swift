@@ -134,6 +134,7 @@ extension Coordinator: WorkerSlot.Owner {
         case .hello:
             for app in apps.values { assign(app, to: slot) }
             makeRoom()
+            tellSoon()
         case .beat: break
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):

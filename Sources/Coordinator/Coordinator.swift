@@ -69,6 +69,8 @@ import Supervision
     /// The nonce of the coordinator before on this host, if it is known to be gone, else "".
     var predecessor = ""
     var seat = SeatWatch()
+    /// A beat before its time is on its way.
+    var isTelling = false
     var membership = Membership(now: .now)
     /// Rings when leases are to be looked at before their time.
     let leaseBell = Bell()

@@ -1,7 +1,7 @@
 import EventLoop
 import PushModel
 
-/// What `pushfarm status` shows of a host: one JSON object, written to Redis every second.
+/// What `pushfarm status` shows of a host: one JSON object, written to Redis every second, and when a child is ready.
 @Loop struct HostLine {
     var host: String
     var pid: Int32
