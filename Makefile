@@ -19,14 +19,15 @@ demo: build
 
 # `--build-tests` also builds .build/debug/pushfarm, which the process tests start. First what is quick: all at once, it would
 # wait for the processors longer than its tests do. Then farms of processes, which wait for most of their time; what computes without
-# a pause goes beside them in a process of its own, for in theirs it would keep the threads, and says what it has to say at the end.
+# a pause goes beside them in a process of its own, for in theirs it would keep the threads. It takes what the farms leave of the
+# processors, and says what it has to say at the end.
 PROCESSES = ^(FarmTests|ChaosTests)\.
 SEEDED = SimulationTests|WalkTests|FuzzTests|ScriptContractTests|ModelLeasesTests|WorkerTests.WindowTests|HostSharesTests
 test: export SWIFT_DETERMINISTIC_HASHING = 1
 test: setup
 	swift build --build-tests
 	swift test --skip-build --skip '$(PROCESSES)|$(SEEDED)'
-	@swift test --skip-build --ignore-lock --filter '$(SEEDED)' >.build/seeded.log 2>&1 & seeded=$$!; \
+	@nice swift test --skip-build --ignore-lock --filter '$(SEEDED)' >.build/seeded.log 2>&1 & seeded=$$!; \
 		trap 'kill $$seeded' INT TERM; \
 		swift test --skip-build --ignore-lock --filter '$(PROCESSES)'; processes=$$?; \
 		wait $$seeded; seeded=$$?; \

@@ -26,7 +26,7 @@ import Testing
 /// Lets some farms at a time onto the machine.
 private actor Places {
     static let shared = Places()
-    private var free = 4
+    private var free = 3
     private var queue: [CheckedContinuation<Void, Never>] = []
 
     func enter() async {

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension BusyFarms {
+extension BrokenFarms {
     /// Processes that are killed while pushes are in the air.
     struct CrashTests {
         /// Slow enough to be caught in the middle.

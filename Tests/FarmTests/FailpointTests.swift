@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension BusyFarms {
+extension BrokenFarms {
     /// Places at which a debug build fails when it is told to.
     struct FailpointTests {
         @Test func `workers fail where they are told to, as often as they are told to`() async throws {

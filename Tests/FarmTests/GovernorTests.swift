@@ -15,24 +15,34 @@ extension PatientFarms {
         {
             let farm = try await Farm(
                 .init(
-                    workers: 1, faults: ["latency 50ms"], simulatorOptions: ["--streams", "20"],
+                    workers: 1, faults: ["latency 100ms"], simulatorOptions: ["--streams", "10"],
                     appLines: Self.quick))
-            let jobs = Job.several("far", Tokens.make(12_000), size: 1000)
+            let jobs = Job.several("far", Tokens.make(5_000), size: 1000)
             try farm.push(jobs)
             try await farm.expectExactlyOnce(jobs)
             let lines = try farm.gateway.ledger().lines
-            #expect(Set(lines.map(\.connection)).count == 8)
+            #expect(Self.mostConnections(lines) == 8)
             #expect(try farm.gateway.counter("refused_streams") == 0)
-            // One connection takes 400 a second, eight take 3,200; how much of that is reached is the machine's affair.
+            // One connection takes 100 a second, eight take 800, which is little for any machine.
             let begin = try #require(lines.first?.time)
             let bySecond = Dictionary(grouping: lines) { ($0.time - begin) / 1000 }.mapValues(\.count)
-            #expect(try #require(bySecond[0]) <= 800)
-            #expect(try #require(bySecond.values.max()) >= 1200)
+            #expect(try #require(bySecond[0]) <= 200)
+            #expect(try #require(bySecond.values.max()) >= 300)
             try await eventually("the surplus is closed") {
                 try farm.gateway.counter("open_connections") == 1
             }
             #expect(farm.coordinator.error.contains("streams were short"))
             #expect(farm.coordinator.error.contains("fewer are enough"))
+        }
+
+        /// At a time: between its first and its last request, a connection was there.
+        private static func mostConnections(_ lines: [Ledger.Line]) -> Int {
+            let spans = Dictionary(grouping: lines, by: \.connection).values.map { lines in
+                let times = lines.map(\.time)
+                return (begin: times.min() ?? 0, end: times.max() ?? 0)
+            }
+            return spans.map { one in spans.count { $0.begin <= one.begin && one.begin <= $0.end } }.max()
+                ?? 0
         }
 
         @Test func `a rate above which a gateway says 429 is found, and the other app has its own`()

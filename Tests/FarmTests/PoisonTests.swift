@@ -3,7 +3,7 @@ import Foundation
 import RandomTesting
 import Testing
 
-extension BusyFarms {
+extension BrokenFarms {
     /// Pushes that end their workers, as seen from outside: whoever sends one is ended when it has come to the gateway.
     struct PoisonTests {
         /// The gateway never answers these.

@@ -3,7 +3,7 @@ import Foundation
 import RESP
 import Testing
 
-extension BusyFarms {
+extension BrokenFarms {
     /// Redis goes away, or forgets what it may forget.
     struct RedisTroubleTests {
         @Test func `Redis killed and started again in the middle loses nothing`() async throws {

@@ -35,57 +35,5 @@ extension PatientFarms {
                 #expect(next.time - refused.time >= 3_000)
             }
         }
-
-        @Test func `pushes to a throttled device wait behind the refused one, in order and free of charge`()
-            async throws
-        {
-            let farm = try await Farm()
-            let device = Tokens.make(1, seed: 9)[0]
-            let others = Tokens.make(2)
-            try farm.gateway.tell("token \(device) throttled")
-            try farm.push([Job(id: "first", tokens: [device], payload: #"{"aps":{"alert":"1"}}"#)])
-            try await farm.gateway.requests(1)
-            for (number, other) in others.enumerated() {
-                // One attempt is all that they have.
-                let job = Job(
-                    id: "later-\(number)", tokens: [device, other],
-                    payload: #"{"aps":{"alert":"later \#(number)"}}"#, fields: #""max_attempts":1"#)
-                try farm.push([job])
-                try await eventually("the other one is through") {
-                    guard let account = try await farm.account(job.id) else { return false }
-                    return account.delivered == 1 && account.waiting == 1
-                }
-            }
-            #expect(try farm.gateway.ledger().requests[device] == 1)
-            try farm.gateway.tell("token \(device) forget")
-            for id in ["first", "later-0", "later-1"] {
-                let account = try await farm.finished(id)
-                #expect(account.delivered == account.submitted && account.failed == 0)
-            }
-            let lines = try farm.gateway.ledger().lines
-            let mine = lines.filter { $0.token == device }
-            #expect(mine.map(\.status) == [429, 200, 200, 200])
-            // Whose payloads they were the other devices tell.
-            let payloads = others.map { other in lines.first { $0.token == other }?.bodySha256 }
-            #expect(mine.map(\.bodySha256) == [mine[0].bodySha256, mine[0].bodySha256] + payloads)
-        }
-
-        @Test func `a throttled token waits, and the others do not`() async throws {
-            let farm = try await Farm()
-            let throttled = Tokens.make(1, seed: 9)[0]
-            try farm.gateway.tell("token \(throttled) throttled")
-            let others = Tokens.make(200)
-            try farm.push([Job(id: "th", tokens: [throttled] + others)])
-            let open = try await eventually("only the throttled one is open") {
-                let account = try await farm.account("th")
-                return account?.delivered == 200 && account?.waiting == 1 ? account : nil
-            }
-            #expect(open.state == "open" && open.failed == 0 && open.addsUp)
-            try farm.gateway.tell("token \(throttled) forget")
-            let account = try await farm.finished("th")
-            #expect(account.delivered == 201 && account.maybeDuplicated == 0)
-            #expect(try farm.gateway.ledger().requests[throttled] == 2)
-            #expect(try farm.events("token.dead").isEmpty)
-        }
     }
 }

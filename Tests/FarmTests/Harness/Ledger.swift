@@ -18,6 +18,15 @@ struct Ledger {
         var warning: String?
         var lost: Bool?
         var bodySha256: String?
+
+        // Spelt out: to convert the names of all lines takes longer than to read them.
+        private enum CodingKeys: String, CodingKey {
+            case time, connection, token, topic, priority, expiration, status, reason, warning, lost
+            case apnsId = "apns_id"
+            case pushType = "push_type"
+            case collapseId = "collapse_id"
+            case bodySha256 = "body_sha256"
+        }
     }
 
     let lines: [Line]
@@ -25,7 +34,6 @@ struct Ledger {
     init(file: String) throws {
         let data = FileManager.default.contents(atPath: file) ?? Data()
         let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
         lines = try data.split(separator: UInt8(ascii: "\n")).map { try decoder.decode(Line.self, from: $0) }
     }
 

@@ -1,7 +1,20 @@
 import Testing
 
-/// Tests that keep the processors busy, one at a time.
+// Chains of farms: in each, one farm at a time; the chains beside each other. Most of a farm's time is waiting, so some chains
+// fill two processors, and more farms at a time would wait for them longer than for what they are about. What is added goes
+// where its subject is; the chains are about equally long.
+
+/// Farms that have much to do.
 @Suite(.serialized, .timeLimit(.minutes(3))) enum BusyFarms {}
 
-/// Tests that mostly wait for a time-out or a delay, one at a time, beside the busy ones.
+/// Farms that mostly wait for a time-out or a delay.
 @Suite(.serialized, .timeLimit(.minutes(3))) enum PatientFarms {}
+
+/// Farms whose processes and connections end.
+@Suite(.serialized, .timeLimit(.minutes(3))) enum BrokenFarms {}
+
+/// Farms that try tokens out, and wait for some that are held back for half a minute.
+@Suite(.serialized, .timeLimit(.minutes(3))) enum ScreeningFarms {}
+
+/// Farms at the binary interface, which wait for its silence.
+@Suite(.serialized, .timeLimit(.minutes(3))) enum BinaryFarms {}
