@@ -20,9 +20,9 @@ extension Coordinator {
         signals.append(
             SignalWatcher(SIGHUP) { [unowned self] in
                 let before = reloading
-                reloading = Task { @Loop in
+                reloading = Loop.task {
                     await before?.value
-                    await reload()
+                    await self.reload()
                 }
             })
     }
@@ -60,7 +60,7 @@ extension Coordinator {
                 metadata: ["keys": "\(changes.needRestart.joined(separator: ", "))"])
         }
         configuration.apps = next.apps
-        let removals = changes.removed.map { name in Task { @Loop in await remove(name) } }
+        let removals = changes.removed.map { name in Loop.task { await self.remove(name) } }
         for removal in removals { await removal.value }
         guard !isStopping else { return }
         for app in next.apps {
@@ -108,7 +108,7 @@ extension Coordinator {
         registry.tell(HostCommand.hosts.text)
         await intake?.stop(within: .seconds(5))
         for app in apps.values { handOverAll(app) }
-        let endings = slots.map { slot in Task { @Loop in await slot.stop(within: .seconds(20)) } }
+        let endings = slots.map { slot in Loop.task { await slot.stop(within: .seconds(20)) } }
         for ending in endings { await ending.value }
         for app in apps.values {
             app.workerReported()

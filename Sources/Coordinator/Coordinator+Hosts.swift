@@ -101,18 +101,18 @@ extension Coordinator {
 
     func obey(_ command: HostCommand) {
         switch command {
-        case .hosts: Task { @Loop in await beat() }
+        case .hosts: Loop.task { await self.beat() }
         case .left(let host):
             membership.left(host, at: .now)
-            Task { @Loop in await beat() }
+            Loop.task { await self.beat() }
         case .free(let app):
             apps[app]?.leases.wake()
             leaseBell.ring()
         case .feedback(let app):
             apps[app]?.feedback.wake()
-            Task { @Loop in await apps[app]?.lookAfterFeedback() }
+            Loop.task { await self.apps[app]?.lookAfterFeedback() }
         case .release: release()
-        case .other: Task { @Loop in for app in apps.values { await app.credentials.look() } }
+        case .other: Loop.task { for app in self.apps.values { await app.credentials.look() } }
         }
     }
 

@@ -42,7 +42,7 @@ extension Coordinator {
         var isConfirmed = true
         for first in stride(from: 0, to: all.count, by: Self.appsAtOnce) {
             let some = all[first..<min(first + Self.appsAtOnce, all.count)]
-            let rounds = some.map { app in Task { @Loop in await app.leases.keep() } }
+            let rounds = some.map { app in Loop.task { await app.leases.keep() } }
             for round in rounds where await round.value == .pending { isConfirmed = false }
         }
         return isConfirmed
@@ -138,16 +138,16 @@ extension Coordinator: WorkerSlot.Owner {
         case .beat: break
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
-            Task { @Loop in
-                await apps[name]?.credentials.doubt(doubt, generation: generation, reason: reason)
+            Loop.task {
+                await self.apps[name]?.credentials.doubt(doubt, generation: generation, reason: reason)
             }
         case .proved(let name, let generation): apps[name]?.credentials.proved(generation: generation)
         case .fenced(let name):
             apps[name]?.leases.doubt()
             leaseBell.ring()
         case .feedback(let name, let reading, let tuples, let error):
-            Task { @Loop in
-                await apps[name]?.feedback.ended(reading, tuples: Int(clamping: tuples), error: error)
+            Loop.task {
+                await self.apps[name]?.feedback.ended(reading, tuples: Int(clamping: tuples), error: error)
             }
         case .late(let name, let pushes, let reason): apps[name]?.tellOfLateReply(pushes, reason)
         case .released(let name, let shards):
@@ -202,9 +202,9 @@ extension Coordinator: WorkerSlot.Owner {
                 ])
             guard let app = apps[shard.app] else { continue }
             app.tellOfQuarantine(shard.number, duration, crashes)
-            Task { @Loop in
+            Loop.task {
                 try await Loop.sleep(for: duration)
-                reassign()
+                self.reassign()
             }
         }
     }

@@ -42,7 +42,7 @@ extension Coordinator {
     func dismiss() {
         for index in retired where hands.isEmpty(index) {
             retired.remove(index)
-            Task { @Loop in await slots[index].stop(within: .seconds(20)) }
+            Loop.task { await self.slots[index].stop(within: .seconds(20)) }
         }
     }
 

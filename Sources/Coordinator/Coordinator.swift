@@ -146,7 +146,7 @@ import Supervision
         intake?.start()
         for slot in slots.prefix(staff) { slot.start() }
         let tasks = [
-            Task { @Loop in await keepLeasesOn() },
+            Loop.task { await self.keepLeasesOn() },
             loop(every: .seconds(1)) { [unowned self] in await beat() },
             loop(every: .seconds(1)) { [unowned self] in await pressure.beat(apps.values) },
             loop(every: .seconds(2)) { [unowned self] in
@@ -264,7 +264,7 @@ import Supervision
     }
 
     func loop(every interval: Duration, _ body: @escaping @Loop () async -> Void) -> Task<Void, Never> {
-        Task { @Loop in
+        Loop.task {
             while (try? await Loop.sleep(for: interval)) != nil { await body() }
         }
     }

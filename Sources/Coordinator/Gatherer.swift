@@ -42,7 +42,7 @@ import PushModel
     func start() {
         guard task == nil else { return }
         lastClaim = Loop.milliseconds
-        task = Task { @Loop in await run() }
+        task = Loop.task { await self.run() }
     }
 
     /// Settles what there is, and ends.

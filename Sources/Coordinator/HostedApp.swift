@@ -76,7 +76,7 @@ import Logging
         promoter = Promoter(desk)
         gatherer = Gatherer(desk)
         feedback = FeedbackDesk(desk, orderWorker: around.orderWorker)
-        desk.paused = { [unowned self] in Task { @Loop in await credentials.look() } }
+        desk.paused = { [unowned self] in Loop.task { await self.credentials.look() } }
         leases.onWon = { [unowned self] shards in
             await reclaim({ .allBut(liveWorkers()) }, shards: shards)
         }

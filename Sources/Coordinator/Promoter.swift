@@ -23,7 +23,7 @@ import Logging
 
     func start() {
         guard task == nil else { return }
-        task = Task { @Loop in await run() }
+        task = Loop.task { await self.run() }
     }
 
     func stop() async {

@@ -19,14 +19,28 @@ package actor Loop {
         let executor = LoopExecutor.shared
         executor.adoptCurrentThread()
         let outcome = Outcome<Value>()
-        Task { @Loop in
-            do { outcome.result = .success(try await body()) } catch { outcome.result = .failure(error) }
-            uv_stop(uv_default_loop())
-        }
+        task { await outcome.become(body) }
         while true {
             uv_run(uv_default_loop(), UV_RUN_DEFAULT)
             if let result = assumeIsolated({ outcome.result }) { return try result.get() }
         }
+    }
+
+    /// Starts a task on the loop, which is resumed on the loop, too: a continuation of a plain `Task { @Loop in }` goes by way
+    /// of another thread.
+    @discardableResult
+    package static func task<Value: Sendable>(
+        _ body: sending @escaping @Loop () async -> Value
+    ) -> Task<Value, Never> {
+        Task(executorPreference: LoopExecutor.shared, operation: body)
+    }
+
+    /// The same, for a body that may throw.
+    @discardableResult
+    package static func task<Value: Sendable>(
+        _ body: sending @escaping @Loop () async throws -> Value
+    ) -> Task<Value, any Error> {
+        Task(executorPreference: LoopExecutor.shared, operation: body)
     }
 
     /// Runs the loop on this thread for as long as the process lives: for a test bundle, whose main thread
@@ -61,7 +75,7 @@ package actor Loop {
         await withTaskCancellationHandler {
             await nap.wait(for: duration)
         } onCancel: {
-            Task { @Loop in nap.wake() }
+            task { nap.wake() }
         }
         if Task.isCancelled { throw CancellationError() }
     }
@@ -69,7 +83,12 @@ package actor Loop {
     /// What the body of ``run(_:)`` came to.
     @Loop private final class Outcome<Value: Sendable> {
         nonisolated init() {}
-        var result: Result<Value, any Error>?
+        private(set) var result: Result<Value, any Error>?
+
+        func become(_ body: @Loop () async throws -> Value) async {
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            uv_stop(uv_default_loop())
+        }
     }
 
     /// One sleeper.

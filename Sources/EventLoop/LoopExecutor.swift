@@ -11,7 +11,10 @@ import Synchronization
 ///
 /// A job is nearly always enqueued by the loop's own thread. The mutex is there for the rest: a task that a
 /// test starts elsewhere, a cancellation handler.
-final class LoopExecutor: SerialExecutor {
+///
+/// It is also the executor that the product's tasks prefer. A continuation resumes where its task has no actor to be on,
+/// which by default is a pool of threads: there and back, that would be two more threads to wake for each await.
+final class LoopExecutor: SerialExecutor, TaskExecutor {
     static let shared = LoopExecutor()
 
     private let jobs = Mutex<[UnownedJob]>([])
@@ -57,7 +60,10 @@ final class LoopExecutor: SerialExecutor {
                 jobs.removeAll(keepingCapacity: due.isEmpty)
                 return due
             }
-            for job in due { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for job in due {
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            }
             if due.isEmpty && hooks.listeners.isEmpty { return hooks.allowWaiting() }
             swap(&hooks.listeners, &hooks.called)
             for listener in hooks.called { listener.object?.loopTurnEnded() }

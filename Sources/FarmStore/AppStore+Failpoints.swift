@@ -25,7 +25,7 @@
             }
             if Failpoint.isWatched("redis.\(step).sent") {
                 // Bytes leave at the end of the turn, so this is in the one behind it, before any answer is read.
-                Task { @Loop in
+                Loop.task {
                     try await Loop.sleep(for: .zero)
                     Failpoint.hit("redis.\(step).sent")
                 }

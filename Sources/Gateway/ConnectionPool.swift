@@ -214,7 +214,7 @@ import Transport
             guard wait == .zero else { return pause(for: wait) }
             dialling += 1
             let epoch = epoch
-            Task { @Loop in await dial(plan, epoch: epoch) }
+            Loop.task { await self.dial(plan, epoch: epoch) }
             // A binary gateway gets one more at a time: what it is needed for has to be found out.
         } while plan.wire == .http2
     }

@@ -41,7 +41,7 @@ import Supervision
         case .app(let setup): configure(setup)
         case .forget(let name):
             guard let app = apps.removeValue(forKey: name) else { return }
-            Task { @Loop in await app.stop() }
+            Loop.task { await app.stop() }
         case .fence(let app, let token): apps[app]?.hold(token.isEmpty ? nil : FenceToken(token))
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
         }
@@ -96,10 +96,10 @@ import Supervision
 
     /// Does the steps that are under way, and no other.
     private func finish() {
-        let endings = apps.values.map { app in Task { @Loop in await app.stop() } }
-        Task { @Loop in
+        let endings = apps.values.map { app in Loop.task { await app.stop() } }
+        Loop.task {
             for ending in endings { await ending.value }
-            life.end()
+            self.life.end()
         }
     }
 }

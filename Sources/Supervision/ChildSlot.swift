@@ -145,7 +145,7 @@ package import Logging
                 environment: ChildLaunch.inherited + launch.environment,
                 descriptors: [nil, 1, 2, theirs, launch.lock]
             ) { [weak self] child in
-                if let self { Task { @Loop in await self.ended(child) } }
+                if let self { Loop.task { await self.ended(child) } }
             }
             self.child = child
             listen(on: ours)
@@ -227,9 +227,9 @@ package import Logging
         case .start(let delay):
             guard delay > .zero else { return start() }
             state = .backingOff
-            Task { @Loop in
+            Loop.task {
                 try await Loop.sleep(for: delay)
-                start()
+                self.start()
             }
         }
     }

@@ -21,7 +21,7 @@ package import EventLoop
                 self.continuation = continuation
                 timer = Timer { [weak self] in self?.finish(nil) }
                 timer?.start(after: deadline - .now)
-                Task { @Loop in finish(await body()) }
+                Loop.task { self.finish(await body()) }
             }
         }
 

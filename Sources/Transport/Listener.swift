@@ -66,7 +66,7 @@ package import TLS
             do {
                 guard let accepted = try Socket.accept(descriptor, address.family) else { return }
                 let peer = SocketAddress(peerOf: accepted) ?? address
-                Task { @Loop in await greet(accepted, peer) }
+                Loop.task { await self.greet(accepted, peer) }
             } catch {
                 return pause()
             }

@@ -55,11 +55,13 @@ import Transport
     ///   - tls: nil: plain.
     ///   - proxy: an HTTP proxy on the way.
     func start(_ tls: TLSContext?, proxy: Endpoint?) {
-        Task { @Loop in
-            let dial = Dial(
-                .tcp(host: order.host, port: order.port), tls: tls, proxy: proxy, timeout: Self.dialTimeout)
-            do throws(TransportError) { listen(try await dial.connect()) } catch { finish("\(error)") }
-        }
+        let dial = Dial(
+            .tcp(host: order.host, port: order.port), tls: tls, proxy: proxy, timeout: Self.dialTimeout)
+        Loop.task { await self.listen(over: dial) }
+    }
+
+    private func listen(over dial: Dial) async {
+        do throws(TransportError) { listen(try await dial.connect()) } catch { finish("\(error)") }
     }
 
     private func listen(_ stream: ByteStream) {
@@ -124,21 +126,23 @@ import Transport
         let request = Suppress(
             waiting.prefix(count).map { entry($0, at: now) }, scopes: [scope], limit: order.limit,
             writer: order.reading, step: portions)
-        Task { @Loop in
-            do throws(StoreError) {
-                _ = try await store.performPatiently(request)
-                stored += count
-                waiting.removeFirst(count)
-            } catch {
-                // It will not be taken, however often it is said.
-                waiting = []
-                end = end.map { $0.isEmpty ? "\(error)" : $0 } ?? "\(error)"
-                stream?.close()
-                stream = nil
-            }
-            isStoring = false
-            storeNext()
+        Loop.task { await self.store(count, by: request) }
+    }
+
+    private func store(_ count: Int, by request: Suppress) async {
+        do throws(StoreError) {
+            _ = try await store.performPatiently(request)
+            stored += count
+            waiting.removeFirst(count)
+        } catch {
+            // It will not be taken, however often it is said.
+            waiting = []
+            end = end.map { $0.isEmpty ? "\(error)" : $0 } ?? "\(error)"
+            stream?.close()
+            stream = nil
         }
+        isStoring = false
+        storeNext()
     }
 
     private func listenOn() {

@@ -34,6 +34,16 @@ import Testing
         #expect(first == second)
     }
 
+    @Test func `a task that prefers the loop is on its thread also where it is on no actor`() async throws {
+        let thread = try await onLoop { UInt(pthread_self()) }
+        let task = Loop.task {
+            let before = await threadWithoutActor()
+            try? await Loop.sleep(for: .milliseconds(1))
+            return [before, UInt(pthread_self()), await threadWithoutActor()]
+        }
+        #expect(await task.value == [thread, thread, thread])
+    }
+
     @Loop private final class Listener: TurnListener {
         var turns = 0
         var afterTurn: @Loop () -> Void = {}
@@ -135,3 +145,5 @@ import Testing
         }
     }
 }
+
+@concurrent private func threadWithoutActor() async -> UInt { UInt(pthread_self()) }

@@ -49,7 +49,7 @@ package import RESP
     /// Begins to connect, and goes on until ``close()``.
     package func start() {
         guard keeper == nil, !isClosed else { return }
-        keeper = Task { @Loop in await keepConnected() }
+        keeper = Loop.task { await self.keepConnected() }
     }
 
     /// Waits until there is a connection, or it is closed.

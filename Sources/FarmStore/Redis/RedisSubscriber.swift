@@ -27,7 +27,7 @@ import RESP
     package func start() {
         guard keeper == nil, !isClosed else { return }
         heartbeat = Timer { [unowned self] in beat() }
-        keeper = Task { @Loop in await keepListening() }
+        keeper = Loop.task { await self.keepListening() }
     }
 
     package func close() {
