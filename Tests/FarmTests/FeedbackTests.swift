@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension BusyFarms {
+extension TokenFarms {
     /// An app with a binary gateway, whose feedback service is the simulator's.
     struct FeedbackTests {
         private static func farm(_ faults: [String] = [], interval: Int = 3600) async throws -> Farm {

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension ScreeningFarms {
+extension TokenFarms {
     /// `pushfarm screen`: which tokens are dead, found out by silent pushes.
     struct ScreeningTests {
         private static let good = Tokens.make(600)

@@ -3,7 +3,7 @@ import Foundation
 import RESP
 import Testing
 
-extension BusyFarms {
+extension TokenFarms {
     /// Counted at the gateway: what is suppressed never gets there.
     struct SuppressionTests {
         private static let good = Tokens.make(200)

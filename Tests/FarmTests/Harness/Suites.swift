@@ -13,8 +13,8 @@ import Testing
 /// Farms whose processes and connections end.
 @Suite(.serialized, .timeLimit(.minutes(3))) enum BrokenFarms {}
 
-/// Farms that try tokens out, and wait for some that are held back for half a minute.
-@Suite(.serialized, .timeLimit(.minutes(3))) enum ScreeningFarms {}
+/// Farms that find out which tokens are dead, and leave them out.
+@Suite(.serialized, .timeLimit(.minutes(3))) enum TokenFarms {}
 
 /// Farms at the binary interface, which wait for its silence.
 @Suite(.serialized, .timeLimit(.minutes(3))) enum BinaryFarms {}
