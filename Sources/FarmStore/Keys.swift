@@ -5,6 +5,8 @@ package struct Keys: Hashable, Sendable {
     package let inbox: [UInt8]
     /// `{pushfarm:APP}:`, before every other key; the first key of every script.
     package let prefix: [UInt8]
+    /// A list: jobs that were moved out of the inbox and are not wholly split.
+    package let taken: [UInt8]
     package let owners: [UInt8]
     package let gate: [UInt8]
     package let jobs: [UInt8]
@@ -26,6 +28,7 @@ package struct Keys: Hashable, Sendable {
         self.app = app
         inbox = Array("pushfarm:\(app)".utf8)
         prefix = key("")
+        taken = key("taken")
         owners = key("owners")
         gate = key("gate")
         jobs = key("jobs")

@@ -43,7 +43,7 @@ extension StoreError: CustomStringConvertible {
         case .redis(let error): error.description
         case .fenced(let field): "\(field) has another owner"
         case .outOfStep(let step): "the intake is at step \(step)"
-        case .fewerTaken(let count): "only \(count) jobs are taken"
+        case .fewerTaken(let count): "\(count) jobs are taken, and not those that this is about"
         case .exists(let job): "job \(job) exists"
         case .unexpectedReply(let what): "unexpected reply: \(what)"
         }

@@ -28,15 +28,36 @@ extension AppIntake {
         context.counts.refused += 1
     }
 
-    private func split(_ plan: IntakeStep.Plan, _ token: FenceToken) async throws(StoreError) {
+    /// Longer jobs are taken: what they are about travels once more.
+    private static let aloneBytes = 4096
+
+    /// Splits a job that came while nothing was taken. With whatever is not a matter of one step it stays with those that
+    /// are to be taken.
+    func splitAlone(_ job: [UInt8], _ token: FenceToken) async throws(StoreError) {
+        (isDrained, hasMore) = (false, false)
+        guard job.count <= Self.aloneBytes else { return }
+        unparsed = [job]
+        if case .split(let plan) = try await nextStep(token), plan.dropped == 1 {
+            try await split(plan, token, alone: job)
+        }
+        queue.removeAll()
+        rest()
+    }
+
+    private func split(
+        _ plan: IntakeStep.Plan, _ token: FenceToken, alone: [UInt8] = []
+    ) async throws(StoreError) {
         let request = Split(
             token: token, step: step + 1, dropped: plan.dropped, head: plan.head, jobs: plan.jobs,
-            batches: plan.batches, retention: retention)
+            batches: plan.batches, retention: retention, alone: alone)
         do throws(StoreError) {
             switch try await patiently(request) {
-            case .done(_, let nextDue):
+            case .done(_, let nextDue, let isDrained):
+                self.isDrained = isDrained
                 if let nextDue { context.tell(.putOff(app: name, milliseconds: nextDue.milliseconds)) }
-            case .doneBefore: context.tell(.putOff(app: name, milliseconds: 0))
+            case .doneBefore:
+                isDrained = false
+                context.tell(.putOff(app: name, milliseconds: 0))
             }
             advance(jobs: plan.dropped)
             context.counts.pushes += UInt64(plan.batches.reduce(0) { $0 + $1.tokens })

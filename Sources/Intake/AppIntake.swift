@@ -26,6 +26,8 @@ import Logging
     var head: IntakeHead?
     /// The last reply was as large as it may be.
     var hasMore = false
+    /// There is nothing to take: the next job can be waited for.
+    var isDrained = false
     /// The app or the farm is full: so long nothing more is taken.
     var heldBack: Duration?
     /// Jobs go one by one: one of them may have ended the process before.
@@ -44,7 +46,7 @@ import Logging
 
     func start() {
         guard task == nil else { return }
-        task = Task { @Loop in await run() }
+        task = Loop.task { await self.run() }
     }
 
     /// Ends after the step that is under way; what is taken and not split waits in Redis.
@@ -97,17 +99,24 @@ import Logging
         while mayServe(token) {
             await work()
             try await take(token)
-            if held == 0 {
-                rest()
-                if let heldBack { await bell.wait(atMost: heldBack) } else { await watcher.wait() }
-            }
-            while held > 0, mayServe(token) {
-                await work()
-                let next = try await prepare(token)
-                if isCareful { rest() }
-                try await carryOut(next, token)
+            while held > 0, mayServe(token) { try await carryOut(nextStep(token), token) }
+            rest()
+            if let heldBack {
+                await bell.wait(atMost: heldBack)
+            } else {
+                while isDrained, mayServe(token), let job = await watcher.next(), mayServe(token) {
+                    try await splitAlone(job, token)
+                }
             }
         }
+    }
+
+    /// The next step, which this process is at work on until it is made.
+    func nextStep(_ token: FenceToken) async throws(StoreError) -> IntakeStep? {
+        await work()
+        let next = try await prepare(token)
+        if isCareful { rest() }
+        return next
     }
 
     private func mayServe(_ token: FenceToken) -> Bool { self.token == token && !Task.isCancelled }

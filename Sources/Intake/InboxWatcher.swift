@@ -16,19 +16,15 @@ import FarmStore
         (self.app, self.settings) = (app, settings)
     }
 
-    /// Returns when the inbox holds a job, and sometimes without.
-    func wait() async {
+    /// The next job, which Redis has moved out of the inbox; nil: it is time to look what is taken, for one may have been moved.
+    func next() async -> [UInt8]? {
         let connection = connection ?? open()
-        guard connection.isReady else {
-            _ = try? await Loop.sleep(for: Self.pause)
-            return
+        if connection.isReady {
+            let store = AppStore(app: app, connection: connection)
+            do throws(StoreError) { return try await store.perform(NextJob(timeout: Self.longest)) } catch {}
         }
-        do throws(StoreError) {
-            _ = try await AppStore(app: app, connection: connection).perform(
-                WaitForJob(timeout: Self.longest))
-        } catch {
-            _ = try? await Loop.sleep(for: Self.pause)
-        }
+        _ = try? await Loop.sleep(for: Self.pause)
+        return nil
     }
 
     /// Ends a wait that is under way.

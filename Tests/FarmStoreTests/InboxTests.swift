@@ -3,49 +3,50 @@ import Testing
 
 @testable import FarmStore
 
-/// The blocking look at an inbox, and what it leaves behind.
+/// Waiting for the next job of an inbox.
 @Suite struct InboxTests {
     private func command(_ keys: Keys, seconds: Int = 10) -> RESPCommand {
-        WaitForJob(timeout: .seconds(seconds)).command(keys, hash: nil)
+        NextJob(timeout: .seconds(seconds)).command(keys, hash: nil)
     }
 
-    @Test func `the look wakes at the push, once, and leaves the list as it is`() throws {
+    private func list(_ name: String, _ desk: Desk) throws -> [String]? {
+        try desk.redis.run("LRANGE", name, "0", "-1").array?.compactMap(\.text)
+    }
+
+    @Test func `a push wakes those who wait, each by one job, and the jobs are taken in their order`() throws
+    {
         let desk = try Desk()
         let one = try desk.redis.anotherClient()
         let two = try desk.redis.anotherClient()
         try one.send(command(desk.keys))
+        #expect(!one.hasAnswer(within: 50))
         try two.send(command(desk.keys))
-        #expect(!one.hasAnswer(within: 50) && !two.hasAnswer(within: 0))
+        #expect(!two.hasAnswer(within: 50))
         try desk.redis.run("RPUSH", "pushfarm:demo", "a", "b", "c")
-        for client in [one, two] {
-            #expect(client.hasAnswer(within: 2000))
-            #expect(try client.receive() == .bulk(Array("a".utf8)))
-            #expect(!client.hasAnswer(within: 20))
-        }
-        #expect(
-            try desk.redis.run("LRANGE", "pushfarm:demo", "0", "-1").array?.compactMap(\.text) == [
-                "a", "b", "c",
-            ])
+        #expect(try NextJob.result(one.receive()) == Array("a".utf8))
+        #expect(try NextJob.result(two.receive()) == Array("b".utf8))
+        #expect(try list("pushfarm:demo", desk) == ["c"])
+        #expect(try list("{pushfarm:demo}:taken", desk) == ["a", "b"])
         // With jobs there, it answers at once.
-        #expect(try WaitForJob.result(one.run(command(desk.keys))))
-        #expect(try desk.redis.run("LLEN", "pushfarm:demo").integer == 3)
+        #expect(try NextJob.result(one.run(command(desk.keys))) == Array("c".utf8))
+        #expect(try list("{pushfarm:demo}:taken", desk) == ["a", "b", "c"])
     }
 
-    @Test func `a single job stays where it is`() throws {
+    @Test func `a job that was moved for nobody is taken next`() throws {
         let desk = try Desk()
         let client = try desk.redis.anotherClient()
         try client.send(command(desk.keys))
         #expect(!client.hasAnswer(within: 30))
-        try desk.redis.run("RPUSH", "pushfarm:demo", "only")
-        #expect(try client.receive() == .bulk(Array("only".utf8)))
-        #expect(
-            try desk.redis.run("LRANGE", "pushfarm:demo", "0", "-1").array?.compactMap(\.text) == ["only"])
+        try desk.redis.run("RPUSH", "pushfarm:demo", "a", "b")
+        #expect(client.hasAnswer(within: 2000))
+        let reply = try desk.perform(
+            Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 1000))
+        #expect(reply.jobs == [Array("a".utf8), Array("b".utf8)])
     }
 
-    @Test func `without a job the look ends in time`() throws {
+    @Test func `without a job the wait ends in time`() throws {
         let desk = try Desk()
-        let wait = WaitForJob(timeout: .milliseconds(30))
-        let answer = try desk.redis.run(wait.command(desk.keys, hash: nil))
-        #expect(try !WaitForJob.result(answer))
+        let wait = NextJob(timeout: .milliseconds(30))
+        #expect(try NextJob.result(desk.redis.run(wait.command(desk.keys, hash: nil))) == nil)
     }
 }

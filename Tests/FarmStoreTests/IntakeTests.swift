@@ -88,7 +88,7 @@ import Testing
     @Test func `splitting twice is splitting once`() throws {
         let jobs = [("j1", 3), ("j2", 2)]
         let reply = try desk.split(jobs)
-        #expect(reply == .done(rung: [1], nextDue: nil))
+        #expect(reply == .done(rung: [1], nextDue: nil, isDrained: true))
         #expect(try desk.perform(desk.splitRequest(step: 1, jobs)) == .doneBefore)
         #expect(try desk.audit() == [])
         let account = try desk.account("j1")
@@ -122,15 +122,17 @@ import Testing
                 batches: [Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: Desk.body([("big", 2)]))])
         }
         #expect(
-            try desk.perform(chunk(1, IntakeHead(job: "big", offset: 2))) == .done(rung: [0], nextDue: nil))
+            try desk.perform(chunk(1, IntakeHead(job: "big", offset: 2)))
+                == .done(rung: [0], nextDue: nil, isDrained: true))
         #expect(try desk.audit() == [])
         let resumed = try take(known: 0)
         #expect(resumed.head == IntakeHead(job: "big", offset: 2) && resumed.step == 1)
         #expect(resumed.jobs == [Array("big".utf8)])
         #expect(
-            try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .done(rung: [0], nextDue: nil))
+            try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4)))
+                == .done(rung: [0], nextDue: nil, isDrained: true))
         #expect(try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .doneBefore)
-        #expect(try desk.perform(chunk(3, nil)) == .done(rung: [0], nextDue: nil))
+        #expect(try desk.perform(chunk(3, nil)) == .done(rung: [0], nextDue: nil, isDrained: true))
         #expect(try desk.audit() == [])
         #expect(try take(known: 0).jobs.isEmpty)
     }
@@ -155,7 +157,7 @@ import Testing
 
     @Test func `a later start waits in the delayed set`() throws {
         let far = Int64(4_000_000_000_000)
-        guard case .done(let rung, let due) = try desk.split([("j1", 3)], due: far) else {
+        guard case .done(let rung, let due, _) = try desk.split([("j1", 3)], due: far) else {
             Issue.record("split before")
             return
         }

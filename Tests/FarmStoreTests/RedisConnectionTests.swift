@@ -160,10 +160,10 @@ import Testing
             let redis = try PrivateRedis()
             let connection = await connect(redis)
             let store = AppStore(app: "demo", connection: connection)
-            async let woken = store.perform(WaitForJob(timeout: .seconds(20)))
+            async let woken = store.perform(NextJob(timeout: .seconds(20)))
             try await Loop.sleep(for: .milliseconds(20))
             try redis.run("RPUSH", "pushfarm:demo", "job")
-            #expect(try await woken)
+            #expect(try await woken == Array("job".utf8))
             connection.close()
         }
     }

@@ -95,11 +95,33 @@ import Testing
                 batches: [later, soon, later + 1].map {
                     .init(shard: 0, lane: .high, due: $0, tokens: 1, body: Desk.body([("a", 1)]))
                 }))
-        guard case .done(let rung, let nextDue?) = reply else {
+        guard case .done(let rung, let nextDue?, _) = reply else {
             Issue.record("\(reply)")
             return
         }
         #expect(rung == [] && nextDue <= .milliseconds(500_000) && nextDue > .milliseconds(300_000))
+    }
+
+    @Test func `a job that came alone is split only while it is all that is taken`() throws {
+        func attempt(_ taken: String...) throws -> StoreError? {
+            let desk = try Desk()
+            for job in taken { try desk.redis.run("RPUSH", "{pushfarm:demo}:taken", job) }
+            do {
+                _ = try desk.perform(ScriptCase.split(desk, alone: "a"))
+                return nil
+            } catch let error as StoreError {
+                #expect(
+                    try desk.audit() == []
+                        && desk.redis.run("LLEN", "{pushfarm:demo}:taken").integer == Int64(taken.count))
+                return error
+            }
+        }
+        #expect(try attempt("a") == nil)
+        for taken in [["a", "b"], ["b", "a"], ["a", "a"]] {
+            #expect(try attempt(taken[0], taken[1]) == .fewerTaken(2))
+        }
+        #expect(try attempt("b") == .fewerTaken(1))
+        #expect(try attempt() == .fewerTaken(0))
     }
 
     @Test func `what is due is moved so many at a time, the first one first`() throws {

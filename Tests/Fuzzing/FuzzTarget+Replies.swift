@@ -22,7 +22,7 @@ extension FuzzTarget {
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, Audit.self, AuditPart.self, BeginFeedback.self, Blame.self,
         Checkout.self, ClaimResults.self, CountResults.self, CreateResultsGroup.self, DropOldSuppressed.self,
-        EndFeedback.self, LatestJobs.self, Mend.self, Offer.self,
+        EndFeedback.self, LatestJobs.self, Mend.self, NextJob.self, Offer.self,
         Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadAccount.self, ReadAccused.self,
         ReadDepths.self, ReadFeedback.self, ReadFullness.self, ReadGate.self, ReadOwners.self,
         ReadResults.self,
@@ -31,7 +31,7 @@ extension FuzzTarget {
         ReleaseLeases.self, Release.self, RenewLeases.self, Report.self, Resume.self, ScanAccounts.self,
         ScanBatches.self,
         Settle.self,
-        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self, WaitForJob.self,
+        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {

@@ -43,8 +43,9 @@ package struct Split: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// The shards that have new batches, and when the first of the delayed ones is due.
-        case done(rung: [Int], nextDue: Duration?)
+        /// The shards that have new batches, and when the first of the delayed ones is due. `isDrained`: nothing is in the
+        /// inbox, and the app has room: there is nothing to take.
+        case done(rung: [Int], nextDue: Duration?, isDrained: Bool)
         /// This step was done before: the reply was lost.
         case doneBefore
     }
@@ -61,17 +62,19 @@ package struct Split: Request {
     package var jobs: [Job]
     package var batches: [NewBatch]
     package var retention: Retention
+    /// The one job that this is about, when it came by ``NextJob``: nothing is done unless it is all that is taken.
+    package var alone: [UInt8]
 
     package init(
         token: FenceToken, step: Int, dropped: Int, head: IntakeHead? = nil, jobs: [Job], batches: [NewBatch],
-        retention: Retention = Retention()
+        retention: Retention = Retention(), alone: [UInt8] = []
     ) {
         (self.token, self.step, self.dropped, self.head) = (token, step, dropped, head)
-        (self.jobs, self.batches, self.retention) = (jobs, batches, retention)
+        (self.jobs, self.batches, self.retention, self.alone) = (jobs, batches, retention, alone)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
+        command.append(keys, inbox: ())
         command.append(token.bytes)
         command.append(step)
         command.append(dropped)
@@ -83,13 +86,17 @@ package struct Split: Request {
         command.append(batches.count)
         for job in jobs { job.write(to: &command) }
         for batch in batches { batch.write(to: &command) }
+        command.append(alone)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "split")
         guard try reader.integer() == 1 else { return .doneBefore }
         let next = try reader.integer()
-        return .done(rung: try reader.remainingShards(), nextDue: next < 0 ? nil : .milliseconds(next))
+        let isDrained = try reader.integer() == 1
+        return .done(
+            rung: try reader.remainingShards(), nextDue: next < 0 ? nil : .milliseconds(next),
+            isDrained: isDrained)
     }
 }
 

@@ -1,14 +1,17 @@
 #!lua flags=allow-oom
 -- Turns taken jobs into accounts and batches: one step of the intake.
 --
--- KEYS  1 prefix
+-- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
 --       6 accounts kept at most; 7 seconds an account is kept; 8 jobs; 9 batches;
 --       jobs × (id, opens 0/1, submitted, accepted, malformed, duplicates, lane, events, events × (n, n words));
---       batches × (NN, h|b, due in ms or 0, tokens, body)
--- Reply [1, ms until the earliest delayed batch of this call or -1, shards rung…]; [0] when this step was done before
+--       batches × (NN, h|b, due in ms or 0, tokens, body); the one job that this is about when it was moved to `taken`
+--       without `take`, or ""
+-- Reply [1, ms until the earliest delayed batch of this call or -1, 1 when there is nothing to take: the inbox is empty and
+--       nothing is held back, shards rung…]; [0] when this step was done before
 -- Fence the intake's token and the step (STEP n: another step was done, TAKEN n: fewer jobs are taken than this is about,
---       as after Redis went back to before they were; the caller must take again). OOM allowed: see take.
+--       as after Redis went back to before they were, or other jobs than the one it is about; the caller must take again).
+--       OOM allowed: see take.
 -- Error EXISTS id, before any effect: an account of that id is open or younger than 24 h.
 -- Again the step is the intake's: nothing happens, so accounts open, batches appear, their pushes are counted in `load`
 --       and jobs leave `taken` once.
@@ -22,6 +25,8 @@ if step == done and last[2] == what then return { 0 } end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
 local length = call('LLEN', P .. 'taken')
 if length < ARGV[3] + (ARGV[4] == '' and 0 or 1) then return { err = 'TAKEN ' .. length } end
+local alone = ARGV[#ARGV]
+if alone ~= '' and (length ~= 1 or call('LINDEX', P .. 'taken', 0) ~= alone) then return { err = 'TAKEN ' .. length } end
 local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local t = now()
 local stamp = string.format('%d', t)
@@ -144,7 +149,6 @@ if opened > 0 then
     if #gone > 0 then call('ZREM', jobs, unpack(gone)) end
 end
 
-local reply = ring(rung)
-table.insert(reply, 1, first)
-table.insert(reply, 1, 1)
+local reply = { 1, first, call('EXISTS', KEYS[2]) == 0 and not is_full() and 1 or 0 }
+for k, nn in ipairs(ring(rung)) do reply[k + 3] = nn end
 return reply

@@ -4,15 +4,13 @@
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 jobs of `taken` that the caller holds; 3 jobs at most; 4 bytes at most; 5 bytes of one job
 -- Reply [step, head job id or "", head offset, jobs refused here, jobs that go one by one, ms to wait before more is taken
---       (0: none held back), jobs beyond the known ones…]
+--       (0: it is not held back), jobs beyond the known ones…]
 -- Fence the intake's token.
 -- OOM   allowed: a job that was accepted is delivered, also when jobs are what fills the memory. What it may add then is
 --       bounded by the gate.
 -- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
 --
--- Jobs stay in the inbox while the app's open pushes have reached the limit in the gate. While the gate is `held` they
--- come in a trickle: as long as fewer batches are ready or in flight than one split adds. What waits for its time
--- does not count then, so there is no end to it before the inbox is empty.
+-- Jobs stay in the inbox while the app is full.
 -- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never
 -- travels: it is refused here, 64 of them a call, its original cut at 64 KiB. After `blame`, a caller that holds no job is given one, until
 -- all jobs are through that were taken then.
@@ -35,14 +33,9 @@ while known + n < length and n < most and (n == 0 or sum < bytes) do
     give(call('LINDEX', taken, known + n))
 end
 
-local TRICKLE, PAUSE = 128, 100
-local gate = call('HMGET', P .. 'gate', 'held', 'max_backlog')
-local is_full = gate[2] and tonumber(call('HGET', P .. 'load', 'open') or '0') >= tonumber(gate[2])
-if gate[1] and not is_full then
-    is_full = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') >= TRICKLE
-end
-if is_full then
-    if call('EXISTS', KEYS[2]) == 1 then reply[6] = PAUSE end
+local PAUSE = 100
+if is_full() then
+    reply[6] = PAUSE
     return reply
 end
 while known + n >= length and n < most and (n == 0 or sum < bytes) and reply[4] < 64 do

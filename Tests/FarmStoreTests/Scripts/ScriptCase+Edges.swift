@@ -10,13 +10,14 @@ extension ScriptCase {
 
     /// Opens a job of one push in shard 1.
     static func split(
-        _ desk: Desk, step: Int = 1, _ id: String = "new", retention: Retention = Retention()
+        _ desk: Desk, step: Int = 1, _ id: String = "new", retention: Retention = Retention(),
+        alone: String = ""
     ) -> Split {
         Split(
             token: desk.token, step: step, dropped: 1,
             jobs: [Split.Job(id: id, opens: true, submitted: 1, accepted: 1)],
             batches: [.init(shard: 1, lane: .high, tokens: 1, body: Desk.body([(id, 1)]))],
-            retention: retention)
+            retention: retention, alone: Array(alone.utf8))
     }
 
     /// An account that ended at `time`, and has this place in the list.
@@ -112,6 +113,20 @@ extension ScriptCase {
             request.dropped = 3
             return request
         },
+        ScriptCase("splits a job that came alone", again: .any) { desk in
+            try desk.take("a")
+            return split(desk, alone: "a")
+        },
+        ScriptCase("says that jobs are waiting", again: .any) { desk in
+            try desk.take("a")
+            try fill(desk, "b")
+            return split(desk)
+        },
+        ScriptCase("says that the app is full", again: .any) { desk in
+            try desk.take("a")
+            try desk.redis.run("HSET", app + "gate", "max_backlog", "1")
+            return split(desk)
+        },
     ]
 
     private static func take(
@@ -143,7 +158,7 @@ extension ScriptCase {
             try fill(desk, "b")
             return take(desk)
         },
-        ScriptCase("waits for nothing when nothing is in the inbox of a full app", again: .same) { desk in
+        ScriptCase("lets nobody wait for a job of a full app", again: .same) { desk in
             try desk.redis.run("HSET", app + "gate", "max_backlog", "0")
             return take(desk)
         },

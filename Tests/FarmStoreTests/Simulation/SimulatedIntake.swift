@@ -43,6 +43,7 @@ final class SimulatedIntake {
                 self.ended = nil
                 return begin(token)
             }
+            if plan == nil, taken.isEmpty, simulation.chance(40) { return try wait(token) }
             if plan == nil, taken.isEmpty || simulation.chance(30) { return try take(token) }
             try carryOut(plan ?? makePlan(token))
         } catch StoreError.fenced(let field) {
@@ -51,6 +52,10 @@ final class SimulatedIntake {
         } catch StoreError.outOfStep, StoreError.fewerTaken {
             served = nil
         } catch StoreError.exists(let id) {
+            if case .split(let request, _, _) = plan, !request.alone.isEmpty {
+                served = nil
+                return
+            }
             plan = nil
             guard let index = taken.firstIndex(where: { $0.id == id && $0.split == nil && $0.job != nil })
             else {
@@ -82,12 +87,41 @@ final class SimulatedIntake {
             ended = (process, simulation.chance(80))
             return
         }
-        for raw in reply.jobs {
+        hold(reply.jobs, head: head)
+    }
+
+    /// - Returns: whether all of them can be read.
+    @discardableResult
+    private func hold(_ jobs: [[UInt8]], head: IntakeHead?) -> Bool {
+        var head = head
+        for raw in jobs {
             let number = Int(String(decoding: raw, as: UTF8.self))
             let name = number.map { simulation.jobs[$0].id ?? simulation.name("anon-\($0)-") } ?? ""
             taken.append(Taken(raw: raw, job: number, id: head?.job ?? name, split: head?.offset))
             head = nil
         }
+        return taken.allSatisfy { $0.job != nil }
+    }
+
+    /// Has a job moved to those that are taken, whoever is the intake, and splits it if it came alone.
+    private func wait(_ token: FenceToken) throws {
+        guard let raw = try simulation.attempt(NextJob(timeout: .milliseconds(1))) ?? nil else {
+            served = nil
+            return
+        }
+        if raw == Simulation.deadlyJob {
+            simulation.note("\(process) ends")
+            ended = (process, simulation.chance(80))
+            return
+        }
+        guard hold([raw], head: nil), case .split(var request, let dropped, let split) = try makePlan(token),
+            dropped == 1
+        else {
+            served = nil
+            return
+        }
+        request.alone = raw
+        try carryOut(.split(request, dropped: dropped, split: split))
     }
 
     private func makePlan(_ token: FenceToken) throws -> Plan {

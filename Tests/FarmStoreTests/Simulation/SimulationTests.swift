@@ -23,7 +23,7 @@ import Testing
         (10, .rollBacks), (26, .rollBacks), (4, .everything), (24, .everything),
         // A lease of a host that is gone held for hours, for Redis's clock was put back.
         (66, .everything), (73, .everything),
-        // The simulation's own: what was sent in the turn of a copy was taken for known to it.
+        // A worker went on giving a batch back whose report a Redis that went back had forgotten.
         (36, .rollBacks),
     ]
 

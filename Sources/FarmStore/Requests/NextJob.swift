@@ -1,0 +1,32 @@
+package import RESP
+
+/// Waits for the next job, and moves it from the inbox to the end of `taken`. Only on a connection of its own.
+///
+/// There is no fence here, and none is needed: a job that was moved for somebody who is not the intake, or whose reply is
+/// lost, is the next ``Take``'s. So whoever has the answer may only go on with ``Split/alone``.
+package struct NextJob: Request {
+    package var timeout: Duration
+
+    package init(timeout: Duration) { self.timeout = timeout }
+
+    package var blocking: Duration { timeout }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("BLMOVE")
+        command.append(keys.inbox)
+        command.append(keys.taken)
+        command.append("LEFT")
+        command.append("RIGHT")
+        // Seconds; 0 would wait for ever.
+        let milliseconds = max(1, timeout.wholeMilliseconds)
+        let fraction = String(milliseconds % 1000 + 1000).dropFirst()
+        command.append("\(milliseconds / 1000).\(fraction)")
+    }
+
+    /// The job's exact bytes; nil when the time has passed without one.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [UInt8]? {
+        if value.isNull { return nil }
+        guard let job = value.bytes else { throw .unexpectedReply("BLMOVE") }
+        return job
+    }
+}
