@@ -169,6 +169,7 @@ class HeldBatch {
 
     /// Nothing more is sent, whatever becomes of the call that gives it back.
     func goBack() { standing = .goingBack }
+    func stay() { standing = .ours }
 
     /// Redis has put it into our hands once more: what we know of it stays known.
     func redeliver(_ given: Checkout.Batch) {

@@ -21,7 +21,7 @@ extension Window {
     func doubtAll() {
         if let lastDoubt, lastDoubt + Self.pause > now { return }
         lastDoubt = now
-        for batch in held.values where batch.standing == .ours {
+        for batch in held.values where batch.standing == .ours || batch.standing == .goingBack {
             batch.isDoubted = true
             report(batch)
         }

@@ -102,6 +102,10 @@ extension Window {
         case .ours:
             if batch.isDoubted { report(batch) }
             requeue(batch)
+        case .goingBack where batch.isDoubted:
+            // What was told of it may be forgotten, and would be sent again by whoever gets it.
+            batch.stay()
+            report(batch)
         case .goingBack: putBack(batch)
         case .stale, .ended:
             if batch.isQuiet { forget(batch) }
