@@ -21,12 +21,23 @@ import CLibuv
     ///   - interval: when given, the timer goes on at this interval.
     package func start(after delay: Duration, every interval: Duration? = nil) {
         uv_update_time(uv_default_loop())
+        begin(after: delay.milliseconds, every: interval?.milliseconds ?? 0)
+    }
+
+    private func begin(after delay: UInt64, every interval: UInt64) {
         uv_timer_start(
             handle,
             { handle in
                 let timer = Handle.owner(handle!.pointee.data, as: Timer.self)
                 Loop.assumeIsolated { timer.action() }
-            }, delay.milliseconds, interval?.milliseconds ?? 0)
+            }, delay, interval)
+    }
+
+    /// - Parameter time: by ``Loop/milliseconds``; at once if it is over, however long this turn has lasted.
+    package func start(at time: UInt64) {
+        uv_update_time(uv_default_loop())
+        let now = Loop.milliseconds
+        begin(after: time > now ? time - now : 0, every: 0)
     }
 
     package func stop() {

@@ -1,42 +1,29 @@
-/// Answers that wait for their time, soonest first (a binary heap).
+/// Answers that wait for their time, a row for each millisecond.
 struct DelayLine {
     struct Waiting {
-        /// Milliseconds of the loop's clock.
-        let due: UInt64
         let connection: Int64
         let stream: Int32
         let reply: Reply
         let id: EchoedID
     }
 
-    private var heap: [Waiting] = []
+    private var rows: [UInt64: [Waiting]] = [:]
+    /// The rows' times, soonest first.
+    private var times: [UInt64] = []
 
-    var nextDue: UInt64? { heap.first?.due }
+    /// Milliseconds of the loop's clock.
+    var nextDue: UInt64? { times.first }
 
-    mutating func add(_ waiting: Waiting) {
-        heap.append(waiting)
-        var child = heap.count - 1
-        while child > 0, heap[child].due < heap[(child - 1) / 2].due {
-            heap.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
-        }
+    mutating func add(_ waiting: Waiting, due: UInt64) {
+        rows[due, default: []].append(waiting)
+        guard rows.count > times.count else { return }
+        times.insert(due, at: (times.lastIndex { $0 < due } ?? -1) + 1)
     }
 
-    /// The soonest one, if its time has come.
-    mutating func popDue(_ now: UInt64) -> Waiting? {
-        guard let first = heap.first, first.due <= now else { return nil }
-        heap.swapAt(0, heap.count - 1)
-        heap.removeLast()
-        var parent = 0
-        while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && heap[child].due < heap[least].due {
-                least = child
-            }
-            if least == parent { return first }
-            heap.swapAt(parent, least)
-            parent = least
-        }
+    /// The soonest ones, if their time has come, in the order in which they were added.
+    mutating func takeDue(_ now: UInt64) -> [Waiting]? {
+        guard let due = times.first, due <= now else { return nil }
+        times.removeFirst()
+        return rows.removeValue(forKey: due)
     }
 }

@@ -252,20 +252,18 @@ import Transport
         let due = Loop.milliseconds + UInt64(milliseconds.rounded(.up))
         let isSoonest = delays.nextDue.map { due < $0 } ?? true
         delays.add(
-            DelayLine.Waiting(due: due, connection: connection.number, stream: stream, reply: reply, id: id))
+            DelayLine.Waiting(connection: connection.number, stream: stream, reply: reply, id: id), due: due)
         if isSoonest { startDelayTimer() }
     }
 
     private func answerDue() {
-        while let waiting = delays.popDue(Loop.milliseconds) {
-            connections[waiting.connection]?.answerNow(waiting)
+        while let row = delays.takeDue(Loop.milliseconds) {
+            for waiting in row { connections[waiting.connection]?.answerNow(waiting) }
         }
         startDelayTimer()
     }
 
     private func startDelayTimer() {
-        guard let due = delays.nextDue else { return }
-        let now = Loop.milliseconds
-        delayTimer?.start(after: .milliseconds(due > now ? Int64(due - now) : 0))
+        if let due = delays.nextDue { delayTimer?.start(at: due) }
     }
 }
