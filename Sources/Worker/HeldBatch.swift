@@ -169,7 +169,9 @@ class HeldBatch {
 
     /// Nothing more is sent, whatever becomes of the call that gives it back.
     func goBack() { standing = .goingBack }
-    func stay() { standing = .ours }
+
+    /// There is something to say of it before it can go back: Redis went back in time after all was told.
+    var mustReportFirst: Bool { standing == .goingBack && (isDoubted || settled > 0) }
 
     /// Redis has put it into our hands once more: what we know of it stays known.
     func redeliver(_ given: Checkout.Batch) {

@@ -33,14 +33,15 @@ extension Window {
 
     /// Reports what is settled, and asks for as much credit as there is.
     func report(_ batch: HeldBatch) {
-        guard !batch.isReporting, batch.standing != .goingBack else { return }
+        guard !batch.isReporting, batch.standing != .goingBack || batch.mustReportFirst else { return }
         let report = batch.beginReport(&builder)
         let free = room(for: batch.lane) + batch.reporting + batch.asked
         let wanted =
             mode == .sending && batch.maySend && (batch.isCareful || !yields)
             ? batch.wanted(room: max(0, free)) : batch.granted
         // A request for credit that had no answer may have been carried out: it is asked again how far.
-        let isOpen = batch.asked > 0 || batch.isDoubted && batch.standing == .ours
+        let isOpen =
+            batch.asked > 0 || batch.isDoubted && (batch.standing == .ours || batch.standing == .goingBack)
         guard report != nil || wanted > batch.granted || isOpen else { return }
         let token = shards.token(of: batch.shard) ?? FenceToken.none
         if report == nil { batch.beginAsking() }
@@ -102,10 +103,7 @@ extension Window {
         case .ours:
             if batch.isDoubted { report(batch) }
             requeue(batch)
-        case .goingBack where batch.isDoubted:
-            // What was told of it may be forgotten, and would be sent again by whoever gets it.
-            batch.stay()
-            report(batch)
+        case .goingBack where batch.mustReportFirst: report(batch)
         case .goingBack: putBack(batch)
         case .stale, .ended:
             if batch.isQuiet { forget(batch) }

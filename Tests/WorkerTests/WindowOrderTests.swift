@@ -57,4 +57,23 @@ struct WindowOrderTests {
         #expect(Set(returned().map(\.batch)) == [given(1).id, given(2).id])
         #expect(window.nextBatch(isAlone: true) == nil)
     }
+
+    @Test func `a Redis that went back is asked what it knows of a batch before it is given back`() throws {
+        window.assign([3: Self.token])
+        window.accept(given(1))
+        window.assign([:])
+        let first = try #require(returned().first)
+        window.givenBack(first.call, .failure(.redis(.closed)))
+        window.assign([3: Self.token])
+        window.accept(given(2))
+        window.reconnected(isOther: true)
+        var asked: [BatchID: Window.Call] = [:]
+        for case .report(let call, let report) in window.takeActions() { asked[report.batch] = call }
+        let question = try #require(asked[given(1).id])
+        #expect(window.nextBatch(isAlone: true) == nil)
+        let state = Report.State(open: 1, granted: 1, isDone: false, map: Array(".".utf8))
+        window.answered(question, .success(.taken(state)))
+        #expect(returned().map(\.batch).contains(given(1).id))
+        #expect(window.nextBatch(isAlone: true) == nil)
+    }
 }

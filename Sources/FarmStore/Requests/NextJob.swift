@@ -5,6 +5,7 @@ package import RESP
 /// There is no fence here, and none is needed: a job that was moved for somebody who is not the intake, or whose reply is
 /// lost, is the next ``Take``'s. So whoever has the answer may only go on with ``Split/alone``.
 package struct NextJob: Request {
+    /// Zero: it does not wait.
     package var timeout: Duration
 
     package init(timeout: Duration) { self.timeout = timeout }
@@ -12,11 +13,12 @@ package struct NextJob: Request {
     package var blocking: Duration { timeout }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("BLMOVE")
+        command.append(timeout > .zero ? "BLMOVE" : "LMOVE")
         command.append(keys.inbox)
         command.append(keys.taken)
         command.append("LEFT")
         command.append("RIGHT")
+        guard timeout > .zero else { return }
         // Seconds; 0 would wait for ever.
         let milliseconds = max(1, timeout.wholeMilliseconds)
         let fraction = String(milliseconds % 1000 + 1000).dropFirst()

@@ -105,7 +105,7 @@ final class SimulatedIntake {
 
     /// Has a job moved to those that are taken, whoever is the intake, and splits it if it came alone.
     private func wait(_ token: FenceToken) throws {
-        guard let raw = try simulation.attempt(NextJob(timeout: .milliseconds(1))) ?? nil else {
+        guard let raw = try simulation.attempt(NextJob(timeout: .zero)) ?? nil else {
             served = nil
             return
         }
