@@ -79,10 +79,8 @@ struct SampleRun {
     }
 
     private mutating func finish(_ job: String, _ accepted: Int, _ outcomes: [String: Int]) {
-        var fields = ["accepted": "\(accepted)"]
-        for name in ["delivered", "failed", "expired", "cancelled"] {
-            fields[name] = "\(outcomes[name] ?? 0)"
-        }
+        var fields = ["accepted": "\(accepted)", "delivered": "\(outcomes["delivered"] ?? 0)"]
+        for (name, count) in outcomes where count > 0 { fields[name] = "\(count)" }
         event("job.finished", job, fields)
     }
 

@@ -53,6 +53,32 @@ import Testing
         #expect(second.jobs == [Array("a".utf8)] && second.refused == 6)
     }
 
+    @Test func `however many too large ones were taken unseen, a call ends soon, another is due`() throws {
+        for _ in 0..<70 {
+            try desk.redis.run("RPUSH", "{pushfarm:demo}:taken", String(repeating: "x", count: 101))
+        }
+        try submit("a")
+        let first = try take(known: 0)
+        #expect(first.jobs.isEmpty && first.refused == 64 && first.heldBack != nil)
+        let second = try take(known: 0)
+        #expect(second.jobs == [Array("a".utf8)] && second.refused == 6 && second.heldBack == nil)
+    }
+
+    @Test func `large jobs among small ones are taken in order, within the bytes`() throws {
+        let sizes = (0..<60).map { $0 % 7 == 3 ? 70_000 : 10 + $0 }
+        for (number, size) in sizes.enumerated() {
+            try submit("\(number)" + String(repeating: "x", count: size))
+        }
+        var taken: [[UInt8]] = []
+        while taken.count < sizes.count {
+            let jobs = try take(known: taken.count, jobs: 40, bytes: 150_000, limit: 80_000).jobs
+            #expect(!jobs.isEmpty && jobs.dropLast().reduce(0) { $0 + $1.count } < 150_000)
+            taken += jobs
+        }
+        #expect(taken.map(\.count) == sizes.enumerated().map { "\($0)".count + $1 })
+        #expect(try desk.redis.run("EXISTS", "pushfarm:demo").integer == 0)
+    }
+
     @Test func `a refused job leaves once, and its original stays`() throws {
         try submit("{bad", "good")
         _ = try take(known: 0)

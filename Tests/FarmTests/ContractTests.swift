@@ -97,7 +97,6 @@ extension BusyFarms {
             #expect(
                 finished.without("at") == [
                     "type": "job.finished", "job": "r", "accepted": "7", "delivered": "5", "failed": "2",
-                    "expired": "0", "cancelled": "0",
                 ])
             // Dead and malformed tokens concern more than this job: they are told in any case.
             let dead = Set(try farm.events("token.dead").map { $0.without("at") })

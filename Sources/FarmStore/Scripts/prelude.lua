@@ -172,6 +172,12 @@ local function tell(event, at, ...)
     end
 end
 
+-- A count of pushes is left out of an event when it is 0, as of accounts; but for `submitted`, `accepted`, `delivered`.
+local function add_number(words, field, n)
+    if tonumber(n) == 0 then return end
+    words[#words + 1], words[#words + 2] = field, n
+end
+
 -- Parks a batch that nobody can make sense of, so that it stands in nobody's way.
 local function set_aside(id, s, list, reason)
     s.worker, s.granted = '', 0
@@ -247,8 +253,15 @@ end
 local function tell_finished(account, job, stamp, keep, accepted, delivered, failed, expired, cancelled)
     call('EXPIRE', account, keep)
     acquit(job)
-    tell('job.finished', stamp, 'job', job, 'accepted', accepted, 'delivered', delivered, 'failed', failed, 'expired',
-        expired, 'cancelled', cancelled)
+    if delivered == accepted then
+        tell('job.finished', stamp, 'job', job, 'accepted', accepted, 'delivered', delivered)
+    else
+        local words = { 'job', job, 'accepted', accepted, 'delivered', delivered }
+        add_number(words, 'failed', failed)
+        add_number(words, 'expired', expired)
+        add_number(words, 'cancelled', cancelled)
+        tell('job.finished', stamp, unpack(words))
+    end
 end
 
 local function finish_job(job, stamp, ...)

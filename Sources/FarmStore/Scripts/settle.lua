@@ -101,10 +101,22 @@ local function check_field(account, field)
     local n = call('HGET', account, field)
     if n and not tonumber(n) then error(account .. ' holds ' .. n) end
 end
+-- A job of one push that is delivered here has nothing else to add up, for what is in an entry has no other outcome and is
+-- in the air: the rest of its account is not read. That is tried for as long as one job after another is so.
+local SINGLE, may_be_single = {}, true
+local function is_single(account, id)
+    may_be_single = delivered[id] == 1 and not rest[id] and call('HGET', account, 'accepted') == '1'
+    return may_be_single
+end
 local function read_account(k, id)
     local account = P .. 'job:' .. id
+    keys[k] = account
+    if may_be_single and is_single(account, id) then
+        accounts[k] = SINGLE
+        return
+    end
     local old = call('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
-    keys[k], accounts[k] = account, old[1] and old
+    accounts[k] = old[1] and old
     for field = 1, 6 do
         local text = old[field]
         old[field] = text and (tonumber(text) or error(account .. ' holds ' .. text)) or 0
@@ -244,39 +256,52 @@ if #acks > 0 then call('XACK', results, 'gatherers', unpack(acks)) end
 
 local names, none = { 'failed', 'expired', 'cancelled' }, { 0, 0, 0, 0, 0, {} }
 local finished, ended = 0, 0
-for k, id in ipairs(order) do
-    local account, old, plus, r = keys[k], accounts[k], delivered[id], rest[id] or none
+
+local function book_single(account, id)
+    call('HSET', account, 'state', 'finished', 'finished_at', stamp, 'in_flight', '0', 'delivered', '1')
+    tell_finished(account, id, stamp, ARGV[1], '1', '1')
+    finished, ended = finished + 1, ended + 1
+end
+
+local function book_job(account, id, old, plus, r)
     local more = plus + r[1] + r[2] + r[3]
     ended = ended + more
-    if old and more + r[4] + r[5] > 0 then
-        local changed, n = { 'in_flight', texts[old[2] - more - r[4]] }, 2
-        if plus > 0 then
-            old[3] = old[3] + plus
-            changed[3], changed[4], n = 'delivered', texts[old[3]], 4
-        end
-        if r ~= none then
-            for field = 1, 3 do
-                if r[field] > 0 then
-                    old[field + 3] = old[field + 3] + r[field]
-                    changed[n + 1], changed[n + 2], n = names[field], texts[old[field + 3]], n + 2
-                end
+    if not old or more + r[4] + r[5] == 0 then return end
+    local changed, n = { 'in_flight', texts[old[2] - more - r[4]] }, 2
+    if plus > 0 then
+        old[3] = old[3] + plus
+        changed[3], changed[4], n = 'delivered', texts[old[3]], 4
+    end
+    if r ~= none then
+        for field = 1, 3 do
+            if r[field] > 0 then
+                old[field + 3] = old[field + 3] + r[field]
+                changed[n + 1], changed[n + 2], n = names[field], texts[old[field + 3]], n + 2
             end
         end
-        local ends = old[3] + old[4] + old[5] + old[6] == old[1]
-        if ends then
-            call('HSET', account, 'state', 'finished', 'finished_at', stamp, unpack(changed, 1, n))
-        else
-            call('HSET', account, unpack(changed, 1, n))
-        end
-        if r[4] > 0 then call('HINCRBY', account, 'waiting', r[4]) end
-        if r[5] > 0 then call('HINCRBY', account, 'maybe_duplicated', r[5]) end
-        for reason, times in pairs(r[6]) do
-            if times > 0 then call('HINCRBY', account, 'reason:' .. reason, times) end
-        end
-        if ends then
-            finished = finished + 1
-            tell_finished(account, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
-        end
+    end
+    local ends = old[3] + old[4] + old[5] + old[6] == old[1]
+    if ends then
+        call('HSET', account, 'state', 'finished', 'finished_at', stamp, unpack(changed, 1, n))
+    else
+        call('HSET', account, unpack(changed, 1, n))
+    end
+    if r[4] > 0 then call('HINCRBY', account, 'waiting', r[4]) end
+    if r[5] > 0 then call('HINCRBY', account, 'maybe_duplicated', r[5]) end
+    for reason, times in pairs(r[6]) do
+        if times > 0 then call('HINCRBY', account, 'reason:' .. reason, times) end
+    end
+    if ends then
+        finished = finished + 1
+        tell_finished(account, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
+    end
+end
+
+for k, id in ipairs(order) do
+    if accounts[k] ~= SINGLE then
+        book_job(keys[k], id, accounts[k], delivered[id], rest[id] or none)
+    elseif delivered[id] == 1 then
+        book_single(keys[k], id)
     end
 end
 

@@ -45,7 +45,7 @@ for _ = 1, njobs do
     i = i + 1
     for _ = 1, events do i = i + 1 + tonumber(ARGV[i]) end
 end
-local opened = #ids
+local opened, places = #ids, {}
 if opened > 0 and call('EXISTS', unpack(keys)) > 0 then
     for k, id in ipairs(ids) do
         if call('EXISTS', keys[k]) == 1 then
@@ -56,32 +56,32 @@ if opened > 0 and call('EXISTS', unpack(keys)) > 0 then
     end
 end
 
+local n = 0
 i = 10
 for _ = 1, njobs do
-    local id, account = ARGV[i], P .. 'job:' .. ARGV[i]
-    if ARGV[i + 1] == '1' then
+    local id, opens, submitted, accepted, malformed, duplicates, lane, events = unpack(ARGV, i, i + 7)
+    if opens == '1' then
+        n = n + 1
+        places[2 * n - 1], places[2 * n] = stamp, id
+        local account = keys[n]
         if seen[id] == 'old' then call('DEL', account) end
-        call('HSET', account, 'state', 'open', 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'lane', ARGV[i + 6],
+        call('HSET', account, 'state', 'open', 'submitted', submitted, 'accepted', accepted, 'lane', lane,
             'created_at', stamp)
-        if ARGV[i + 4] ~= '0' then call('HSET', account, 'malformed', ARGV[i + 4]) end
-        if ARGV[i + 5] ~= '0' then call('HSET', account, 'duplicates', ARGV[i + 5]) end
-        tell('job.accepted', stamp, 'job', id, 'submitted', ARGV[i + 2], 'accepted', ARGV[i + 3], 'malformed',
-            ARGV[i + 4], 'duplicates', ARGV[i + 5])
+        if submitted == accepted then
+            tell('job.accepted', stamp, 'job', id, 'submitted', submitted, 'accepted', accepted)
+        else
+            local words = { 'job', id, 'submitted', submitted, 'accepted', accepted }
+            add_number(words, 'malformed', malformed)
+            add_number(words, 'duplicates', duplicates)
+            tell('job.accepted', stamp, unpack(words))
+            if #words > 6 then call('HSET', account, unpack(words, 7)) end
+        end
     end
-    local accepted, events = ARGV[i + 3], tonumber(ARGV[i + 7])
-    local opens = ARGV[i + 1] == '1'
     i = i + 8
-    for _ = 1, events do i = tell_next(stamp, i) end
-    if opens and accepted == '0' then
-        finish_job(id, stamp, keep, 0, 0, 0, 0, 0)
-    end
+    for _ = 1, tonumber(events) do i = tell_next(stamp, i) end
+    if opens == '1' and accepted == '0' then finish_job(id, stamp, keep, 0, 0, 0, 0, 0) end
 end
-
-if opened > 0 then
-    local places = {}
-    for k, id in ipairs(ids) do places[2 * k - 1], places[2 * k] = stamp, id end
-    call('ZADD', jobs, unpack(places))
-end
+if opened > 0 then call('ZADD', jobs, unpack(places)) end
 
 local rung, first, added = {}, -1, 0
 -- Ids are made of the time: after Redis went back in time, a counter would give some of them out again, and facts about

@@ -11,12 +11,13 @@
 -- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
 --
 -- Jobs stay in the inbox while the app is full.
--- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never
--- travels: it is refused here, 64 of them a call, its original cut at 64 KiB. After `blame`, a caller that holds no job is given one, until
--- all jobs are through that were taken then.
+-- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never travels, 64 of them
+-- a call: it is refused here, in the inbox or as the head of `taken`, its original cut at 64 KiB. Behind other taken jobs
+-- it is left alone, and whatever follows it, until these are done. After `blame`, a caller that holds no job is given
+-- one, until all jobs are through that were taken then.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local taken = P .. 'taken'
+local inbox, taken = KEYS[2], P .. 'taken'
 local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset', 'careful')
 local careful = tonumber(intake[4] or '0')
 local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0, careful, 0 }
@@ -29,28 +30,91 @@ local function give(job)
     n, sum = n + 1, sum + #job
     reply[n + 6] = job
 end
-while known + n < length and n < most and (n == 0 or sum < bytes) do
-    give(call('LINDEX', taken, known + n))
+
+local function has_room() return n < most and (n == 0 or sum < bytes) and reply[4] < 64 end
+
+-- The next jobs of a list: small ones several at a time, so that at most 7 are read that there is no room for.
+local SMALL, CHUNK, PAUSE = 8192, 8, 100
+local chunk = 1
+local function pace(size) chunk = size < SMALL and math.min(2 * chunk, CHUNK) or 1 end
+local function read(list, at)
+    local jobs, size = call('LRANGE', list, at, at + math.min(chunk, most - n) - 1), 0
+    for _, job in ipairs(jobs) do size = size + #job end
+    pace(size)
+    return jobs
 end
 
-local PAUSE = 100
+local function refuse(job)
+    reply[4] = reply[4] + 1
+    local at, reason = now(), 'larger than ' .. limit .. ' bytes: ' .. #job
+    call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', 'at', at, 'job', '', 'field', 'job', 'position', limit,
+        'reason', reason, 'original', job:sub(1, 65536))
+    tell('job.refused', at, 'field', 'job', 'position', limit, 'reason', reason)
+end
+
+local is_cut, is_behind = reply[2] ~= '', false
+while known + n < length and has_room() and not is_behind do
+    for _, job in ipairs(read(taken, known + n)) do
+        local is_head = known + n == 0
+        if not has_room() then break end
+        if #job <= limit or is_head and is_cut then
+            give(job)
+        elseif is_head then
+            refuse(job)
+            drop_taken(1, careful > 0 and careful)
+            length = length - 1
+            if careful == 1 then most = tonumber(ARGV[3]) end
+            careful = math.max(0, careful - 1)
+        else
+            is_behind = true
+            break
+        end
+    end
+end
+reply[5] = careful
+if known + n == 0 and length > 0 then reply[6] = PAUSE end
+
 if is_full() then
     reply[6] = PAUSE
     return reply
 end
-while known + n >= length and n < most and (n == 0 or sum < bytes) and reply[4] < 64 do
-    local job = call('LMOVE', KEYS[2], taken, 'LEFT', 'RIGHT')
-    if not job then break end
-    if #job > limit then
-        call('LTRIM', taken, 0, -2)
-        reply[4] = reply[4] + 1
-        local at, reason = now(), 'larger than ' .. limit .. ' bytes: ' .. #job
-        call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', 'at', at, 'job', '', 'field', 'job', 'position', limit,
-            'reason', reason, 'original', job:sub(1, 65536))
-        tell('job.refused', at, 'field', 'job', 'position', limit, 'reason', reason)
+if known + n < length then return reply end
+
+-- Small jobs are read, pushed and cut off together; a large one is moved, for what is pushed is written down once more.
+local moved, passed = {}, 0
+local function move_small()
+    for k = 1, #moved, 1000 do call('RPUSH', taken, unpack(moved, k, math.min(k + 999, #moved))) end
+    if passed > 0 then call('LTRIM', inbox, passed, -1) end
+    moved, passed = {}, 0
+end
+
+chunk = 1
+while has_room() do
+    if chunk > 1 then
+        local jobs = read(inbox, passed)
+        if #jobs == 0 then break end
+        for _, job in ipairs(jobs) do
+            if not has_room() then break end
+            passed = passed + 1
+            if #job > limit then
+                refuse(job)
+            else
+                moved[#moved + 1] = job
+                give(job)
+            end
+        end
     else
-        length = length + 1
-        give(job)
+        move_small()
+        local job = call('LMOVE', inbox, taken, 'LEFT', 'RIGHT')
+        if not job then break end
+        if #job > limit then
+            call('LTRIM', taken, 0, -2)
+            refuse(job)
+        else
+            give(job)
+        end
+        pace(#job)
     end
 end
+move_small()
 return reply

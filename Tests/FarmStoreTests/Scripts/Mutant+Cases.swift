@@ -12,10 +12,18 @@ extension Mutant {
             .lease, "renews what another has", "if owner == nonce then\n        mine",
             "if owner == nonce or op == 'renew' then\n        mine"),
         Mutant(
-            .take, "takes beyond the jobs asked for",
-            "and n < most and (n == 0 or sum < bytes) and reply[4] < 64 do\n    local", "do\n    local"),
-        Mutant(.take, "keeps a job that is too large", "call('LTRIM', taken, 0, -2)"),
+            .take, "takes beyond the bytes asked for", "(n == 0 or sum < bytes)", "true"),
+        Mutant(.take, "keeps a job that is too large", "drop_taken(1, careful > 0 and careful)"),
         Mutant(.take, "takes what is too large", "if #job > limit then", "if false then"),
+        Mutant(.take, "keeps one of the inbox that is too large", "call('LTRIM', taken, 0, -2)"),
+        Mutant(
+            .take, "gives a taken job that is too large", "if #job <= limit or is_head",
+            "if true or is_head"),
+        Mutant(
+            .settle, "takes every job for one of one push", "call('HGET', account, 'accepted') == '1'", "true"
+        ),
+        Mutant(.settle, "books a job of one push again", "elseif delivered[id] == 1 then", "else"),
+        Mutant(.take, "refuses a job that is split in part", "or is_head and is_cut then", "then"),
         Mutant(.refuse, "keeps no original", "'reason', reason, 'original', original)", "'reason', reason)"),
         Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(job, offset, rest, stamp, keep)"),
         Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'blamed', ARGV[2])"),

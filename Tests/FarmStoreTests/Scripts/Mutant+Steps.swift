@@ -2,7 +2,7 @@ extension Mutant {
     /// More faults that the simulation must notice: what a step leaves undone, or does to the wrong one.
     static let steps = [
         Mutant(
-            .take, "takes the jobs in the wrong order", "taken, 'LEFT', 'RIGHT')", "taken, 'LEFT', 'LEFT')",
+            .take, "takes the jobs in the wrong order", "call('RPUSH', taken,", "call('LPUSH', taken,",
             by: Seed(number: 2, profile: .everything)),
         Mutant(
             .refuse, "does not drop the job", "    drop_taken(1, careful)\nend", "end",

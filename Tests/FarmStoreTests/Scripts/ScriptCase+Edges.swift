@@ -139,7 +139,66 @@ extension ScriptCase {
         for job in jobs { try desk.perform(Submit(job: Array(job.utf8))) }
     }
 
+    /// Jobs that came to `taken` unseen, as a watcher of the inbox moves them.
+    private static func slip(_ desk: Desk, _ jobs: String...) throws {
+        for job in jobs { try desk.redis.run("RPUSH", app + "taken", job) }
+    }
+
+    private static let tooLong = String(repeating: "x", count: 101)
+
     private static let takes = [
+        ScriptCase("takes many small jobs in their order, and no more bytes than it may", again: .same) {
+            desk in
+            for number in 10..<45 { try fill(desk, "job\(number)") }
+            return take(desk, jobs: 99, bytes: 131)
+        },
+        ScriptCase("takes as many jobs as it may, some of them taken before", again: .same) { desk in
+            for number in 10..<22 { try fill(desk, "job\(number)") }
+            try desk.perform(take(desk, jobs: 12))
+            for number in 22..<45 { try fill(desk, "job\(number)") }
+            return take(desk, known: 2, jobs: 30)
+        },
+        ScriptCase(
+            "refuses what stands first in the inbox and is too large", again: .other("[0, , 0, 0, 0, 0, a]")
+        ) { desk in
+            try fill(desk, tooLong, "a")
+            return take(desk)
+        },
+        ScriptCase(
+            "refuses what stands first among the taken jobs and is too large",
+            again: .other("[0, , 0, 0, 0, 0, a, b]")
+        ) { desk in
+            try slip(desk, tooLong, tooLong, "a")
+            try fill(desk, "b")
+            return take(desk)
+        },
+        ScriptCase("gives nothing from a taken job on that is too large", again: .same) { desk in
+            try slip(desk, "a", "b", tooLong, "c")
+            try fill(desk, "d")
+            return take(desk)
+        },
+        ScriptCase("leaves a job alone that is too large and stands behind known ones", again: .same) {
+            desk in
+            try slip(desk, "a", tooLong)
+            try fill(desk, "b")
+            return take(desk, known: 1)
+        },
+        ScriptCase("goes on with a job that is split in part, however large it is", again: .same) { desk in
+            try desk.take(tooLong, tooLong)
+            try desk.perform(desk.firstPart())
+            return take(desk)
+        },
+        ScriptCase("counts what it refuses among those that go one by one", again: .any) { desk in
+            try desk.take(tooLong, "a", "b")
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            return take(desk)
+        },
+        ScriptCase("counts the last that it refuses among those that go one by one", again: .any) { desk in
+            try desk.take(tooLong)
+            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+            try fill(desk, "a", "b")
+            return take(desk)
+        },
         ScriptCase("takes nothing while there are too many open pushes", again: .same) { desk in
             try desk.redis.run("HSET", app + "gate", "max_backlog", "10")
             try desk.redis.run("HSET", app + "load", "open", "10")
@@ -407,6 +466,16 @@ extension ScriptCase {
             (other.failed, other.cancelled, other.reasons) = (2, 1, ["x": 1, "y": 1])
             settlements[3].jobs = [other]
             return Settle(settlements)
+        },
+        ScriptCase("books jobs of one push among larger ones", again: .other("[0, 0]")) { desk in
+            let jobs = [("a", 1), ("b", 1), ("c", 3), ("d", 1)]
+            let batch = try desk.held(jobs)
+            for (range, (job, _)) in zip([0..<1, 1..<2, 2..<3, 5..<6], jobs) {
+                _ = try desk.report(batch, range, entry: Desk.delivered(job, 1))
+            }
+            let all = try zip(desk.results(), jobs).map { Desk.settlement($0, $1.0, delivered: 1) }
+            try desk.perform(Settle([all[1]]))
+            return Settle(all)
         },
         ScriptCase("books what is left when some entries are settled", again: .other("[0, 0]")) { desk in
             let batch = try desk.held([("a", 3)])
