@@ -117,6 +117,8 @@ governor-picture: setup
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	@! grep -rnE '(^|[^.a-z])Task(\.detached)?( \{|\()' Sources --include='*.swift' --exclude-dir=EventLoop \
+		|| { echo "tasks are started by Loop.task" >&2; exit 1; }
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests

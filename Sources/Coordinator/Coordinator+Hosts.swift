@@ -69,9 +69,9 @@ extension Coordinator {
     func tellSoon() {
         guard !isTelling else { return }
         isTelling = true
-        Task { @Loop in
-            isTelling = false
-            if !isStopping { await beat() }
+        Loop.task {
+            self.isTelling = false
+            if !self.isStopping { await self.beat() }
         }
     }
 
