@@ -19,7 +19,7 @@ import EventLoop
                 "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder,
                 "--daemonize", "no",
                 "--logfile", log, "--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
-                "--maxmemory-policy", "noeviction",
+                "--auto-aof-rewrite-min-size", "256mb", "--maxmemory-policy", "noeviction",
             ], output: 2, log: 2)
         let redis = PrivateRedis(service: service, socket: socket)
         for _ in 0..<500 {

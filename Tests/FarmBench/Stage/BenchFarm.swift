@@ -46,7 +46,8 @@ final class BenchFarm {
     var coordinatorID: pid_t { coordinator.pid }
 
     static func start(_ options: Options, _ gateway: Gateway, in folder: String) async throws -> BenchFarm {
-        let redis = try await RedisServer(in: folder)
+        // As docs/redis.md has it.
+        let redis = try await RedisServer(in: folder, options: ["--auto-aof-rewrite-min-size", "256mb"])
         let app = App(gateway.started, more: options.app)
         let text = """
             redis: unix://\(redis.socket)
