@@ -98,7 +98,7 @@ import Testing
             let results = try await Results()
             let gatherer = results.gatherer()
             results.report()
-            results.whileSettling = { if $0 == 1 { results.report() } }
+            results.whileSettling = { [unowned results] in if $0 == 1 { results.report() } }
             gatherer.start()
             #expect(await until { results.settled == 1 })
             // A round that read on would have asked on this connection before we do, and been given it.
@@ -131,7 +131,7 @@ import Testing
             let results = try await Results()
             let gatherer = results.gatherer()
             results.report()
-            results.whileSettling = { if $0 < 5 { results.report() } }
+            results.whileSettling = { [unowned results] in if $0 < 5 { results.report() } }
             gatherer.start()
             await gatherer.stop()
             #expect(try await results.left() == [0, 0])
@@ -146,7 +146,7 @@ import Testing
             let gatherer = results.gatherer()
             let stopped = Mailbox<Void>()
             results.report(65)
-            results.whileSettling = { number in
+            results.whileSettling = { [unowned results] number in
                 // The first read was full: the round goes on, and is told to stop meanwhile.
                 if number == 1 {
                     Task { @Loop in
