@@ -93,7 +93,6 @@ import Transport
             switch submission {
             case .opened:
                 stream.setNeedsFlush()
-                wakeWatchers()
                 return await withCheckedContinuation { waiting[tag] = $0 }
             case .full: await withCheckedContinuation { watchers.append($0) }
             case .closing: throw TestGateway.Unexpected(what: "the session is closing")
@@ -127,10 +126,6 @@ import Transport
             case .pong, .failed: break
             }
         }
-        wakeWatchers()
-    }
-
-    private func wakeWatchers() {
         let woken = watchers
         watchers.removeAll()
         for watcher in woken { watcher.resume() }
