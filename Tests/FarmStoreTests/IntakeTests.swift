@@ -149,14 +149,14 @@ import Testing
         }
         #expect(
             try desk.perform(chunk(1, IntakeHead(job: "big", offset: 2)))
-                == .done(rung: [0], nextDue: nil, isDrained: true))
+                == .done(rung: [0], nextDue: nil, isDrained: false))
         #expect(try desk.audit() == [])
         let resumed = try take(known: 0)
         #expect(resumed.head == IntakeHead(job: "big", offset: 2) && resumed.step == 1)
         #expect(resumed.jobs == [Array("big".utf8)])
         #expect(
             try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4)))
-                == .done(rung: [0], nextDue: nil, isDrained: true))
+                == .done(rung: [0], nextDue: nil, isDrained: false))
         #expect(try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .doneBefore)
         #expect(try desk.perform(chunk(3, nil)) == .done(rung: [0], nextDue: nil, isDrained: true))
         #expect(try desk.audit() == [])

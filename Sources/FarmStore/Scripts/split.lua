@@ -7,8 +7,8 @@
 --       jobs × (id, opens 0/1, submitted, accepted, malformed, duplicates, lane, events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body); the one job that this is about when it was moved to `taken`
 --       without `take`, or ""
--- Reply [1, ms until the earliest delayed batch of this call or -1, 1 when there is nothing to take: the inbox is empty and
---       nothing is held back, shards rung…]; [0] when this step was done before
+-- Reply [1, ms until the earliest delayed batch of this call or -1, 1 when there is nothing to take: no job is taken or
+--       in the inbox, and nothing is held back, shards rung…]; [0] when this step was done before
 -- Fence the intake's token and the step (STEP n: another step was done, TAKEN n: fewer jobs are taken than this is about,
 --       as after Redis went back to before they were, or other jobs than the one it is about; the caller must take again).
 --       OOM allowed: see take.
@@ -149,6 +149,7 @@ if opened > 0 then
     if #gone > 0 then call('ZREM', jobs, unpack(gone)) end
 end
 
-local reply = { 1, first, call('EXISTS', KEYS[2]) == 0 and not is_full() and 1 or 0 }
+local is_drained = length == tonumber(ARGV[3]) and call('EXISTS', KEYS[2]) == 0 and not is_full()
+local reply = { 1, first, is_drained and 1 or 0 }
 for k, nn in ipairs(ring(rung)) do reply[k + 3] = nn end
 return reply
