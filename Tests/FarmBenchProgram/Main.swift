@@ -7,6 +7,8 @@ import Foundation
 ///
 /// `farm-bench guard [record] [file=FILE]`: the worker's instructions a push, beside those that are recorded. `farm-bench profile`: what
 /// its time is spent on.
+///
+/// `farm-bench draw=FILE keep=FOLDER`: table and picture of a bench.json.
 @main
 enum Main {
     static func main() async throws {
@@ -22,6 +24,10 @@ enum Main {
         let chosen = words.list("cores").compactMap { Int($0) }
         let cores = chosen.isEmpty ? Cores() : Cores(chosen)
         try await cores.keep()
+        if let file = words["draw"] {
+            let data = try Data(contentsOf: URL(fileURLWithPath: file))
+            return try JSONDecoder().decode(BenchReport.self, from: data).write(to: folder)
+        }
         if words.has("profile") {
             let lines = try await ProfileRun(cores).lines()
             for line in lines { say(line) }
