@@ -7,7 +7,7 @@ package enum StoreError: Error, Equatable, Sendable {
     case fenced(field: String)
     /// The intake is at this step: take again, from the beginning.
     case outOfStep(Int)
-    /// Fewer jobs are taken than the caller holds: take again, from the beginning.
+    /// So many jobs are taken: fewer than the caller holds, or others. Take again, from the beginning.
     case fewerTaken(Int)
     /// An account of this id is open or younger than a day; nothing was split.
     case exists(job: String)

@@ -43,8 +43,8 @@ package struct Split: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// The shards that have new batches, and when the first of the delayed ones is due. `isDrained`: nothing is in the
-        /// inbox, and the app has room: there is nothing to take.
+        /// The shards that have new batches, and when the first of the delayed ones is due. `isDrained`: nothing is taken
+        /// or in the inbox, and the app has room: there is nothing to take.
         case done(rung: [Int], nextDue: Duration?, isDrained: Bool)
         /// This step was done before: the reply was lost.
         case doneBefore
