@@ -56,6 +56,7 @@ let package = Package(
 
         // Shells.
         .target(name: "Transport", dependencies: ["EventLoop", "TLS"], swiftSettings: strict),
+        .target(name: "Web", dependencies: ["EventLoop", "TLS", "Transport"], swiftSettings: strict),
         .target(
             name: "Supervision",
             dependencies: [
@@ -66,7 +67,7 @@ let package = Package(
         .target(
             name: "FarmStore",
             dependencies: [
-                "PushModel", "RESP", "EventLoop", "Transport", "TLS", "Failpoints",
+                "PushModel", "ControlChannel", "RESP", "EventLoop", "Transport", "TLS", "Failpoints",
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.embedInCode("Scripts")], swiftSettings: strict),
@@ -94,7 +95,7 @@ let package = Package(
             name: "Coordinator",
             dependencies: [
                 "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS",
-                "FarmStore", "FarmConfiguration", "Supervision",
+                "FarmStore", "FarmConfiguration", "Supervision", "Transport", "Web",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -145,6 +146,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
         .testTarget(
+            name: "WebTests", dependencies: ["Web", "TLS", "Transport", "EventLoop", "LoopTesting"],
+            swiftSettings: strict),
+        .testTarget(
             name: "PushModelTests", dependencies: ["RandomTesting", "PushModel"], swiftSettings: strict),
         .testTarget(name: "RESPTests", dependencies: ["RandomTesting", "RESP"], swiftSettings: strict),
         .testTarget(
@@ -152,7 +156,8 @@ let package = Package(
             dependencies: ["FarmLogging", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
         .testTarget(
-            name: "pushfarmTests", dependencies: ["pushfarm", "PushModel", "FarmStore", "FarmHarness"],
+            name: "pushfarmTests",
+            dependencies: ["pushfarm", "PushModel", "FarmStore", "FarmHarness", "RESP"],
             swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["RandomTesting", "FarmConfiguration"],
@@ -274,6 +279,10 @@ let package = Package(
             name: "FarmBenchTests",
             dependencies: ["FarmBench", "BenchKit", "FarmHarness", "farm-bench", "pushfarm"],
             swiftSettings: strict),
+        // Every command of operators while pushes go through, counted at the gateway.
+        .executableTarget(
+            name: "farm-drill", dependencies: ["BenchKit", "FarmHarness", "PushModel", "RESP"],
+            path: "Tests/Drill", swiftSettings: strict),
         // What the governor makes of a gateway whose weather changes, as a picture.
         .executableTarget(
             name: "governor-picture", dependencies: ["BenchKit", "FarmHarness"],
@@ -287,6 +296,21 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BinaryBenchTests", dependencies: ["BinaryBench", "BenchKit", "RandomTesting"],
+            swiftSettings: strict),
+        // Manual pages of the program's help texts and the sample configuration.
+        .target(name: "Manual", path: "Tests/Manual", swiftSettings: strict),
+        .executableTarget(
+            name: "pushfarm-manual", dependencies: ["Manual"], path: "Tests/ManualProgram",
+            swiftSettings: strict),
+        .testTarget(
+            name: "ManualTests", dependencies: ["Manual", "FarmHarness", "pushfarm"], swiftSettings: strict),
+        // The files of deploy/.
+        .testTarget(
+            name: "DeployTests",
+            dependencies: [
+                "FarmConfiguration", "FarmHarness", "Manual", "pushfarm",
+                .product(name: "Yams", package: "Yams"),
+            ],
             swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(

@@ -48,6 +48,8 @@ package struct AppSetup: Equatable, Sendable {
     package var weight: UInt8 = 1
     /// Percent of what is sent that is bulk while high waits, too; at most 90.
     package var bulkFloor: UInt8 = 10
+    /// Delivered pushes are told apart for an audit.
+    package var isAudited = false
     package var credentials: Credentials
     /// CA certificates in PEM to trust instead of the system's; empty: the system's.
     package var authority: [UInt8]
@@ -98,6 +100,7 @@ extension AppSetup {
         writer.number(suppressionSeconds)
         writer.number(weight)
         writer.number(bulkFloor)
+        writer.number(UInt8(isAudited ? 1 : 0))
         switch credentials {
         case .providerToken: writer.number(UInt8(0))
         case .certificate(let pem):
@@ -131,6 +134,9 @@ extension AppSetup {
         weight = try reader.number()
         bulkFloor = try reader.number()
         guard bulkFloor <= 90 else { throw .unknownKind(bulkFloor) }
+        let audited: UInt8 = try reader.number()
+        guard audited <= 1 else { throw .unknownKind(audited) }
+        isAudited = audited == 1
         let kind: UInt8 = try reader.number()
         switch kind {
         case 0: credentials = .providerToken

@@ -11,6 +11,10 @@ package enum IntakeOrder: Equatable, Sendable {
     case forget(app: String)
     /// The token that proves the coordinator's lease on the app's intake; empty when it has none.
     case fence(app: String, token: [UInt8])
+    /// Log from this level on.
+    case logLevel(String)
+    /// Open the file anew that is logged to.
+    case reopenLogs
     /// Do the step that is under way, and exit.
     case finish(withinMilliseconds: UInt32)
 }
@@ -37,6 +41,10 @@ extension IntakeOrder: ControlMessage {
         case .finish(let milliseconds):
             writer.kind(5)
             writer.number(milliseconds)
+        case .logLevel(let level):
+            writer.kind(6)
+            writer.text(level)
+        case .reopenLogs: writer.kind(7)
         }
     }
 
@@ -50,6 +58,8 @@ extension IntakeOrder: ControlMessage {
         case 3: self = .forget(app: try reader.text())
         case 4: self = .fence(app: try reader.text(), token: try reader.blob())
         case 5: self = .finish(withinMilliseconds: try reader.number())
+        case 6: self = .logLevel(try reader.text())
+        case 7: self = .reopenLogs
         default: throw .unknownKind(kind)
         }
     }

@@ -77,6 +77,7 @@ extension Notice.Beat {
             sent, delivered, failed, retried, dials, residentBytes, processorTaken, processorQueued,
             slowedTo,
         ] { writer.number(count) }
+        writer.list(apps) { writer, app in app.write(to: &writer) }
     }
 
     init(from reader: inout ControlReader) throws(ControlError) {
@@ -92,5 +93,6 @@ extension Notice.Beat {
         processorTaken = try reader.number()
         processorQueued = try reader.number()
         slowedTo = try reader.number()
+        apps = try reader.list { (reader) throws(ControlError) in try App(from: &reader) }
     }
 }

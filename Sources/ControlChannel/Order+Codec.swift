@@ -43,12 +43,26 @@ extension Order: ControlMessage {
         case .resume(let app):
             writer.kind(8)
             writer.text(app)
+        case .rate(let app, let rate):
+            writer.kind(20)
+            writer.text(app)
+            writer.decimal(rate)
+        case .recall(let app, let jobs, let shards):
+            writer.kind(21)
+            writer.text(app)
+            writer.list(jobs) { $0.text($1) }
+            writer.list(shards) { $0.number($1) }
         case .lease(let end):
             writer.kind(10)
             writer.number(end)
         case .finish(let milliseconds):
             writer.kind(9)
             writer.number(milliseconds)
+        case .dump: writer.kind(13)
+        case .logLevel(let level):
+            writer.kind(14)
+            writer.text(level)
+        case .reopenLogs: writer.kind(15)
         }
     }
 
@@ -81,8 +95,17 @@ extension Order: ControlMessage {
         case 12: self = .feedback(try FeedbackOrder(from: &reader))
         case 7: self = .pause(app: try reader.text())
         case 8: self = .resume(app: try reader.text())
+        case 20: self = .rate(app: try reader.text(), rate: try reader.decimal())
+        case 21:
+            self = .recall(
+                app: try reader.text(),
+                jobs: try reader.list { (reader) throws(ControlError) in try reader.text() },
+                shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
         case 10: self = .lease(end: try reader.number())
         case 9: self = .finish(withinMilliseconds: try reader.number())
+        case 13: self = .dump
+        case 14: self = .logLevel(try reader.text())
+        case 15: self = .reopenLogs
         default: throw .unknownKind(kind)
         }
     }

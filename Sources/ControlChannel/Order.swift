@@ -22,6 +22,16 @@ package enum Order: Equatable, Sendable {
     /// Send nothing for the app, and give its batches back.
     case pause(app: String)
     case resume(app: String)
+    /// Say in the log what is going on.
+    case dump
+    /// Log from this level on.
+    case logLevel(String)
+    /// Open the file anew that is logged to.
+    case reopenLogs
+    /// What the whole farm may send of the app, in pushes a second; 0: any number. Connections stay.
+    case rate(app: String, rate: Double)
+    /// Give back what is not in the air of these jobs, and of these shards; go on with the shards when that is done.
+    case recall(app: String, jobs: [String], shards: [UInt16])
     /// Check out nothing more, wait for the answers, report, give the rest back, and exit.
     case finish(withinMilliseconds: UInt32)
 

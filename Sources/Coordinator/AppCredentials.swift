@@ -11,8 +11,12 @@ import Logging
     private let store: AppStore
     private let registry: FarmRegistry
     private let log: Logger
-    /// Of this host.
-    private let workers: Int
+    /// Of this host: what it may have of a gateway's connections is shared by so many.
+    var workers: Int {
+        didSet {
+            if workers != oldValue, let setup { tellWorkers(.app(setup)) }
+        }
+    }
     /// Of the farm.
     private let shards: Int
     /// Reaches every worker of this host.
@@ -26,6 +30,10 @@ import Logging
     private var isRenewing = false
     /// Why the app is paused, by us or by an operator; `nil` when it is not.
     private(set) var pauseReason: String?
+    /// What an operator wants the farm's rate to be; nil: as it is configured.
+    private var rate: RateWish?
+    /// What else Redis says of the app.
+    var onStanding: @Loop (ReadStanding.Standing) async -> Void = { _ in }
 
     init(
         _ configuration: AppConfiguration, store: AppStore, registry: FarmRegistry, log: Logger,
@@ -40,6 +48,11 @@ import Logging
         stamps = FileStamps(configuration.files)
     }
 
+    /// When the certificate expires, in Unix seconds; nil of a key.
+    var expiresAt: Int64? {
+        if case .certificate(let identity) = loaded { identity.certificate.notAfter } else { nil }
+    }
+
     // MARK: Start and change
 
     /// Loads the credentials, and finds out whether the app is paused and should stay so.
@@ -47,7 +60,10 @@ import Logging
         load()
         await refreshToken()
         do throws(StoreError) {
-            if let pause = try await store.performPatiently(ReadGate()) {
+            let standing = try await store.performPatiently(ReadStanding())
+            rate = standing.rate
+            await onStanding(standing)
+            if let pause = standing.pause {
                 pauseReason = pause.reason
                 let isOurs = !pause.fingerprint.isEmpty
                 if isOurs, problem == nil, pause.fingerprint != loaded?.fingerprint { await resume() }
@@ -89,7 +105,10 @@ import Logging
                 .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
         }
         do throws(StoreError) {
-            let pause = try await store.perform(ReadGate())
+            let standing = try await store.perform(ReadStanding())
+            follow(standing.rate)
+            await onStanding(standing)
+            let pause = standing.pause
             if pause == nil, pauseReason != nil { lifted() }
             if let pause, pauseReason == nil {
                 log.warning("app is paused", metadata: ["app": "\(name)", "reason": "\(pause.reason)"])
@@ -121,12 +140,35 @@ import Logging
 
     func proved(generation: UInt32) { state.proved(generation: Int(generation)) }
 
-    /// Lifts the pause, for an operator or for new credentials.
+    /// Lifts the pause, for new credentials; one that an operator wants stays.
     func resume() async {
-        do throws(StoreError) { _ = try await store.performPatiently(Resume()) } catch {
+        do throws(StoreError) {
+            guard try await store.performPatiently(Resume(isOwn: true)) != .heldByOperator else {
+                return sendAgain()
+            }
+        } catch {
             return log.error("cannot resume", metadata: ["app": "\(name)", "error": "\(error)"])
         }
         lifted()
+    }
+
+    /// The rate that holds for the whole farm, whoever wants it.
+    private func follow(_ wish: RateWish?) {
+        guard wish != rate else { return }
+        rate = wish
+        log.notice(
+            "the farm's rate is changed",
+            metadata: ["app": "\(name)", "rate": "\(wish?.text ?? "as configured")"])
+        tellWorkers(.rate(app: name, rate: budgetRate))
+    }
+
+    /// Pushes a second of the whole farm; 0: any number.
+    private var budgetRate: Double {
+        switch rate {
+        case nil: configuration.budget.maxRate ?? 0
+        case .off: 0
+        case .limit(let rate): rate
+        }
     }
 
     private var name: String { configuration.name }
@@ -248,8 +290,10 @@ import Logging
             connections: UInt8(clamping: configuration.connections(workers: workers)),
             use: AppSetup.Use(configuration.use, configuration.budget, shards: shards),
             generation: UInt32(state.generation))
+        setup.use.budgetRate = budgetRate
         setup.weight = UInt8(clamping: configuration.weight)
         setup.bulkFloor = UInt8(clamping: configuration.bulkFloor)
+        setup.isAudited = configuration.audit.isOn
         return setup
     }
 }

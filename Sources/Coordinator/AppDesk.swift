@@ -14,6 +14,8 @@ import Logging
     let shards: Int
     var retention: Retention
     let retry: RetryPolicy
+    /// What became of the app's pushes here.
+    let tally = AppTally()
 
     /// Tells the workers of this host that shards have batches.
     var ring: @Loop ([Int]) -> Void

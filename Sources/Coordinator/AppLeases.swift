@@ -26,6 +26,8 @@ import Logging
     private let store: AppStore
     private let log: Logger
     private var isInTrouble = false
+    /// Leases that were lost or have run out so far.
+    private(set) var lost = 0
 
     init(_ holdings: Holdings, store: AppStore, log: Logger) {
         (self.holdings, self.store) = (holdings, store)
@@ -90,6 +92,7 @@ import Logging
         case .renew(let call):
             let lost = holdings.renewed(call, try await store.perform(call))
             if lost > 0 { log.notice("leases lost", metadata: ["count": "\(lost)"]) }
+            self.lost += lost
         case .acquire(let call):
             let now = ContinuousClock.now
             holdings.acquired(call, try await store.perform(call), at: now)
@@ -106,6 +109,7 @@ import Logging
     func expire() {
         guard isOwner else { return }
         log.error("leases have run out")
+        lost += holdings.tokens.count
         holdings.forgetAll()
         tell()
     }
@@ -133,6 +137,18 @@ import Logging
         holdings.handOverAll(at: .now)
         tell()
     }
+
+    /// The next few shards go to the coordinator that follows.
+    func handOverSome() {
+        holdings.handOverSome(at: .now)
+        tell()
+    }
+
+    /// Takes a shard whoever has it: its owner is stuck.
+    func seize(_ shard: Int) { holdings.seize(.shard(shard)) }
+
+    /// The host takes part again.
+    func comeBack() { holdings.comeBack() }
 
     /// Nothing of these shards is in our workers' hands: those that are leaving are given back.
     /// - Returns: whether there are such.

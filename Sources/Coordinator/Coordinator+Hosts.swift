@@ -46,8 +46,13 @@ extension Coordinator {
     func beat() async {
         for slot in slots { slot.watch() }
         intake?.watch()
+        guard !isSucceeded else { return }
         do throws(RedisError) {
             let reply = try await writeLine()
+            if isSucceeding {
+                observe(reply.members)
+                return lookAfterShares()
+            }
             switch seat.see(reply) {
             case .ours: observe(reply.members)
             case .held(let left): return tellOfStranger(left)
@@ -57,8 +62,12 @@ extension Coordinator {
             log.debug("no heartbeat", metadata: ["error": "\(error)"])
             return
         }
+        lookAfterShares()
+    }
+
+    private func lookAfterShares() {
         for app in apps.values {
-            handOverOthers(app)
+            if isHandingOver { handOverSome(app) } else { handOverOthers(app) }
             app.leases.keepOverdue()
             letGo(app)
         }
@@ -112,6 +121,7 @@ extension Coordinator {
             apps[app]?.feedback.wake()
             Loop.task { await self.apps[app]?.lookAfterFeedback() }
         case .release: release()
+        case .operation: Loop.task { await self.operations.look() }
         case .other: Loop.task { for app in self.apps.values { await app.credentials.look() } }
         }
     }
@@ -119,16 +129,33 @@ extension Coordinator {
     private var hostBeat: HostBeat {
         HostBeat(
             host: configuration.host, nonce: nonce,
-            capacity: isStopping ? 0 : slots.count { $0.state != .failed },
-            apps: isStopping ? [] : configuration.apps.map(\.name), status: line.json)
+            capacity: isLeaving ? 0 : slots.prefix(capacity).count { $0.state != .failed },
+            apps: isLeaving ? [] : configuration.apps.map(\.name), status: line.json)
+    }
+
+    /// Others are to take what is here.
+    private var isLeaving: Bool { isStopping || isDrained }
+
+    /// Workers that this host can run: what counts for its share.
+    private var capacity: Int { staffing?.most ?? crew.size }
+
+    var statusLine: [UInt8] { line.json }
+
+    private var state: String {
+        if isStopping { return "stopping" }
+        if isDrained { return "drained" }
+        return isQuiet ? "quiet" : "running"
     }
 
     private var line: HostLine {
         HostLine(
-            host: configuration.host, pid: getpid(), state: isStopping ? "stopping" : "running",
-            capacity: slots.count, isAuto: staffing != nil, since: since, intake: intake,
-            slots: slots.filter { $0.index < staff || $0.pid > 0 }.map { slot in
-                (slot, apps.values.map { $0.shards { map.worker(of: $0) == slot.index }.count }.max() ?? 0)
+            host: configuration.host, pid: getpid(), state: state,
+            capacity: capacity, isAuto: staffing != nil, since: since, intake: intake,
+            slots: slots.filter { $0.index < crew.size || $0.pid > 0 }.map { slot in
+                (slot, apps.values.map { $0.shards { crew.place(of: $0) == slot.index }.count }.max() ?? 0)
+            },
+            apps: apps.values.map { ($0.name, $0.leases.tokens.count, $0.desk.tally) }.sorted {
+                ($1.2.pace.rate, $0.0) < ($0.2.pace.rate, $1.0)
             },
             quarantined: quarantine.held(at: .now).map { ($0.shard.app, $0.shard.number, $0.left) })
     }

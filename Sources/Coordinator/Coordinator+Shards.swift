@@ -57,10 +57,10 @@ extension Coordinator {
 
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
         let shards =
-            bereaved.contains(slot.index) || !app.mayServe(slot.name)
+            bereaved.contains(slot.index) || !crew.serves(slot.index) || !app.mayServe(slot.name)
             ? []
             : app.shards { shard in
-                map.worker(of: shard) == slot.index
+                crew.place(of: shard) == slot.index && !app.holds.withheld.contains(shard)
                     && !quarantine.holds(.init(app: app.name, number: shard), at: .now)
             }
         let given = hands.give(shards.map { Int($0.number) }, of: app.name, to: slot.index)
@@ -70,7 +70,7 @@ extension Coordinator {
 
     /// Whom to ask about a shard: who has it, else who is to have it.
     func worker(of shard: Int, _ app: HostedApp) -> Int {
-        hands.holder(of: shard, app: app.name) ?? map.worker(of: shard)
+        hands.holder(of: shard, app: app.name) ?? crew.place(of: shard)
     }
 
     func ring(_ app: String, _ shards: [Int]) {
@@ -86,7 +86,7 @@ extension Coordinator {
     private func tell(of shards: [Int], _ order: ([UInt16]) -> Order) {
         guard !shards.isEmpty else { return }
         for slot in slots where slot.isReady {
-            let his = shards.filter { map.worker(of: $0) == slot.index }
+            let his = shards.filter { crew.place(of: $0) == slot.index }
             if !his.isEmpty { slot.tell(order(his.compactMap { UInt16(exactly: $0) })) }
         }
     }
@@ -100,14 +100,19 @@ extension Coordinator {
     /// Gives back what is leaving and in no worker's hands.
     func letGo(_ app: HostedApp) {
         let idle = Set(slots.filter { $0.pid == 0 && !bereaved.contains($0.index) }.map(\.index))
-        guard !idle.isEmpty else { return }
-        emptied(app, app.leases.leaving.filter { idle.contains(worker(of: $0, app)) })
+        emptied(
+            app,
+            app.leases.leaving.filter {
+                idle.contains(worker(of: $0, app))
+                    || app.holds.withheld.contains($0) && hands.holder(of: $0, app: app.name) == nil
+            })
     }
 
     func emptied(_ app: HostedApp, _ shards: some Sequence<Int>) {
+        defer { changes.ring() }
         guard app.leases.emptied(shards) else { return }
         // The next ones follow at once: with one lot a beat, half of the shards would take as many seconds.
-        handOverOthers(app)
+        if isHandingOver { handOverSome(app) } else { handOverOthers(app) }
         leaseBell.ring()
     }
 
@@ -127,6 +132,7 @@ extension Coordinator: WorkerSlot.Owner {
             for order in app.credentials.orders { slot.tell(order) }
         }
         slot.tell(.lease(end: leaseRounds.clock.end))
+        if let logLevel { slot.tell(.logLevel(logLevel)) }
     }
 
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {
@@ -135,7 +141,7 @@ extension Coordinator: WorkerSlot.Owner {
             for app in apps.values { assign(app, to: slot) }
             makeRoom()
             tellSoon()
-        case .beat: break
+        case .beat(let beat): for app in beat.apps { apps[app.name]?.desk.tally.heard(app) }
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
             Loop.task {
@@ -153,11 +159,13 @@ extension Coordinator: WorkerSlot.Owner {
         case .released(let name, let shards):
             if let app = apps[name] { released(shards.map { Int($0) }, of: app, by: slot) }
         }
+        changes.ring()
     }
 
     /// What the worker had is taken back, and held against the pushes that it had in the air if they may have ended it.
     func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async {
         bereaved.insert(slot.index)
+        if cause != .orderly { crashLoops[slot.index, default: CrashLoop()].ended(at: .now) }
         var accused: [ShardQuarantine.Shard] = []
         var isKnown = true
         if cause != .orderly {
@@ -174,8 +182,9 @@ extension Coordinator: WorkerSlot.Owner {
             emptied(app, app.leases.leaving.filter { worker(of: $0, app) == slot.index })
         }
         hands.ended(slot.index)
-        if staffing != nil { reassign() }
+        reassign()
         dismiss()
+        changes.ring()
         if cause == .crash { setAside(accused) }
         for app in apps.values { await app.feedback.workerEnded(name) }
     }

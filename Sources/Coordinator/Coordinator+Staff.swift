@@ -3,38 +3,39 @@ import FarmPolicy
 import FarmStore
 import Logging
 
-/// More and fewer workers, as ``Staffing`` says.
+/// More and fewer workers, as ``Staffing`` or an operator says.
 ///
 /// Those that come are started first, and get their shards when all of them are ready; those that go let go of their shards,
 /// and end when nothing is in their hands. Meanwhile nothing else is decided.
 extension Coordinator {
-    /// Workers that there are to be.
-    var staff: Int { staffing?.workers ?? slots.count }
+    /// Workers that a host can be told to run.
+    static let mostWorkers = 256
 
     /// To be called every second.
     func lookAtStaff() {
-        guard staffing != nil, !isStopping else { return }
-        let newcomers = slots[map.workers..<max(map.workers, staff)]
-        let present = map.workers
-        if newcomers.contains(where: { $0.state == .failed }),
-            let change = staffing?.stay(at: present, now: .now)
-        {
-            return carryOut(change)
+        guard !isStopping else { return }
+        let newcomers = slots[crew.seated..<max(crew.seated, crew.size)]
+        if !newcomers.isEmpty, newcomers.contains(where: { $0.state == .failed }) {
+            let stayed = staffing?.stay(at: crew.seated, now: .now)
+            return carryOut(
+                stayed ?? Staffing.Change(from: crew.size, to: crew.seated, reason: .unstartable))
         }
         dismiss()
+        guard staffing != nil else { return }
         let isChanging =
-            staff != map.workers || slots.prefix(staff).contains { !$0.isReady && $0.state != .failed }
-            || slots.dropFirst(staff).contains { $0.pid > 0 }
+            crew.size != crew.seated
+            || slots.prefix(crew.size).contains { !$0.isReady && $0.state != .failed }
+            || slots.dropFirst(crew.size).contains { $0.pid > 0 } || crew.isDisturbed
         let reading = isChanging ? nil : self.reading
         if let change = staffing?.look(reading, at: .now) { carryOut(change) }
     }
 
     /// Newcomers get their shards.
     func makeRoom() {
-        guard staff > map.workers, slots.prefix(staff).dropFirst(map.workers).allSatisfy(\.isReady) else {
-            return
-        }
-        map = ShardMap(shards: map.shards, workers: staff)
+        guard crew.size > crew.seated,
+            slots.prefix(crew.size).dropFirst(crew.seated).allSatisfy(\.isReady)
+        else { return }
+        crew.seatAll()
         reassign()
     }
 
@@ -50,35 +51,54 @@ extension Coordinator {
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) {
         let free = hands.released(shards, of: app.name, by: slot.index)
         emptied(app, shards)
-        for heir in Set(free.map { map.worker(of: $0) }) where heir != slot.index && slots[heir].isReady {
+        for heir in Set(free.map { crew.place(of: $0) }) where heir != slot.index && slots[heir].isReady {
             assign(app, to: slots[heir])
         }
         dismiss()
     }
 
     private var reading: Staffing.Reading {
-        let workers = slots.prefix(staff)
+        let workers = slots.prefix(crew.size)
         return Staffing.Reading(
             busy: workers.reduce(0) { $0 + $1.busy },
             waiting: pressure.batches - workers.reduce(0) { $0 + Int($1.beat.batches) },
             rate: Double(workers.reduce(0) { $0 + $1.rate }))
     }
 
-    private func carryOut(_ change: Staffing.Change) {
+    /// So many workers from now on.
+    func carryOut(_ change: Staffing.Change) {
         log.notice(
             change.to > change.from ? "more workers" : "fewer workers",
             metadata: ["from": "\(change.from)", "to": "\(change.to)", "reason": "\(change.reason.rawValue)"])
         for app in apps.values { app.tellOfStaff(change) }
         if change.to > change.from {
-            for slot in slots[change.from..<change.to] { slot.startAnew() }
+            addPlaces(upTo: change.to)
+            crew.resize(to: change.to)
+            for slot in slots[change.from..<change.to] {
+                retired.remove(slot.index)
+                slot.startAnew()
+            }
         } else {
+            crew.resize(to: change.to)
             for slot in slots[change.to..<change.from] {
                 slot.retire()
                 retired.insert(slot.index)
             }
-            map = ShardMap(shards: map.shards, workers: min(change.to, map.workers))
             reassign()
             dismiss()
         }
+        changes.ring()
+    }
+
+    /// Every place is made once, and kept.
+    private func addPlaces(upTo count: Int) {
+        guard let launch else { return }
+        while slots.count < count {
+            slots.append(
+                WorkerSlot(
+                    index: slots.count, host: configuration.host, launch: launch, owner: self, log: log))
+        }
+        for app in apps.values { app.credentials.workers = max(count, options.workers) }
+        surroundings?.workers = max(count, options.workers)
     }
 }

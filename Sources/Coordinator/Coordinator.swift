@@ -4,7 +4,7 @@ package import FarmConfiguration
 import FarmPolicy
 import FarmStore
 package import Logging
-import Supervision
+package import Supervision
 
 #if canImport(Glibc)
     import Glibc
@@ -24,17 +24,33 @@ import Supervision
         package var workers: Int
         /// How many of them there are follows the load.
         package var isAuto = false
+        /// Of this machine.
+        package var processors = 1
+        /// It takes over from the coordinator that has started it.
+        package var succeeds = false
+        /// The process's own.
+        package var arguments: [String] = []
+        /// Of the process that follows in an upgrade, `NAME=value`.
+        package var variables: [String] = []
         /// The program that workers are: this one.
         package var program: String
+        /// Of the program.
+        package var version = ""
         /// Variables by which a worker logs as we do, `NAME=value`.
         package var environment: [String]
+        /// How the service manager that started it is told how it fares; nil: there is none.
+        package var service: ServiceEnvironment?
         /// Reads the configuration anew.
         package var reload: @Loop () throws -> FarmConfiguration
+        /// Changes from which level on this process logs.
+        package var setLogLevel: @Loop (Logger.Level) -> Void = { _ in }
+        /// Opens the file anew that this process logs to, if it does.
+        package var reopenLogs: @Loop () -> Void = {}
 
         package init(
             configuration: FarmConfiguration, redisURL: String, redisAuthority: [UInt8] = [], workers: Int,
             isAuto: Bool = false, program: String, environment: [String],
-            reload: @escaping @Loop () throws -> FarmConfiguration
+            service: ServiceEnvironment? = nil, reload: @escaping @Loop () throws -> FarmConfiguration
         ) {
             self.configuration = configuration
             self.redisURL = redisURL
@@ -43,6 +59,7 @@ import Supervision
             self.isAuto = isAuto
             self.program = program
             self.environment = environment
+            self.service = service
             self.reload = reload
         }
     }
@@ -54,11 +71,24 @@ import Supervision
     let redis: RedisConnection
     let registry: FarmRegistry
     let pressure: Pressure
+    lazy var service = ServiceReports(options.service, log: log) { [unowned self] in lookAtChildren() }
+    /// Why the configuration on disk was refused when it was last read.
+    var refusal: String?
+    var metrics: MetricsDesk?
+    let appWatch = AppWatch()
+    let probe: RedisProbe
+    var alerts: AlertWatch?
+    /// By worker.
+    var crashLoops: [Int: CrashLoop] = [:]
+    var leasesLost: (count: Int, at: ContinuousClock.Instant?) = (0, nil)
+    /// Hosts that are missing, as the first of those that live sees it.
+    var goneHosts: [String] = []
     let since = WallClock.seconds * 1000
     var apps: [String: HostedApp] = [:]
     var slots: [WorkerSlot] = []
     var intake: IntakeSlot?
-    var map: ShardMap
+    /// How many workers there are to be, and whose each shard is.
+    var crew: Crew
     var surroundings: HostedApp.Surroundings?
     /// Apps that were added since the start.
     var added = 0
@@ -71,7 +101,7 @@ import Supervision
     var seat = SeatWatch()
     /// A beat before its time is on its way.
     var isTelling = false
-    var membership = Membership(now: .now)
+    var membership: Membership
     /// Rings when leases are to be looked at before their time.
     let leaseBell = Bell()
     /// Why it ends, if not by a signal.
@@ -81,7 +111,9 @@ import Supervision
     /// Children were started, who are to be ended in order.
     var hasChildren = false
     /// One reading of the configuration after the other.
-    var reloading: Task<Void, Never>?
+    var isReloading = false
+    /// How long workers may finish at the end.
+    var patience = Duration.seconds(20)
     var stopping: CheckedContinuation<Void, Never>?
     /// Workers that are gone and whose batches are not yet taken back: their slot gets no shards before.
     var bereaved: Set<Int> = []
@@ -91,6 +123,37 @@ import Supervision
     var hands = ShardHands()
     /// How many workers there are to be; nil when their number is fixed.
     var staffing: Staffing?
+    /// Rings whenever something has changed that somebody may wait for: a child, a shard, a lease.
+    let changes = Lookout()
+    /// A change that an operator wants and that is under way.
+    var busyWith: String?
+    /// Everything was given away; the host stays, empty.
+    var isDrained = false
+    /// What operators want to last was followed up to this.
+    var followedScale: String?
+    /// From which children log, if an operator has said so.
+    var logLevel: String?
+    var launch: ChildLaunch?
+    var lock: HostLock?
+    /// The coordinator that is to follow this one, while it takes over.
+    var successor: Successor?
+    var isHandingOver = false
+    /// Somebody wants the upgrade under way to be taken back.
+    var isAborted = false
+    /// Another one has this host's name, leases and locks.
+    var isSucceeded = false
+    /// This one is to follow another, and has not yet the host's name.
+    var isSucceeding = false
+    /// It was to follow another, and does not.
+    var isUnseated = false
+    /// To the coordinator before, as long as it lives.
+    var succession: ControlLink<SuccessionNotice, SuccessionOrder>?
+    lazy var operations = OperationDesk(
+        registry, host: configuration.host, log: log
+    ) { [unowned self] command, operation async throws(Refusal) in try await carryOut(command, operation) }
+    lazy var door = ControlDoor(configuration.stateDirectory + "/control.sock", log: log) {
+        [unowned self] command, tell in operations.begin(command, tell: tell)
+    }
     /// Workers that are to end as soon as nothing is in their hands.
     var retired: Set<Int> = []
 
@@ -105,23 +168,28 @@ import Supervision
         redis = RedisConnection(settings)
         registry = FarmRegistry(connection: redis)
         pressure = Pressure(registry, log: log)
+        membership = Membership(shards: options.configuration.shards, now: .now)
+        probe = RedisProbe(redis)
         staffing = options.isAuto ? Staffing(most: options.workers) : nil
-        map = ShardMap(
-            shards: options.configuration.shards, workers: staffing?.workers ?? options.workers)
+        crew = Crew(shards: options.configuration.shards, size: staffing?.workers ?? options.workers)
     }
 
     /// Runs until a signal ends it; everything is handed over in order.
     /// - Parameter onReady: called when the leases are asked for and the workers are started.
     package func run(onReady: @Loop () -> Void = {}) async throws {
         watchSignals()
-        let lock = try await HostLock(
-            path: configuration.stateDirectory + "/coordinator.lock", nonce: nonce, patience: .seconds(15)
-        ) { log.notice("waiting for the workers of the coordinator before") }
+        operations.onEnd = { [changes] in changes.ring() }
+        service.begin()
+        isSucceeding = options.succeeds
+        let lock = try await hostLock()
+        self.lock = lock
         predecessor = lock.predecessor
         if lock.hasOrphans {
             log.warning("workers of the coordinator before do not end: starting beside them")
         }
+        if !isSucceeding { await door.open() }
         redis.logOutages(to: log)
+        openMetrics()
         redis.start()
         await redis.whenReady()
         try await patiently { [unowned self] in
@@ -130,7 +198,7 @@ import Supervision
             try await registry.addApps(configuration.apps.map(\.name))
         }
         makeSlots(lock)
-        try await takeSeat()
+        if isSucceeding { await beat() } else { try await takeSeat() }
         let around = makeSurroundings()
         surroundings = around
         for app in configuration.apps { await add(app, around) }
@@ -141,10 +209,11 @@ import Supervision
             renewSoon()
         }
         await pressure.beat(apps.values)
+        alerts = makeAlerts()
         listen()
         hasChildren = true
         intake?.start()
-        for slot in slots.prefix(staff) { slot.start() }
+        for slot in slots.prefix(crew.size) { slot.start() }
         let tasks = [
             Loop.task { await self.keepLeasesOn() },
             loop(every: .seconds(1)) { [unowned self] in await beat() },
@@ -153,27 +222,58 @@ import Supervision
                 for app in apps.values { await app.credentials.look() }
             },
             loop(every: .seconds(5)) { [unowned self] in await sweep() },
+            loop(every: .seconds(5)) { [unowned self] in
+                // A word that was lost is made good.
+                await operations.look()
+                await follow()
+            },
+            loop(every: AppWatch.interval) { [unowned self] in await appWatch.look(at: apps.values) },
+            loop(every: .seconds(1)) { [unowned self] in
+                probe.ask()
+                lookForAlerts()
+            },
+            loop(every: .seconds(3)) { [unowned self] in await lookForGoneHosts() },
             loop(every: .seconds(1)) { [unowned self] in
                 for app in apps.values { await app.lookAfterFeedback() }
             },
             loop(every: .seconds(600)) { [unowned self] in
-                for app in apps.values { await app.dropOldSuppressed() }
+                for app in apps.values {
+                    await app.dropOldSuppressed()
+                    await app.dropOldLetters()
+                }
             },
         ]
         log.notice(
             "coordinator ready",
-            metadata: ["host": "\(configuration.host)", "apps": "\(apps.count)", "workers": "\(staff)"])
-        onReady()
+            metadata: ["host": "\(configuration.host)", "apps": "\(apps.count)", "workers": "\(crew.size)"])
+        if isSucceeding { try await awaitSeat(lock) }
+        if !isUnseated {
+            service.ready()
+            onReady()
+        }
         await untilStopped()
         await shutDown()
+        // Whoever asked for the end hears of it.
+        _ = await changes.until(.now + .seconds(5)) { [unowned self] in operations.underWay.isEmpty }
         for task in tasks { task.cancel() }
         leaseBell.ring()
+        metrics?.close()
+        alerts?.close()
         redis.close()
         log.notice("coordinator stopped")
         if let failure { throw failure }
     }
 
     // MARK: Start
+
+    private func hostLock() async throws -> HostLock {
+        if options.succeeds {
+            return HostLock(inherited: ControlDescriptor.child + 1, own: ControlDescriptor.child + 2)
+        }
+        return try await HostLock(
+            path: configuration.stateDirectory + "/coordinator.lock", nonce: nonce, patience: .seconds(15)
+        ) { log.notice("waiting for the workers of the coordinator before") }
+    }
 
     func makeSurroundings() -> HostedApp.Surroundings {
         var retention = Retention()
@@ -215,6 +315,7 @@ import Supervision
     func makeSlots(_ lock: HostLock) {
         let launch = ChildLaunch(
             program: options.program, lock: lock.descriptor, environment: options.environment)
+        self.launch = launch
         intake = IntakeSlot(host: configuration.host, launch: launch, owner: self, log: log)
         slots = (0..<options.workers).map { index in
             WorkerSlot(index: index, host: configuration.host, launch: launch, owner: self, log: log)
@@ -230,6 +331,7 @@ import Supervision
         apps[configuration.name] = app
         app.onShardsChanged = { [unowned self, unowned app] in
             for slot in slots where slot.isReady { assign(app, to: slot) }
+            changes.ring()
         }
         await app.start()
         renewSoon()
@@ -241,6 +343,7 @@ import Supervision
         subscriber.onMessage = { [unowned self] channel, message in heard(channel, message) }
         // Rings that were sent before are lost.
         subscriber.onReady = { [unowned self] in
+            Loop.task { await self.operations.look() }
             for app in apps.keys { ring(app, Array(0..<configuration.shards)) }
         }
         subscriber.start()
@@ -254,6 +357,10 @@ import Supervision
             obey(HostCommand(text))
         } else if let app = apps.values.first(where: { $0.store.keys.bell == channel }) {
             if text.hasPrefix("s ") { return tellOfDead(app.name, Self.shards(text.dropFirst(2))) }
+            if text == "hold" {
+                Loop.task { await app.credentials.look() }
+                return
+            }
             let all = text == "*"
             ring(app.name, all ? Array(0..<configuration.shards) : Self.shards(text))
         }

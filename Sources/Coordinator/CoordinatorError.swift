@@ -2,11 +2,13 @@
 package enum CoordinatorError: Error, CustomStringConvertible {
     case evictingRedis(policy: String)
     case hostNameTaken(String)
+    case successorLost
 
     package var description: String {
         switch self {
         case .evictingRedis(let policy):
             "Redis has maxmemory-policy \(policy), which throws keys away, and pushes with them; set it to noeviction"
+        case .successorLost: "the coordinator that was to take over has ended; start again"
         case .hostNameTaken(let name):
             "another coordinator with the host name \(name) is alive; give each host of the farm its own (host: in the configuration)"
         }

@@ -170,11 +170,13 @@ extension Gatherer {
     /// Sends the settlements of entries, without waiting for the answers.
     private func settle(_ records: [ResultsRecord]) {
         let now = desk.clock.seconds
+        plan.isAudited = desk.retention.auditBytes > 0
         var calls = SettleCalls()
         var earliest: Duration?
         for record in records where !aside.contains(record.id) {
             do throws(EntryFault) {
-                let settlement = try settlement(of: record, now: now)
+                var settlement = try settlement(of: record, now: now)
+                settlement.lane = record.lane
                 for retry in settlement.retries { earliest = min(earliest ?? retry.delay, retry.delay) }
                 calls.append(settlement)
             } catch {
@@ -199,7 +201,12 @@ extension Gatherer {
         desk.store.send(Settle(settlements, retention: desk.retention)) { [weak self] result in
             switch result {
             case .failure(let error): self?.failed(settlements, error)
-            case .success(let reply): if let alarm = reply.alarm { self?.alarmed(alarm) }
+            case .success(let reply):
+                // What others have booked meanwhile is theirs to count.
+                if let desk = self?.desk, reply.booked > 0 {
+                    desk.tally.booked(settlements, at: desk.clock.milliseconds)
+                }
+                if let alarm = reply.alarm { self?.alarmed(alarm) }
             }
         }
     }
@@ -231,6 +238,6 @@ extension Gatherer {
         var event = FarmEvent(.unreadable)
         event.add("entry", bytes: id.bytes)
         event.add("reason", reason)
-        desk.store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+        desk.store.send(TellEvent(event)) { _ in }
     }
 }

@@ -38,11 +38,13 @@ class Holdings {
     private var rightful: Set<LeaseField>
     /// Redis said that something of ours has another owner: everything is acquired anew.
     private(set) var isDoubtful = false
-    /// Nothing more is taken: the host ends.
+    /// Nothing more is taken: the host ends, or gives everything away.
     private(set) var isEnding = false
     /// Won, and not yet free of what the owner before had in flight: no worker gets it.
     var unswept: Set<Int> = []
     var handOver = HandOver()
+    /// To be taken whoever has them.
+    private var seizures: Set<LeaseField> = []
     private(set) var givenBack: [LeaseField: FenceToken] = [:]
     private var vacancies = Vacancies<LeaseField>()
     private var stage = Stage.over
@@ -148,11 +150,19 @@ class Holdings {
         var missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
         if intake == nil { missing.append(.intake) }
         missing.removeAll { !mayAsk(for: $0) }
+        let forced = missing.filter { seizures.contains($0) }
+        missing.removeAll { seizures.contains($0) }
         let wanted = missing.filter { rightful.contains($0) || vacancies.isOverdue($0, at: now) }
         let others = missing.filter { !wanted.contains($0) }
         return AcquireLeases(
             nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: predecessor, fields: wanted,
-            others: others)
+            others: others, seized: forced)
+    }
+
+    /// The next round takes a field whoever has it.
+    func seize(_ field: LeaseField) {
+        seizures.insert(field)
+        isWoken = true
     }
 
     /// What is to be given back still bears our nonce in Redis: asked for, it would be ours again.
@@ -161,7 +171,8 @@ class Holdings {
     /// - Parameter now: from before the call.
     func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
         nextLook = nil
-        for (field, answer) in zip(call.fields + call.others, reply.answers) {
+        for (field, answer) in zip(call.all, reply.answers) {
+            seizures.remove(field)
             vacancies.see(field, isFree: answer == .free, at: now)
             switch answer {
             case .free: break
@@ -234,13 +245,28 @@ class Holdings {
         if !back.isEmpty || !leaving.isEmpty || isIntakeLeaving { hasChanged = true }
     }
 
-    /// The host ends: everything is withdrawn, and nothing more is taken.
+    /// The host ends, or gives everything away: all is withdrawn, and nothing more is taken.
     func handOverAll(at now: Instant) {
         isEnding = true
         _ = handOver.begin(tokens.keys.sorted(), isAll: true, at: now)
         emptied(unswept)
         giveBackIntake()
         hasChanged = true
+    }
+
+    /// The coordinator gives everything to its successor, a few shards at a time; the intake goes at once.
+    func handOverSome(at now: Instant) {
+        isEnding = true
+        _ = handOver.begin(tokens.keys.sorted().filter { !unswept.contains($0) }, at: now)
+        emptied(unswept)
+        giveBackIntake()
+        hasChanged = true
+    }
+
+    /// The host takes part again: it may take what is free.
+    func comeBack() {
+        isEnding = false
+        isWoken = true
     }
 
     private func giveBackIntake() {

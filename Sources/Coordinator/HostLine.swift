@@ -13,6 +13,8 @@ import PushModel
     var since: Int64
     var intake: IntakeSlot?
     var slots: [(slot: WorkerSlot, shards: Int)]
+    /// With how many shards this host has of each.
+    var apps: [(name: String, shards: Int, tally: AppTally)] = []
     /// Shards that wait after crashes.
     var quarantined: [(app: String, shard: Int, left: Duration)] = []
 
@@ -36,6 +38,10 @@ import PushModel
         json.beginArray()
         for (slot, shards) in slots { Self.append(slot, shards: shards, to: &json) }
         json.endArray()
+        json.key("apps")
+        json.beginArray()
+        for (name, shards, tally) in apps.prefix(Self.mostApps) { append(name, shards, tally, to: &json) }
+        json.endArray()
         json.key("quarantined")
         json.beginArray()
         for (app, shard, left) in quarantined {
@@ -51,6 +57,31 @@ import PushModel
         json.endArray()
         json.endObject()
         return json.bytes
+    }
+
+    /// The line is written every second.
+    private static let mostApps = 100
+
+    private func append(_ name: String, _ shards: Int, _ tally: AppTally, to json: inout JSONText) {
+        json.beginObject()
+        json.member("app", name)
+        let beats = slots.compactMap { slot in slot.slot.beat.apps.first { $0.name == name } }
+        let pace = tally.pace
+        Self.append(
+            [
+                ("shards", UInt64(shards)), ("rate", pace.rate), ("errors", pace.errors),
+                ("connections", beats.reduce(0) { $0 + UInt64($1.connections) }),
+                ("streams", beats.reduce(0) { $0 + UInt64($1.openStreams) }),
+                ("slowed_to", beats.reduce(0) { $0 + UInt64($1.slowedTo) }),
+                ("delivered", tally.count(.delivered)), ("failed", tally.count(.failed)),
+                ("retried", tally.retries.values.reduce(0, +)),
+            ], to: &json)
+        if let latency = pace.latency {
+            json.member("p50", Int(latency.p50.rounded(.up)))
+            json.member("p99", Int(latency.p99.rounded(.up)))
+        }
+        if let wait = pace.wait { json.member("wait", Int(wait.rounded(.up))) }
+        json.endObject()
     }
 
     private static func append(_ intake: IntakeSlot, to json: inout JSONText) {
@@ -81,7 +112,9 @@ import PushModel
                 ("connections", UInt64(beat.connections)), ("streams", UInt64(beat.openStreams)),
                 ("rate", slot.rate), ("slowed_to", beat.slowedTo), ("restarts", UInt64(slot.restarts)),
                 ("rss", beat.residentBytes),
-                ("delivered", beat.delivered), ("failed", beat.failed),
+                ("delivered", beat.delivered), ("failed", beat.failed), ("retried", beat.retried),
+                ("busy", UInt64((slot.busy * 100).rounded())),
+                ("since", slot.pid > 0 ? UInt64(slot.since) : 0),
             ], to: &json)
         json.endObject()
     }

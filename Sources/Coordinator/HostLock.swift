@@ -62,6 +62,16 @@ import FarmStore
         Self.write(nonce, to: opened)
     }
 
+    /// What the coordinator before has handed over with its place: both locks are held already, and stay so when it ends.
+    init(inherited descriptor: Int32, own: Int32) {
+        (self.descriptor, self.own) = (descriptor, own)
+        (predecessor, hasOrphans) = ("", false)
+        for each in [descriptor, own] { _ = fcntl(each, F_SETFD, FD_CLOEXEC) }
+    }
+
+    /// The leases under this nonce are the next coordinator's, if this one dies.
+    func take(_ nonce: String) { Self.write(nonce, to: descriptor) }
+
     private static func opened(_ path: String) throws(Failure) -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -18,7 +18,7 @@ extension HostedApp {
             accountSeconds: UInt64(retention.accountSeconds))
     }
 
-    var intakeFence: IntakeOrder { .fence(app: name, token: leases.intake?.bytes ?? []) }
+    var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.intake?.bytes ?? []) }
 
     /// Redis told the intake that this token is no proof any more. Of one that was given back that is no news.
     func intakeFenced(_ token: [UInt8]) {

@@ -16,13 +16,19 @@ import Logging
     private let gatherer: Gatherer
     private let promoter: Promoter
     let feedback: FeedbackDesk
+    let holds: HoldDesk
     let liveWorkers: @Loop () -> [String]
     let log: Logger
     private let tellIntake: @Loop (IntakeOrder) -> Void
     let retention: Retention
     private(set) var configuration: AppConfiguration
+    /// No jobs are taken in here.
+    var isQuiet = false {
+        didSet { if isQuiet != oldValue { tellIntake(intakeFence) } }
+    }
     /// That the budget is too small was said.
     private var isBeyondBudget = false
+    var errorShare = ErrorShare()
     /// Pushes failed as poison so far.
     var poisoned = 0
     /// The workers that each call under way knows which takes batches back from all others.
@@ -72,10 +78,14 @@ import Logging
             name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
             retention: around.retention
         ) { around.ring(name, $0) }
-        desk.retention.suppressed = configuration.suppressionLimit(shards: around.shards)
         promoter = Promoter(desk)
         gatherer = Gatherer(desk)
         feedback = FeedbackDesk(desk, orderWorker: around.orderWorker)
+        holds = HoldDesk(desk, tellWorkers: around.tellWorkers)
+        holds.isOwner = { [leases] in leases.intake != nil }
+        holds.onWithheld = { [unowned self] in onShardsChanged() }
+        credentials.onStanding = { [holds] in await holds.look($0) }
+        keepWhatIsConfigured()
         desk.paused = { [unowned self] in Loop.task { await self.credentials.look() } }
         leases.onWon = { [unowned self] shards in
             await reclaim({ .allBut(liveWorkers()) }, shards: shards)
@@ -99,9 +109,18 @@ import Logging
     func change(to configuration: AppConfiguration) async {
         if configuration.budget != self.configuration.budget { isBeyondBudget = false }
         self.configuration = configuration
-        desk.retention.suppressed = configuration.suppressionLimit(shards: desk.shards)
+        keepWhatIsConfigured()
         tellIntake(.app(intakeSetup))
         await credentials.change(to: configuration)
+    }
+
+    private func keepWhatIsConfigured() {
+        desk.retention.suppressed = configuration.suppressionLimit(shards: desk.shards)
+        desk.retention.deadPushes = configuration.dead.pushes
+        desk.retention.deadBytes = configuration.dead.megabytes << 20
+        desk.retention.deadSeconds = configuration.dead.days * 86_400
+        desk.retention.auditBytes = configuration.audit.megabytes << 20
+        desk.retention.auditSeconds = configuration.audit.hours * 3600
     }
 
     /// Stops altogether and gives the leases back.
@@ -125,13 +144,22 @@ import Logging
         }
     }
 
+    /// Drops dead letters, and what the audit remembers, that are too old or too many, if the app's intake is this host's.
+    func dropOldLetters() async {
+        while leases.intake != nil {
+            let hasMore = try? await store.perform(TrimLetters(desk.retention, now: desk.clock.seconds))
+            // The next round is soon enough.
+            guard hasMore == true else { return }
+        }
+    }
+
     func tellOfQuarantine(_ shard: Int, _ duration: Duration, _ crashes: Int) {
         var event = FarmEvent(.shardParked)
         event.add("shard", "\(shard)")
         event.add("reason", "crashes")
         event.add("crashes", "\(crashes)")
         event.add("seconds", "\(duration.components.seconds)")
-        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+        store.send(TellEvent(event)) { _ in }
     }
 
     /// A worker with these shards has a connection beyond the budget: it is too small for so many workers.
@@ -145,7 +173,7 @@ import Logging
         var event = FarmEvent(.budget)
         event.add("host", desk.host)
         event.add("reason", "max_conns is less than the workers")
-        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+        store.send(TellEvent(event)) { _ in }
     }
 
     func tellOfStaff(_ change: Staffing.Change) {
@@ -154,14 +182,14 @@ import Logging
         event.add("from", "\(change.from)")
         event.add("to", "\(change.to)")
         event.add("reason", change.reason.rawValue)
-        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+        store.send(TellEvent(event)) { _ in }
     }
 
     func tellOfLateReply(_ pushes: UInt32, _ reason: String) {
         var event = FarmEvent(.gatewayLate)
         event.add("pushes", "\(pushes)")
         event.add("reason", reason)
-        store.send(TellEvent(event, at: desk.clock.seconds)) { _ in }
+        store.send(TellEvent(event)) { _ in }
     }
 
     /// Hosts are gone: what their gatherers were given and left is settled here.

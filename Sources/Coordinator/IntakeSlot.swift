@@ -56,6 +56,11 @@ import Supervision
     /// Looks whether the process still gives signs of life; one that hangs is ended.
     func watch() { slot.watch() }
 
+    /// Asks the process to finish, or ends it; another one takes its place.
+    func renew(within grace: Duration) {
+        slot.renew(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
     /// Asks the process to finish, and ends it when it does not.
     func stop(within grace: Duration) async {
         await slot.stop(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))

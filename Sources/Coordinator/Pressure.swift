@@ -12,8 +12,12 @@ import Logging
     private var marks = PressureMarks()
     /// Pushes in batches and results, by app, as Redis last counted them.
     private var open: [String: Int] = [:]
+    /// Their sum.
+    var openPushes: Int { open.values.reduce(0, +) }
     /// Batches that are ready or in flight, of all apps that are not paused, as Redis last counted them.
     private(set) var batches = 0
+    /// What Redis's memory is used for, as it last said.
+    private(set) var memory: PressureMarks.Reading?
     private var isBlind = false
     private var lastLook: UInt64?
     private var hasFunctions = true
@@ -33,10 +37,11 @@ import Logging
 
     func beat(_ apps: some Sequence<HostedApp>) async {
         await keepFunctions()
-        guard let memory = await memory() else { return }
+        guard let memory = await askMemory() else { return }
         let now = Loop.milliseconds
         let reading = PressureMarks.Reading(
-            used: memory.countedMemory, limit: memory.memoryLimit, open: open.values.reduce(0, +))
+            used: memory.countedMemory, limit: memory.memoryLimit, open: openPushes)
+        self.memory = reading
         let decision = marks.decide(reading, now: now)
         var counted: [String: Int] = [:]
         var batches = 0
@@ -90,7 +95,7 @@ import Logging
             ])
     }
 
-    private func memory() async -> RedisInfo? {
+    private func askMemory() async -> RedisInfo? {
         do throws(RedisError) {
             let info = try await registry.memory()
             isBlind = false

@@ -24,6 +24,9 @@ import TLS
         self.log = log
     }
 
+    /// Redis's, as all times of the farm: one host's clock may be wrong.
+    private var now: Int64 { registry.connection.clock.seconds }
+
     /// A public name of the key, by which a changed one is told from the same one.
     var fingerprint: String { "\(keyID) \(teamID) \(key.fingerprint)" }
 
@@ -31,16 +34,16 @@ import TLS
     ///
     /// - Returns: whether it is another one than before.
     func refresh() async -> Bool {
-        guard age.decide(now: WallClock.seconds) == .mint else { return false }
+        guard age.decide(now: now) == .mint else { return false }
         return await mint()
     }
 
     /// The gateway found the present token expired.
     ///
-    /// - Returns: whether there is a new one now; else the clock of this host is wrong, or the key is.
+    /// - Returns: whether there is a new one now; else Redis's clock is wrong, or the key is.
     func renewExpired() async -> Bool {
         guard let issuedAt = age.issuedAt else { return await mint() }
-        switch age.expired(tokenOf: issuedAt, now: WallClock.seconds) {
+        switch age.expired(tokenOf: issuedAt, now: now) {
         case .keep: return true
         case .wrong: return false
         case .mint: return await mint(newerThan: issuedAt)
@@ -55,9 +58,9 @@ import TLS
                 "provider tokens cannot be shared", metadata: ["key": "\(keyID)", "error": "\(error)"])
         }
         if let shared, adopt(shared, newerThan: refused) { return true }
-        let now = WallClock.seconds
-        let token = ProviderToken.make(keyID: keyID, teamID: teamID, issuedAt: now) { key.sign($0) }
-        let sealed = sealing.seal(Array("\(now) ".utf8) + token, associated: Array(keyID.utf8))
+        let time = now
+        let token = ProviderToken.make(keyID: keyID, teamID: teamID, issuedAt: time) { key.sign($0) }
+        let sealed = sealing.seal(Array("\(time) ".utf8) + token, associated: Array(keyID.utf8))
         do throws(RedisError) {
             let reply = try await registry.swapProviderToken(
                 keyID: keyID, from: shared, to: sealed, lifetime: .seconds(3600))
@@ -66,7 +69,7 @@ import TLS
             log.warning(
                 "provider tokens cannot be shared", metadata: ["key": "\(keyID)", "error": "\(error)"])
         }
-        age.minted(at: now)
+        age.minted(at: time)
         current = token
         log.info("provider token minted", metadata: ["key": "\(keyID)"])
         return true
@@ -77,7 +80,7 @@ import TLS
         guard let plain = try? sealing.open(sealed, associated: Array(keyID.utf8)),
             let space = plain.firstIndex(of: UInt8(ascii: " ")),
             let issuedAt = Int64(String(decoding: plain[..<space], as: UTF8.self)), issuedAt > refused,
-            age.adopt(issuedAt: issuedAt, now: WallClock.seconds)
+            age.adopt(issuedAt: issuedAt, now: now)
         else { return false }
         current = Array(plain[(space + 1)...])
         return true

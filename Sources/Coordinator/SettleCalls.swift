@@ -6,6 +6,7 @@ struct SettleCalls {
     /// Different ones: a job's numbers are added up before its account is touched.
     private static let jobs = 256
     private static let events = 1024
+    /// And dead letters.
     private static let retries = 64
 
     private(set) var calls: [[Settlement]] = []
@@ -18,7 +19,7 @@ struct SettleCalls {
             calls.last.map { $0.count >= Self.most } ?? true
             || hasTooManyJobs(with: settlement)
             || events + settlement.events.count > Self.events
-            || retries + settlement.retries.count > Self.retries
+            || retries + settlement.retries.count + settlement.letters.count > Self.retries
         if isFull {
             calls.append([])
             (jobs, events, retries) = ([], 0, 0)
@@ -26,7 +27,7 @@ struct SettleCalls {
         calls[calls.count - 1].append(settlement)
         for job in settlement.jobs { jobs.insert(job.id) }
         events += settlement.events.count
-        retries += settlement.retries.count
+        retries += settlement.retries.count + settlement.letters.count
     }
 
     private func hasTooManyJobs(with settlement: Settlement) -> Bool {

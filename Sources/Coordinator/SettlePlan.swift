@@ -7,6 +7,8 @@ struct SettlePlan {
     private let shards: Int
     private let policy: RetryPolicy
     private var reasons = ReasonNames()
+    /// What becomes of each push is remembered.
+    var isAudited = false
 
     init(shards: Int, policy: RetryPolicy) {
         (self.shards, self.policy) = (shards, policy)
@@ -43,6 +45,15 @@ struct SettlePlan {
                 settlement.tell(failure, reason: text, in: entry, now: now) { token in
                     token.withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
                 }
+            case .letter(let letter):
+                let text = entry.text(letter.reason)
+                settlement.fail(item.count, text, as: reasons.name(text))
+                if FarmReason(rawValue: text) == nil { settlement.answers += item.count }
+                settlement.bury(letter.segment, of: entry, reason: text, status: letter.status)
+                settlement.tell(
+                    .pushFailed, entry.pushes[letter.segment.pushes].lazy.map(\.token), of: entry,
+                    letter.segment.options.receipts, reason: text, cause: entry.text(letter.segment.cause),
+                    status: letter.status)
             case .expired(let expiry):
                 settlement.expire(item.count)
                 settlement.tell(
@@ -55,6 +66,7 @@ struct SettlePlan {
             }
         }
         settlement.retries = retries.finish()
+        if isAudited { settlement.audit = AuditRecord(of: entry).bytes }
         return settlement
     }
 
@@ -64,6 +76,7 @@ struct SettlePlan {
     ) throws(EntryFault) -> Settlement {
         let batch = try EntryFault.translate { () throws(CodecError) in try Batch(decoding: body) }
         var settlement = Settlement(entry: id)
+        var letters = Letters(of: batch, reason: reason)
         var segment: UInt16?
         for position in positions.joined() {
             guard position < batch.pushes.count else { throw .position(position, of: batch.pushes.count) }
@@ -73,12 +86,15 @@ struct SettlePlan {
                 segment = push.segment
             }
             settlement.fail(1, reason.rawValue, as: reason.rawValue)
+            letters.append(push)
             guard batch.segments[Int(push.segment)].options.receipts != .none else { continue }
             settlement.events.append(
                 FarmEvent(
                     .pushFailed, job: settlement.job, token: batch.bytes[push.token], reason: reason.rawValue,
-                    cause: "worker lost"))
+                    cause: Letters.cause))
         }
+        settlement.letters = letters.finish()
+        if isAudited { settlement.audit = AuditRecord(of: settlement.letters).bytes }
         return settlement
     }
 
@@ -91,6 +107,7 @@ struct SettlePlan {
         let tokens = entry.pushes[retry.segment.pushes].lazy.map(\.token)
         func fail(_ reason: String, as name: String, cause: String) {
             settlement.fail(count, reason, as: name)
+            settlement.bury(retry.segment, of: entry, reason: reason, status: retry.status)
             settlement.tell(
                 .pushFailed, tokens, of: entry, options.receipts, reason: reason, cause: cause,
                 status: retry.status)
@@ -107,6 +124,7 @@ struct SettlePlan {
         switch decision {
         case .retry(let delay):
             settlement.wait(count, isDoubtful: retry.why == .unknownOutcome)
+            settlement.retried.append((retry.why, count))
             retries.append(retry.segment, of: entry, after: delay)
         case .exhausted: fail(.exhausted)
         case .refused: fail(cause, as: reasons.name(cause), cause: "")

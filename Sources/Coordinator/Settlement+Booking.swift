@@ -19,6 +19,22 @@ extension Settlement {
         jobs[jobs.count - 1].reasons[name, default: 0] += count
     }
 
+    /// Keeps pushes that failed though their tokens are fine.
+    mutating func bury(
+        _ segment: Batch.Segment, of entry: ResultsEntry, reason: String, status: UInt16 = 0
+    ) {
+        var builder = BatchBuilder()
+        entry.bytes[segment.encoded].withUnsafeBytes {
+            builder.append(
+                segment: $0, tokens: segment.pushes.count, jobID: Array(entry.bytes[segment.jobID]),
+                isAtMostOnce: segment.options.delivery == .atMostOnce)
+        }
+        guard let body = builder.finish() else { return }
+        letters.append(
+            Letter(
+                job: job, reason: reason, status: Int(status), pushes: segment.pushes.count, body: body))
+    }
+
     mutating func expire(_ count: Int) { jobs[jobs.count - 1].expired += count }
 
     /// - Parameter isDoubtful: it may have been delivered already.

@@ -24,6 +24,11 @@ import Supervision
     /// The part of a processor that the process took or stood in line for, between its last two beats.
     private(set) var busy = 0.0
     private var beatAt: ContinuousClock.Instant?
+    /// When the present process was started, in Unix milliseconds.
+    private(set) var since: Int64 = 0
+
+    /// The present process has told its numbers.
+    var hasBeaten: Bool { beatAt != nil }
 
     private let slot: ChildSlot<Order, Notice>
     private let host: String
@@ -61,6 +66,19 @@ import Supervision
         await slot.stop(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
     }
 
+    /// A process that was asked to finish has less time for it.
+    func hurry(_ grace: Duration) {
+        tell(.finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
+    /// Asks the process to finish, or ends it; another one takes its place.
+    func renew(within grace: Duration) {
+        slot.renew(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
+    /// Ends the process at once; nothing is held against the pushes that it had in the air.
+    func slay(hasTrace: Bool) { slot.slay(hasTrace: hasTrace) }
+
     /// No process follows the present one, until ``startAnew()``.
     func retire() { slot.retire() }
 
@@ -73,6 +91,7 @@ import Supervision
         name = "\(host)-\(index)-\(Nonce.make())"
         beat = Notice.Beat()
         beatAt = nil
+        since = WallClock.seconds * 1000
         owner.started(self)
     }
 

@@ -31,6 +31,27 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
+    /// A Unix socket without a path, which is Linux's only; its name is exactly as long as it is.
+    ///
+    /// - Returns: `nil` when the name does not fit.
+    package init?(abstract name: some StringProtocol) {
+        #if canImport(Glibc)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let bytes = [0] + Array(name.utf8)
+            guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+            let length = MemoryLayout<sa_family_t>.size + bytes.count
+            self = withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    SocketAddress(copying: $0, length: socklen_t(length))
+                }
+            }
+        #else
+            return nil
+        #endif
+    }
+
     package var family: Int32 { Int32(storage.ss_family) }
 
     /// `connect(2)`; 0 or -1 with `errno`.
@@ -40,6 +61,11 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         #else
             withSockaddr { Darwin.connect(descriptor, $0, $1) }
         #endif
+    }
+
+    /// `sendto(2)` without waiting; the bytes sent, or -1 with `errno`.
+    package func send(_ bytes: [UInt8], from descriptor: Int32) -> Int {
+        withSockaddr { sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), $0, $1) }
     }
 
     /// `bind(2)`; 0 or -1 with `errno`.

@@ -18,6 +18,23 @@ package struct AppConfiguration: Sendable, Equatable {
         package var tokens = 1_000_000
     }
 
+    /// What is kept of pushes that failed though their tokens are fine; the oldest go first.
+    package struct Dead: Sendable, Equatable {
+        package var days = 14
+        package var pushes = 1_000_000
+        /// Of 1,048,576 bytes, with payloads.
+        package var megabytes = 256
+    }
+
+    /// What is remembered of each push, for `pushfarm find`.
+    package struct Audit: Sendable, Equatable {
+        package var hours = 24
+        /// Of 1,048,576 bytes in Redis; 0: nothing is remembered.
+        package var megabytes = 0
+
+        package var isOn: Bool { megabytes > 0 }
+    }
+
     package let name: String
     /// The default `apns-topic` of the app's jobs.
     package var topic: String
@@ -41,6 +58,8 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Of the inbox; nil: a quarter of what Redis may use.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
+    package var dead = Dead()
+    package var audit = Audit()
     /// Its share of a worker's time when other apps have something to send as well, relative to theirs.
     package var weight = 1
     /// Percent of what is sent that is the bulk lane's while high waits, too.

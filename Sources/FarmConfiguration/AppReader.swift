@@ -59,6 +59,21 @@ struct AppReader {
         if let count = try reader.number(suppression.appending("tokens"), in: 1000...100_000_000) {
             result.suppression.tokens = count
         }
+        let dead = app.appending("dead")
+        if let days = try reader.number(dead.appending("days"), in: 1...366) { result.dead.days = days }
+        if let count = try reader.number(dead.appending("pushes"), in: 0...1_000_000_000) {
+            result.dead.pushes = count
+        }
+        if let count = try reader.number(dead.appending("megabytes"), in: 0...1 << 20) {
+            result.dead.megabytes = count
+        }
+        let audit = app.appending("audit")
+        if let hours = try reader.number(audit.appending("hours"), in: 1...8784) {
+            result.audit.hours = hours
+        }
+        if let count = try reader.number(audit.appending("megabytes"), in: 0...1 << 20) {
+            result.audit.megabytes = count
+        }
         result.maxInboxBytes = try reader.number(app.appending("max_inbox_bytes"), in: 1024...1 << 50)
     }
 
@@ -138,7 +153,7 @@ struct AppReader {
 
     private func file(_ path: SettingPath) throws(ConfigurationError) -> String? {
         guard let file = try reader.file(path) else { return nil }
-        if purpose == .coordinator, let reason = FileText.whyUnreadable(file) {
+        if purpose == .coordinator, let reason = reader.whyUnreadable(file) {
             throw reader.invalid(path, reason)
         }
         return file

@@ -28,6 +28,7 @@ extension FarmConfiguration {
             ("state_dir", stateDirectory == newer.stateDirectory), ("workers", workers == newer.workers),
             ("shards", shards == newer.shards), ("accounts_kept", accountsKept == newer.accountsKept),
             ("account_hours", accountLife == newer.accountLife), ("log", log == newer.log),
+            ("metrics", metrics == newer.metrics), ("alerts", alerts == newer.alerts),
         ]
         changes.needRestart = fixed.filter { !$0.1 }.map(\.0)
         return changes

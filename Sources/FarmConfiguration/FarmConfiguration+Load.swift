@@ -17,7 +17,7 @@ extension FarmConfiguration {
     ///
     /// - Parameters:
     ///   - path: YAML or JSON; nil takes `PUSHFARM_CONFIG`, then ./pushfarm.yaml if it is there, then no file.
-    ///   - environment: all of the process's environment; only `PUSHFARM_…` and `password_env` names are looked at.
+    ///   - environment: all of the process's environment; only `PUSHFARM_…`, `password_env` names and CREDENTIALS_DIRECTORY are looked at.
     package static func load(
         path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client
     ) throws(ConfigurationError) -> FarmConfiguration {
@@ -47,7 +47,9 @@ extension FarmConfiguration {
         let variables = EnvironmentLayer(knownApps: settings.names(below: Schema.apps))
         settings.lay(over: try variables.read(environment))
         settings.lay(over: try FlagLayer.read(overrides))
-        let reader = SettingReader(settings: settings, workingDirectory: workingDirectory)
+        let reader = SettingReader(
+            settings: settings, workingDirectory: workingDirectory,
+            credentialsDirectory: environment[SettingReader.credentialsVariable])
         return try FarmConfiguration(reader, file: file, environment: environment, purpose: purpose)
     }
 
@@ -78,6 +80,11 @@ extension FarmConfiguration {
         if let format = try reader.choice(SettingPath("log", "format"), as: LogFormat.self) {
             log.format = format
         }
+        log.file = try reader.file(SettingPath("log", "file"))
+        metrics = try reader.value(SettingPath("metrics", "listen")) { text, _ throws(InvalidValue) in
+            try MetricsPlace(text)
+        }
+        alerts = try AlertSettings(reader)
         for name in reader.settings.names(below: Schema.apps) {
             let path = Schema.apps.appending(name)
             let app = AppReader(
@@ -140,7 +147,7 @@ extension SettingReader {
     func secret(_ path: SettingPath, file: String) throws(ConfigurationError) -> Secret {
         let text: String
         do {
-            text = try FileText.read(file)
+            text = try contents(file)
         } catch {
             throw invalid(path, error.reason)
         }

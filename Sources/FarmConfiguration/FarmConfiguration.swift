@@ -6,6 +6,8 @@ package struct FarmConfiguration: Sendable, Equatable {
     package struct Log: Sendable, Equatable {
         package var level: Logger.Level = .info
         package var format: LogFormat = .text
+        /// Absolute path of the file that is logged to in standard error's place.
+        package var file: String?
     }
 
     /// The file it was read from, if there was one.
@@ -24,6 +26,9 @@ package struct FarmConfiguration: Sendable, Equatable {
     /// How long the account of a finished job is kept.
     package var accountLife: Duration = .seconds(72 * 3600)
     package var log = Log()
+    /// Where the coordinator shows its numbers; nil: nowhere.
+    package var metrics: MetricsPlace?
+    package var alerts = AlertSettings()
     /// In the order of their names.
     package var apps: [AppConfiguration] = []
 

@@ -14,7 +14,15 @@ enum Schema {
         ("redis", .value), ("redis_ca_file", .value), ("redis_password_file", .value),
         ("state_dir", .value), ("workers", .value), ("shards", .value), ("host", .value),
         ("accounts_kept", .value), ("account_hours", .value),
-        ("log", .group([("level", .value), ("format", .value)])),
+        ("log", .group([("level", .value), ("format", .value), ("file", .value)])),
+        ("metrics", .group([("listen", .value)])),
+        (
+            "alerts",
+            .group([
+                ("backlog_age", .value), ("error_share", .value), ("redis_memory", .value),
+                ("repeat", .value), ("command", .value), ("webhook", .value),
+            ])
+        ),
         ("apps", .named(app)),
     ])
 
@@ -23,6 +31,8 @@ enum Schema {
         ("feedback", .value), ("feedback_interval", .value), ("ca_file", .value),
         ("request_timeout", .value), ("max_job_bytes", .value), ("max_tokens", .value),
         ("suppression", .group([("days", .value), ("tokens", .value)])),
+        ("dead", .group([("pushes", .value), ("megabytes", .value), ("days", .value)])),
+        ("audit", .group([("hours", .value), ("megabytes", .value)])),
         ("max_backlog", .value), ("max_inbox", .value), ("max_inbox_bytes", .value), ("connections", .value),
         ("weight", .value), ("bulk_floor", .value),
         ("min_conns", .value), ("max_conns", .value), ("max_concurrent_streams", .value),

@@ -3,6 +3,10 @@ struct SettingReader {
     let settings: Settings
     /// What a relative path in the environment or a flag is relative to.
     let workingDirectory: String
+    /// Where systemd keeps what LoadCredential= names, for as long as the service runs.
+    var credentialsDirectory: String?
+
+    static let credentialsVariable = "CREDENTIALS_DIRECTORY"
 
     func text(_ path: SettingPath) throws(ConfigurationError) -> String? {
         guard let setting = settings[path] else { return nil }
@@ -46,10 +50,21 @@ struct SettingReader {
         return choice
     }
 
-    /// An absolute path. In a file it is relative to the file's folder.
+    /// An absolute path. In a file it is relative to the file's folder; behind `${CREDENTIALS_DIRECTORY}/`, to that folder.
     func file(_ path: SettingPath) throws(ConfigurationError) -> String? {
         guard let text = try text(path) else { return nil }
-        return FilePathText.resolve(text, in: folder(of: path))
+        let variable = "${\(Self.credentialsVariable)}/"
+        guard text.hasPrefix(variable) else { return FilePathText.resolve(text, in: folder(of: path)) }
+        // Who only talks to Redis is not the service, and does not need its files.
+        return FilePathText.resolve(
+            String(text.dropFirst(variable.count)), in: credentialsDirectory ?? variable)
+    }
+
+    /// Why a file cannot be read, in words that help.
+    func whyUnreadable(_ file: String) -> String? {
+        guard file.hasPrefix("${") else { return FileText.whyUnreadable(file) }
+        return
+            "\(file): \(Self.credentialsVariable) is not set; systemd sets it for a service with LoadCredential="
     }
 
     /// A value with its own parser.
@@ -70,6 +85,12 @@ struct SettingReader {
 
     func missing(_ path: SettingPath, _ reason: String) -> ConfigurationError {
         ConfigurationError(place: place(of: path), key: path.description, problem: .missing(reason))
+    }
+
+    /// The text of a small file.
+    func contents(_ file: String) throws(InvalidValue) -> String {
+        if let reason = whyUnreadable(file) { throw InvalidValue(reason) }
+        return try FileText.read(file)
     }
 
     private func wrongType(_ path: SettingPath, _ expected: String) -> ConfigurationError {

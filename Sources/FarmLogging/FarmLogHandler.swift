@@ -2,17 +2,22 @@ package import Logging
 
 /// Writes each event as one line with one `write`, so that lines of several processes do not mix.
 package struct FarmLogHandler: LogHandler {
-    package var logLevel: Logger.Level
+    package var logLevel: Logger.Level {
+        get { own ?? FarmLog.level }
+        set { own = newValue }
+    }
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
 
+    private var own: Logger.Level?
     private let label: String
     private let format: LogFormat
     private let colours: Bool
 
-    package init(label: String, level: Logger.Level, format: LogFormat, colours: Bool) {
+    /// - Parameter level: nil follows ``FarmLog/level``.
+    package init(label: String, level: Logger.Level?, format: LogFormat, colours: Bool) {
         self.label = label
-        self.logLevel = level
+        own = level
         self.format = format
         self.colours = colours
     }

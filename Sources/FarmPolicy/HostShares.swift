@@ -1,10 +1,10 @@
 import PushModel
 
-/// Which of the living hosts should own what of an app: rendezvous hashing, weighted by the hosts' workers.
+/// Which of the living hosts should own what of an app: as much as its part of all workers, to within one shard.
 ///
-/// For each shard, and for the intake, every worker of every host draws a ticket: a hash of all their names. The highest one
-/// wins for its host. So a host's chance is its part of all workers, every host comes to the same result without asking,
-/// and a worker more or fewer moves only what it wins or had won.
+/// For each shard every worker of every host draws a ticket: a hash of all their names. From the highest ticket down, a shard goes
+/// to the host that drew it, as long as that has not its part already. So every host comes to the same result without asking,
+/// and a worker more or fewer moves hardly more than what it wins or had won. The intake goes to the highest ticket.
 package struct HostShares: Hashable, Sendable {
     /// What is owned.
     package enum Place: Hashable, Sendable {
@@ -12,10 +12,10 @@ package struct HostShares: Hashable, Sendable {
         case shard(Int)
     }
 
-    private let app: String
-    private let entrants: [Entrant]
+    private let intake: String?
+    private let shards: [String]
 
-    private struct Entrant: Hashable, Sendable {
+    private struct Entrant {
         let name: String
         let tickets: Int
     }
@@ -23,42 +23,100 @@ package struct HostShares: Hashable, Sendable {
     /// More workers than this count as so many: it bounds the work of a draw.
     private static let mostTickets = 1024
 
-    /// - Parameter hosts: names, each once, and capacities. Hosts without any take part only when none has any.
-    package init(app: String, hosts: [(name: String, capacity: Int)]) {
-        self.app = app
+    /// - Parameters:
+    ///   - hosts: names, each once, and capacities. Hosts without any take part only when none has any.
+    ///   - shards: how many there are.
+    ///   - pins: shards and the hosts that have them whatever is drawn, if these take part.
+    package init(
+        app: String, hosts: [(name: String, capacity: Int)], shards: Int = 64, pins: [Int: String] = [:]
+    ) {
         let able = hosts.filter { $0.capacity > 0 }
-        entrants = (able.isEmpty ? hosts : able).map {
+        let entrants = (able.isEmpty ? hosts : able).map {
             Entrant(name: $0.name, tickets: min(max($0.capacity, 1), Self.mostTickets))
         }
+        guard entrants.count > 1 else {
+            intake = entrants.first?.name
+            self.shards = entrants.first.map { Array(repeating: $0.name, count: shards) } ?? []
+            return
+        }
+        intake = entrants.max { Self.rank($0, "intake", app) < Self.rank($1, "intake", app) }?.name
+        self.shards = Self.deal(app, entrants, shards, pins)
     }
 
     /// The host that should own `place`; nil without any host.
     package func owner(of place: Place) -> String? {
-        guard entrants.count > 1 else { return entrants.first?.name }
-        let drawn = entrants.map { (ticket: best(of: $0, for: place), name: $0.name) }
-        // Equal tickets are as good as impossible; the name decides, so that nobody has to agree on an order.
-        return drawn.max { $0 < $1 }?.name
+        switch place {
+        case .intake: intake
+        case .shard(let number): shards.indices.contains(number) ? shards[number] : nil
+        }
     }
 
-    private func best(of entrant: Entrant, for place: Place) -> UInt64 {
+    // MARK: Dealing
+
+    private static func deal(
+        _ app: String, _ entrants: [Entrant], _ shards: Int, _ pins: [Int: String]
+    ) -> [String] {
+        var left = parts(app, entrants, of: shards)
+        var owners: [Int?] = Array(repeating: nil, count: shards)
+        for (shard, name) in pins where shard < shards {
+            guard let index = entrants.firstIndex(where: { $0.name == name }) else { continue }
+            owners[shard] = index
+            left[index] -= 1
+        }
+        var draws: [(rank: Rank, shard: Int, index: Int)] = []
+        draws.reserveCapacity(shards * entrants.count)
+        for shard in 0..<shards where owners[shard] == nil {
+            for (index, entrant) in entrants.enumerated() {
+                draws.append((rank(entrant, "\(shard)", app), shard, index))
+            }
+        }
+        draws.sort { $1.rank < $0.rank }
+        for draw in draws where owners[draw.shard] == nil && left[draw.index] > 0 {
+            owners[draw.shard] = draw.index
+            left[draw.index] -= 1
+        }
+        return owners.map { entrants[$0 ?? 0].name }
+    }
+
+    /// How many shards each is to have: what is left over of whole ones goes to those that lack most, and then by the draw.
+    private static func parts(_ app: String, _ entrants: [Entrant], of shards: Int) -> [Int] {
+        let all = entrants.reduce(0) { $0 + $1.tickets }
+        var parts = entrants.map { shards * $0.tickets / all }
+        let lacking = entrants.indices.sorted { one, other in
+            let (first, second) = (
+                shards * entrants[one].tickets % all, shards * entrants[other].tickets % all
+            )
+            if first != second { return first > second }
+            return rank(entrants[other], "rest", app) < rank(entrants[one], "rest", app)
+        }
+        for index in lacking.prefix(shards - parts.reduce(0, +)) { parts[index] += 1 }
+        return parts
+    }
+
+    // MARK: Drawing
+
+    /// A ticket and who drew it: equal tickets are as good as impossible; the name decides, so that nobody has to agree on an order.
+    private struct Rank: Comparable {
+        let ticket: UInt64
+        let name: String
+
+        static func < (one: Rank, other: Rank) -> Bool {
+            (one.ticket, one.name) < (other.ticket, other.name)
+        }
+    }
+
+    private static func rank(_ entrant: Entrant, _ place: String, _ app: String) -> Rank {
         var hash = XXH64(seed: 0)
         // Zeros stand between the parts: names hold none, so no two triples read the same.
-        for part in [app, Self.name(of: place), entrant.name] {
+        for part in [app, place, entrant.name] {
             var part = part
             part.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
             hash.update(0)
         }
         let base = hash.digest
         var best: UInt64 = 0
-        for worker in 0..<UInt64(entrant.tickets) { best = max(best, Self.ticket(base, worker)) }
-        return best
-    }
-
-    private static func name(of place: Place) -> String {
-        switch place {
-        case .intake: "intake"
-        case .shard(let number): "\(number)"
-        }
+        for worker in 0..<UInt64(entrant.tickets) { best = max(best, ticket(base, worker)) }
+        return Rank(ticket: best, name: entrant.name)
     }
 
     /// SplitMix64's output function: steps of an odd constant, well mixed.

@@ -24,6 +24,9 @@ package struct Membership: Sendable {
 
     /// By name.
     package private(set) var hosts: [Host] = []
+    /// What operators have given to hosts.
+    package var pins = Pins()
+    private let shards: Int
     private var since: Instant
     private var missing: [String: Instant] = [:]
 
@@ -32,7 +35,7 @@ package struct Membership: Sendable {
     /// A host is gone when it has said so, or was not seen for so long: after Redis was away, or its clock has jumped, all come back.
     package static let patience = Duration.seconds(3)
 
-    package init(now: Instant) { since = now }
+    package init(shards: Int = 64, now: Instant) { (self.shards, since) = (shards, now) }
 
     /// - Returns: nil when all is as before.
     package mutating func observe(_ seen: [Host], at now: Instant) -> Change? {
@@ -64,6 +67,7 @@ package struct Membership: Sendable {
     package func shares(of app: String) -> HostShares {
         HostShares(
             app: app,
-            hosts: hosts.filter { $0.apps.contains(app) }.map { (name: $0.name, capacity: $0.capacity) })
+            hosts: hosts.filter { $0.apps.contains(app) }.map { (name: $0.name, capacity: $0.capacity) },
+            shards: shards, pins: pins.of(app))
     }
 }

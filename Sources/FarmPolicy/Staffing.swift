@@ -30,6 +30,8 @@ package struct Staffing: Sendable {
         case vain
         /// A process that was to be one does not start.
         case unstartable
+        /// An operator said so.
+        case `operator`
     }
 
     package struct Change: Equatable, Sendable {
@@ -96,9 +98,11 @@ package struct Staffing: Sendable {
         var span = Span()
     }
 
-    package init(most: Int) {
+    /// - Parameter workers: so many to begin with.
+    package init(most: Int, workers: Int = 1) {
         precondition(most > 0, "a host has at least one worker")
         self.most = most
+        self.workers = min(max(1, workers), most)
     }
 
     /// To be asked every second.

@@ -68,10 +68,18 @@ import RESP
         _ = try await beat(HostBeat(host: host, nonce: nonce), lifetime: .zero)
     }
 
+    /// Redis's milliseconds.
+    package func time() async throws(RedisError) -> Int64 {
+        let parts = try await connection.call(RESPCommand("TIME")).array?.compactMap {
+            $0.text.flatMap { Int64($0) }
+        }
+        guard let parts, parts.count == 2 else { return 0 }
+        return parts[0] * 1000 + parts[1] / 1000
+    }
+
     /// Lines of the last hour, by name.
     package func hosts() async throws(RedisError) -> [Host] {
-        let time = try await connection.call(RESPCommand("TIME")).array ?? []
-        let seconds = time.first?.text.flatMap { Int($0) } ?? 0
+        let now = Int(try await time())
         let lines = try await connection.call(RESPCommand("HGETALL", FarmKeys.hosts)).array ?? []
         return stride(from: 0, to: lines.count - 1, by: 2).compactMap { index in
             // "end nonce capacity apps JSON"
@@ -81,7 +89,7 @@ import RESP
                 let ends = Int(String(decoding: parts[0], as: UTF8.self))
             else { return nil }
             return Host(
-                name: name, status: Array(parts[4]), endsIn: .milliseconds(ends - seconds * 1000))
+                name: name, status: Array(parts[4]), endsIn: .milliseconds(ends - now))
         }.sorted { $0.name < $1.name }
     }
 
@@ -129,7 +137,7 @@ import RESP
     }
 
     /// - Parameter arguments: the keys, then the others.
-    private func run(
+    func run(
         _ script: Script, keys: Int = 1, _ arguments: [[UInt8]]
     ) async throws(RedisError) -> RESPValue {
         #if FAILPOINTS

@@ -11,9 +11,25 @@ package struct Keys: Hashable, Sendable {
     package let gate: [UInt8]
     package let jobs: [UInt8]
     package let states: [UInt8]
+    /// A hash: how many pushes are open, and have come to their end.
+    package let load: [UInt8]
+    package let delayed: [UInt8]
+    /// A list: batches that wait until somebody lets them go on.
+    package let parked: [UInt8]
+    /// Hashes: what is held back, and why; jobs, devices (raw tokens), shards, and jobs that were called back.
+    package let quarantine: [UInt8]
+    package let devices: [UInt8]
+    package let withheld: [UInt8]
+    package let cancels: [UInt8]
     package let results: [UInt8]
     package let events: [UInt8]
     package let refused: [UInt8]
+    /// A stream: what failed, and not because of its token.
+    package let dead: [UInt8]
+    /// A hash: how much of that there is, and of the audit.
+    package let letters: [UInt8]
+    /// A stream: what became of pushes, if that is wanted.
+    package let audit: [UInt8]
     /// A hash: shard to the place of the last record in its suppression list.
     package let suppression: [UInt8]
     /// A hash: what the numbers in suppression records stand for.
@@ -33,9 +49,19 @@ package struct Keys: Hashable, Sendable {
         gate = key("gate")
         jobs = key("jobs")
         states = key("states")
+        load = key("load")
+        delayed = key("delayed")
+        parked = key("parked")
+        quarantine = key("quarantine")
+        devices = key("devices")
+        withheld = key("withheld")
+        cancels = key("cancels")
         results = key("results")
         events = key("events")
         refused = key("refused")
+        dead = key("dead")
+        letters = key("letters")
+        audit = key("audit")
         suppression = key("suppression")
         scopes = key("scopes")
         feedback = key("feedback")
@@ -46,6 +72,9 @@ package struct Keys: Hashable, Sendable {
     package func suppressed(_ shard: Int) -> [UInt8] {
         prefix + Array("suppressed:\(LeaseField.name(ofShard: shard))".utf8)
     }
+
+    /// How far a replay of this name is, a hash.
+    package func replay(_ name: String) -> [UInt8] { prefix + Array("replay:\(name)".utf8) }
 
     /// The account of a job, a hash.
     package func account(_ job: String) -> [UInt8] { prefix + Array("job:\(job)".utf8) }
@@ -61,6 +90,20 @@ package enum FarmKeys {
     package static let apps = "{pushfarm}:apps"
     /// A channel: commands to the coordinators of all hosts.
     package static let commands = "{pushfarm}:commands"
+    /// A stream: what operators said, and the hosts' last answers.
+    package static let operations = "{pushfarm}:operations"
+    /// A channel: ids of operations that were answered.
+    package static let answers = "{pushfarm}:answers"
+    /// A hash: what operators want to last.
+    package static let desired = "{pushfarm}:desired"
+
+    /// A hash: `host:NAME` to "state text"; `ends`, until when it may be begun.
+    package static func operation(_ id: String) -> String { "{pushfarm}:operation:\(id)" }
+
+    /// A hash: alerts that are raised, id to "level since text".
+    package static let alerting = "{pushfarm}:alerting"
+    /// A stream: alerts that were raised and called off.
+    package static let alerts = "{pushfarm}:alerts"
 
     /// A string: the sealed provider token of a signing key.
     package static func provider(_ keyID: String) -> String { "{pushfarm}:provider:\(keyID)" }

@@ -41,8 +41,12 @@ struct ReplyReader {
 
     mutating func texts() throws(StoreError) -> [String] {
         var reader = try ReplyReader(next(), step)
+        return try reader.remainingTexts()
+    }
+
+    mutating func remainingTexts() throws(StoreError) -> [String] {
         var texts: [String] = []
-        while !reader.isAtEnd { texts.append(try reader.text()) }
+        while !isAtEnd { texts.append(try text()) }
         return texts
     }
 

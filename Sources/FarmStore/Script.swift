@@ -3,8 +3,11 @@ import RESP
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
-    case suppress, feedback, accused, gate, group, depths, audit, mend
-    case swap, beat, found
+    case hold, cancel, hasten
+    case suppress, feedback, accused, gate, group, depths, ages, audit, mend
+    case trim, replay
+    case swap, beat, found, operate, alert
+    case tell
 
     /// What is loaded into Redis: the shebang, the shared prelude, the body.
     package var text: [UInt8] { Self.texts[rawValue] }
@@ -22,23 +25,27 @@ package enum Script: Int, CaseIterable, Sendable {
     private var assembled: [UInt8] {
         guard usesPrelude else { return file }
         let end = file.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? file.endIndex
-        let shared = PackageResources.prelude_lua + (usesCensus ? PackageResources.census_lua : [])
+        let shared =
+            PackageResources.prelude_lua + (usesCensus ? PackageResources.census_lua : [])
+            + (usesLetters ? PackageResources.letters_lua : [])
         return file[..<end] + shared + file[end...]
     }
 
     /// Changes nothing: may run with no more than the right to read.
     var isReadOnly: Bool {
         switch self {
-        case .accused, .depths, .audit: true
+        case .accused, .depths, .ages, .audit: true
         default: false
         }
     }
 
     private var usesCensus: Bool { self == .audit || self == .mend }
 
+    private var usesLetters: Bool { self == .settle || self == .trim || self == .replay }
+
     private var usesPrelude: Bool {
         switch self {
-        case .swap, .beat, .found: false
+        case .swap, .beat, .found, .operate, .alert: false
         default: true
         }
     }
@@ -58,17 +65,26 @@ package enum Script: Int, CaseIterable, Sendable {
         case .reclaim: PackageResources.reclaim_lua
         case .release: PackageResources.release_lua
         case .park: PackageResources.park_lua
+        case .hold: PackageResources.hold_lua
+        case .cancel: PackageResources.cancel_lua
+        case .hasten: PackageResources.hasten_lua
         case .suppress: PackageResources.suppress_lua
         case .feedback: PackageResources.feedback_lua
         case .accused: PackageResources.accused_lua
         case .gate: PackageResources.gate_lua
         case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua
+        case .ages: PackageResources.ages_lua
         case .audit: PackageResources.audit_lua
         case .mend: PackageResources.mend_lua
+        case .trim: PackageResources.trim_lua
+        case .replay: PackageResources.replay_lua
         case .swap: PackageResources.swap_lua
         case .beat: PackageResources.beat_lua
         case .found: PackageResources.found_lua
+        case .operate: PackageResources.operate_lua
+        case .tell: PackageResources.tell_lua
+        case .alert: PackageResources.alert_lua
         }
     }
 }

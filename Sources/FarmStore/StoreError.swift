@@ -11,6 +11,12 @@ package enum StoreError: Error, Equatable, Sendable {
     case fewerTaken(Int)
     /// An account of this id is open or younger than a day; nothing was split.
     case exists(job: String)
+    /// The number of a replay is taken; this is the last one.
+    case numberTaken(Int)
+    /// A letter, or a refused job, is not there any more; nothing happened.
+    case gone(EntryID)
+    /// A replay of that name was of something else.
+    case otherReplay(of: String)
     /// A reply is not of the shape that was agreed on.
     case unexpectedReply(String)
 
@@ -32,6 +38,9 @@ package enum StoreError: Error, Equatable, Sendable {
         case "STEP": self = .outOfStep(Int(rest) ?? 0)
         case "TAKEN": self = .fewerTaken(Int(rest) ?? 0)
         case "EXISTS": self = .exists(job: rest)
+        case "NUMBER": self = .numberTaken(Int(rest) ?? 0)
+        case "GONE": self = .gone(EntryID(Array(rest.utf8)))
+        case "OTHER": self = .otherReplay(of: rest)
         default: self = .redis(RedisError(error))
         }
     }
@@ -45,6 +54,9 @@ extension StoreError: CustomStringConvertible {
         case .outOfStep(let step): "the intake is at step \(step)"
         case .fewerTaken(let count): "\(count) jobs are taken, and not those that this is about"
         case .exists(let job): "job \(job) exists"
+        case .numberTaken(let number): "there is a replay number \(number)"
+        case .gone(let id): "\(id) is gone"
+        case .otherReplay(let what): "the replay was of \(what)"
         case .unexpectedReply(let what): "unexpected reply: \(what)"
         }
     }

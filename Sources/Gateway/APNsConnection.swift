@@ -1,4 +1,5 @@
 package import EventLoop
+package import FarmPolicy
 import HTTP2
 package import PushModel
 package import Transport
@@ -66,6 +67,8 @@ package import Transport
     package func heedThrottles() { exchange.heedThrottles() }
 
     package func takeLowered() -> Bool { exchange.takeLowered() }
+
+    package func takeLatencies() -> LatencyCounts? { exchange.takeLatencies() }
 
     package func retire() {
         exchange.retire()

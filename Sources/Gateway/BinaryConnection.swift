@@ -1,4 +1,5 @@
 package import EventLoop
+package import FarmPolicy
 package import PushModel
 import Transport
 
@@ -73,6 +74,8 @@ import Transport
     package func heedThrottles() {}
 
     package func takeLowered() -> Bool { false }
+
+    package func takeLatencies() -> LatencyCounts? { nil }
 
     package func retire() {
         exchange.retire(at: .now)

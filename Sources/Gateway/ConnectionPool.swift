@@ -1,5 +1,5 @@
 package import EventLoop
-import FarmPolicy
+package import FarmPolicy
 package import PushModel
 import TLS
 import Transport
@@ -30,6 +30,7 @@ import Transport
     package var most = Int.max
     /// Of connections that are gone.
     private var bytesBefore = 0
+    private var latenciesBefore = LatencyCounts()
     private var rate = DialRate(connections: 1, life: .zero)
     private var experience: BinaryExperience?
     /// Of several connections, the one that is kept free of bulk. A message would wait behind all that a campaign has put before the
@@ -108,6 +109,16 @@ import Transport
 
     /// Bytes that were written on all connections so far.
     package var bytesWritten: Int { connections.reduce(bytesBefore) { $0 + $1.bytesWritten } }
+
+    /// How long the gateway's answers took since the last call.
+    package func takeLatencies() -> LatencyCounts {
+        var sum = latenciesBefore
+        latenciesBefore = LatencyCounts()
+        for connection in connections {
+            if let latencies = connection.takeLatencies() { sum.add(latencies) }
+        }
+        return sum
+    }
 
     /// The connection with the most room for a push of the lane; `nil` when none has any.
     package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
@@ -223,6 +234,7 @@ import Transport
     package func remove(_ connection: any GatewayConnection, reason: String) {
         connections.removeAll { $0 === connection }
         bytesBefore += connection.bytesWritten
+        if let latencies = connection.takeLatencies() { latenciesBefore.add(latencies) }
         // One that never had an answer counts like a failed dial: no gateway likes to be dialled in a loop.
         if connection.isProven {
             backOff.succeeded()

@@ -1,5 +1,6 @@
 package import APNs
 package import EventLoop
+package import FarmPolicy
 package import PushModel
 
 /// A live connection to a gateway, whatever it speaks.
@@ -37,6 +38,8 @@ package import PushModel
     func heedThrottles()
     /// Whether the gateway has lowered the number of streams since the last call.
     func takeLowered() -> Bool
+    /// How long answers took since the last call; nil where a gateway does not say what it accepts.
+    func takeLatencies() -> LatencyCounts?
     /// Takes no more pushes, awaits the answers that are due, and closes.
     func retire()
     /// Closes at once; what is open is settled as of unknown outcome.

@@ -9,6 +9,8 @@ struct OpenPushes {
         var generation: UInt32 = 0
         /// The generation of the credentials that it was sent with.
         var credentials: UInt32 = 0
+        /// Milliseconds since the connection began.
+        var sentAt: UInt32 = 0
         /// The deadline has settled the push; only the stream is still to close.
         var isAbandoned = false
     }
@@ -17,7 +19,11 @@ struct OpenPushes {
     private var free: [Int] = []
 
     /// Gives a push a slot.
-    mutating func add(_ ticket: PushTicket, credentials: UInt32) -> RequestDeadlines.Request {
+    ///
+    /// - Parameter sentAt: milliseconds since the connection began.
+    mutating func add(
+        _ ticket: PushTicket, credentials: UInt32, sentAt: UInt32 = 0
+    ) -> RequestDeadlines.Request {
         let slot: Int
         if let last = free.popLast() {
             slot = last
@@ -27,10 +33,13 @@ struct OpenPushes {
         }
         entries[slot].ticket = ticket
         entries[slot].credentials = credentials
+        entries[slot].sentAt = sentAt
         entries[slot].generation &+= 1
         entries[slot].isAbandoned = false
         return RequestDeadlines.Request(slot: slot, generation: entries[slot].generation)
     }
+
+    func sentAt(of slot: Int) -> UInt32 { entries[slot].sentAt }
 
     func credentials(of slot: Int) -> UInt32 { entries[slot].credentials }
 

@@ -25,6 +25,9 @@ class PushExchange {
     private var roomBeforeFill: Int?
     /// Some answer has proved that the gateway takes our credentials.
     private(set) var isProven = false
+    /// From a push's departure to the gateway's answer, of answers since they were last taken.
+    private var latencies = LatencyCounts()
+    private var watch: TurnWatch
 
     /// Between two looks at the deadlines.
     static let tickInterval = Duration.milliseconds(500)
@@ -38,6 +41,7 @@ class PushExchange {
         at now: Instant
     ) {
         session = ClientSession(settings: Self.settings)
+        watch = TurnWatch(start: now)
         self.generation = generation
         request = PushRequest(authority: authority, providerToken: providerToken)
         budget = StreamBudget(aloneUntilAuthenticated: providerToken != nil)
@@ -93,7 +97,7 @@ class PushExchange {
         guard room > 0 else { return false }
         request.use(head)
         request.aim(token: token, id: id)
-        let slot = open.add(ticket, credentials: generation)
+        let slot = open.add(ticket, credentials: generation, sentAt: watch.read(now))
         guard case .opened(let number) = session.submit(request.block, body: payload, tag: UInt32(slot.slot))
         else {
             open.remove(slot.slot)
@@ -127,11 +131,18 @@ class PushExchange {
 
     func takeLowered() -> Bool { budget.takeLowered() }
 
+    /// How long answers took since the last call.
+    func takeLatencies() -> LatencyCounts {
+        defer { latencies = LatencyCounts() }
+        return latencies
+    }
+
     // MARK: Bytes
 
     func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard !hasEnded else { return }
         quiet.read(at: now)
+        _ = watch.read(now)
         let before = room
         do { try session.receive(bytes) } catch {
             drain(roomBefore: before)
@@ -245,6 +256,7 @@ class PushExchange {
     private func answered(_ answer: Answer) {
         let slot = Int(answer.tag)
         budget.answered()
+        latencies.add(UInt64(watch.last &- open.sentAt(of: slot)))
         guard answer.status != 200 else {
             prove()
             return settle(slot, .delivered)

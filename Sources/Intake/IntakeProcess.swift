@@ -2,7 +2,7 @@ import ControlChannel
 package import EventLoop
 import FarmStore
 package import Logging
-import Supervision
+package import Supervision
 
 /// The intake of one host: turns the jobs of all apps into batches, in a process of its own that holds no key. What
 /// producers send is parsed here and nowhere else.
@@ -18,9 +18,9 @@ import Supervision
     private var beat: Timer?
     private var beats = 0
 
-    package init(log: Logger) {
+    package init(log: Logger, logging: ChildLogging) {
         self.log = log
-        life = ChildLife(signalGrace: .seconds(5), log: log)
+        life = ChildLife(signalGrace: .seconds(5), log: log, logging: logging)
     }
 
     /// Runs until the work is done.
@@ -43,6 +43,8 @@ import Supervision
             guard let app = apps.removeValue(forKey: name) else { return }
             Loop.task { await app.stop() }
         case .fence(let app, let token): apps[app]?.hold(token.isEmpty ? nil : FenceToken(token))
+        case .logLevel(let level): life.logging.setLevel(level)
+        case .reopenLogs: life.logging.reopen()
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
         }
     }

@@ -122,6 +122,7 @@ extension Split.Job {
     fileprivate init(_ job: ParsedJob, id: String, opens: Bool, events: [FarmEvent]) {
         self.init(
             id: id, opens: opens, submitted: job.submitted, accepted: job.accepted,
-            malformed: job.malformed.count, duplicates: job.duplicates, lane: job.lane, events: events)
+            malformed: job.malformed.count, duplicates: job.duplicates, lane: job.lane,
+            replayOf: job.replayOf, events: events)
     }
 }

@@ -2,12 +2,13 @@
 enum JobField: Int, CaseIterable {
     case id, tokens, payload, pushes, app, pushType, priority, ttl, expiresAt, collapseID, topic, lane,
         deliverAt
-    case receipts, delivery, maxAttempts, registeredAt
+    case receipts, delivery, maxAttempts, registeredAt, replayOf
 
     private static let names = [
         "id", "tokens", "payload", "pushes", "app", "push_type", "priority", "ttl", "expires_at",
         "collapse_id",
         "topic", "lane", "deliver_at", "receipts", "delivery", "max_attempts", "registered_at",
+        "replay_of",
     ]
 
     var name: String { Self.names[rawValue] }

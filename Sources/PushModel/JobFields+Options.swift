@@ -1,10 +1,19 @@
 extension JobFields {
     /// The producer's id; nil if there is none.
     func id() throws(JobError) -> String? {
+        try id(.id)
+    }
+
+    /// The job whose pushes this one repeats; nil if it is none of those.
+    func replayOf() throws(JobError) -> String? {
+        try id(.replayOf)
+    }
+
+    private func id(_ field: JobField) throws(JobError) -> String? {
         let what = "a string of 1 to 64 characters without control characters"
-        guard let id = try text(.id, mustBe: what) else { return nil }
+        guard let id = try text(field, mustBe: what) else { return nil }
         guard (1...64).contains(id.unicodeScalars.count), id.utf8.count <= 255, !Self.hasControls(id) else {
-            throw error(.id, mustBe: what)
+            throw error(field, mustBe: what)
         }
         return id
     }

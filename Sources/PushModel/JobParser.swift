@@ -41,7 +41,8 @@ package enum JobParser {
         let recipients = JobRecipients(fields, pushType: options.pushType, limits: limits)
         let payloads = try recipients.payloads(&tokens)
         return ParsedJob(
-            raw: raw, id: id, options: options, lane: lane, deliverAt: deliverAt, submitted: tokens.submitted,
+            raw: raw, id: id, replayOf: try fields.replayOf(), options: options, lane: lane,
+            deliverAt: deliverAt, submitted: tokens.submitted,
             duplicates: tokens.duplicates, malformed: tokens.malformed, payload: payloads.shared,
             payloads: payloads.own, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)
     }

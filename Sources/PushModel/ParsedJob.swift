@@ -4,6 +4,8 @@ package struct ParsedJob: Sendable {
     package let raw: [UInt8]
     /// The producer's id; nil if the farm is to make one.
     package let id: String?
+    /// The job whose pushes this one repeats.
+    package let replayOf: String?
     package let options: PushOptions
     package let lane: Lane
     /// Unix seconds, in the future; nil is now.

@@ -30,10 +30,28 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
             second.update(token)
             return PushID(high: first.digest, low: second.digest)
         }
+
+        /// The upper half of the push's id.
+        package func mark(token: UnsafeRawBufferPointer) -> UInt64 {
+            var first = first
+            first.update(token)
+            return PushID.versioned(first.digest)
+        }
+    }
+
+    private static func versioned(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000 }
+
+    /// The text form, in either case; nil if it is no UUID.
+    package init?(text: some StringProtocol) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12], let high = UInt64(parts[...2].joined(), radix: 16),
+            let low = UInt64(parts[3...].joined(), radix: 16)
+        else { return nil }
+        (self.high, self.low) = (high, low)
     }
 
     private init(high: UInt64, low: UInt64) {
-        self.high = high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000
+        self.high = Self.versioned(high)
         self.low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 

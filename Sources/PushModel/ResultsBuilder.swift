@@ -4,6 +4,10 @@
 /// without pushes leaves no trace. A push costs no allocation once the buffer has grown.
 package struct ResultsBuilder: Sendable {
     private var bytes: [UInt8] = [1]
+    /// Delivered pushes leave a mark, by which an audit knows them.
+    package var marksDelivered = false
+    /// Of the last item that is marked.
+    private var marker: PushID.Job?
     private var open: Open?
     /// Pushes so far, in all items.
     package private(set) var count = 0
@@ -13,7 +17,7 @@ package struct ResultsBuilder: Sendable {
         let kind: ResultsKind
         let start: Int
         let countOffset: Int
-        /// Of retries: where the segment's length stands.
+        /// Of items with a segment: where its length stands.
         var lengthOffset = 0
         /// Whether tokens are written, and whether each brings its payload.
         var namesTokens = true
@@ -32,7 +36,9 @@ package struct ResultsBuilder: Sendable {
     package mutating func beginDelivered(jobID: UnsafeRawBufferPointer, receipts: Receipts) {
         begin(.delivered, jobID)
         open?.namesTokens = receipts == .all
-        bytes.append(receipts == .all ? 1 : 0)
+        guard marksDelivered, receipts != .all else { return bytes.append(receipts == .all ? 1 : 0) }
+        marker = PushID.Job(id: jobID)
+        bytes.append(ResultsEntry.marked)
     }
 
     /// Starts an item of pushes that failed for good; `reason` and `cause` are cut at 255 bytes.
@@ -81,17 +87,42 @@ package struct ResultsBuilder: Sendable {
         head.write(payload: payload, to: &bytes)
     }
 
+    /// Starts an item of pushes that failed for good though their tokens are fine: a dead letter, with its history in `head`.
+    ///
+    /// - Parameter reason: cut at 255 bytes.
+    package mutating func beginLetter(
+        _ head: SegmentHead, payload: UnsafeRawBufferPointer, reason: String, status: UInt16 = 0
+    ) {
+        head.jobID.withUnsafeBytes { begin(.letter, $0) }
+        open?.hasPayloads = head.hasPayloadPerPush
+        bytes.appendBigEndian(status)
+        appendCut(reason)
+        open?.lengthOffset = bytes.count
+        bytes.appendBigEndian(UInt32(0))
+        head.write(payload: payload, to: &bytes)
+    }
+
     /// Adds a push to the open item; its token is written only where the item names tokens.
     ///
     /// - Parameter timestamp: Unix milliseconds when the gateway last found the token dead; of failures only.
     package mutating func append(token: UnsafeRawBufferPointer, timestamp: Int64 = 0) {
         let item = countPush(withPayload: false)
-        guard item.namesTokens else { return }
+        guard item.namesTokens else {
+            if marksDelivered { appendMark(of: token) }
+            return
+        }
         SegmentHead.write(token: token, to: &bytes)
         if item.kind == .failed { bytes.appendBigEndian(timestamp) }
     }
 
-    /// Adds a push with its own payload to an open item of retries.
+    /// On its own: it is rarely wanted, and then costs more than all the rest.
+    @inline(never)
+    private mutating func appendMark(of token: UnsafeRawBufferPointer) {
+        guard let marker else { return }
+        bytes.appendBigEndian(marker.mark(token: token))
+    }
+
+    /// Adds a push with its own payload to an open item of retries, or to a dead letter.
     package mutating func append(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
         _ = countPush(withPayload: true)
         SegmentHead.write(token: token, payload: payload, to: &bytes)
@@ -144,7 +175,7 @@ package struct ResultsBuilder: Sendable {
             return
         }
         bytes.putBigEndian(item.tokens, at: item.countOffset)
-        if item.kind == .retry {
+        if item.lengthOffset > 0 {
             let length = bytes.count - item.lengthOffset - 4
             bytes.putBigEndian(UInt32(length), at: item.lengthOffset)
         }

@@ -29,14 +29,28 @@ struct ResultsDecoder {
         let jobID = try reader.shortText(.jobID)
         let count = try Int(reader.uint16())
         guard count > 0 else { throw reader.error(.count) }
+        var marks = 0..<0
         let result: ResultsEntry.Result =
             switch kind {
-            case .delivered: try .delivered(tokens: reader.flag(.receipts) ? tokens(count) : 0..<0)
+            case .delivered: try .delivered(tokens: delivered(count, &marks))
             case .failed: try .failed(failure(count))
             case .expired: try .expired(expiry(count))
             case .retry: try .retry(retry(count, jobID: jobID))
+            case .letter: try .letter(letter(count, jobID: jobID))
             }
-        return ResultsEntry.Item(jobID: jobID, count: count, result: result)
+        return ResultsEntry.Item(jobID: jobID, count: count, marks: marks, result: result)
+    }
+
+    private mutating func delivered(_ count: Int, _ marks: inout Range<Int>) throws(CodecError) -> Range<Int>
+    {
+        switch try reader.uint8() {
+        case 0: return 0..<0
+        case 1: return try tokens(count)
+        case ResultsEntry.marked:
+            marks = try reader.range(8 * count)
+            return 0..<0
+        default: throw reader.error(.receipts)
+        }
     }
 
     private mutating func failure(_ count: Int) throws(CodecError) -> ResultsEntry.Failure {
@@ -64,13 +78,25 @@ struct ResultsDecoder {
         let status = try reader.uint16()
         let reason = try reader.shortRange()
         let wait = try reader.uint32()
+        return ResultsEntry.Retry(
+            why: why, status: status, reason: reason, retryAfterMilliseconds: wait,
+            segment: try segment(count, jobID: jobID))
+    }
+
+    private mutating func letter(_ count: Int, jobID: Range<Int>) throws(CodecError) -> ResultsEntry.Letter {
+        let status = try reader.uint16()
+        let reason = try reader.shortRange()
+        return ResultsEntry.Letter(
+            reason: reason, status: status, segment: try segment(count, jobID: jobID))
+    }
+
+    private mutating func segment(_ count: Int, jobID: Range<Int>) throws(CodecError) -> Batch.Segment {
         let length = try Int(reader.uint32())
         let start = reader.offset
         let segment = try Batch.Segment(
             from: &reader, tokens: count, jobID: jobID, index: 0, pushes: &done.pushes)
         guard reader.offset - start == length else { throw reader.error(.segment) }
-        return ResultsEntry.Retry(
-            why: why, status: status, reason: reason, retryAfterMilliseconds: wait, segment: segment)
+        return segment
     }
 
     private mutating func receipts() throws(CodecError) -> Receipts {

@@ -4,18 +4,19 @@
 ///
 ///     entry := version u8 | item*
 ///     item  := kind u8 | idLength u8 | job id | count u16 | then by kind
-///     'D'   := receiptsAll u8 | if it is 1: count × (tokenLength u8 | token)
+///     'D'   := receiptsAll u8 | if it is 1: count × (tokenLength u8 | token); if it is 2: count × mark u64
 ///     'F'   := reasonLength u8 | reason | causeLength u8 | cause | status u16
 ///              | dead u8 | if it is 2: scopeLength u8 | scope | unknown u8 | receipts u8 | count × (tokenLength u8 | token | timestamp i64)
 ///     'E'   := causeLength u8 | cause | receipts u8 | count × (tokenLength u8 | token)
 ///     'R'   := why u8 | status u16 | reasonLength u8 | reason | retryAfterMs u32 | segmentLength u32
 ///              | a segment of `count` pushes as in a ``Batch``
+///     'L'   := status u16 | reasonLength u8 | reason | segmentLength u32 | a segment as above
 package struct ResultsEntry: Sendable {
     package let bytes: [UInt8]
     package let items: [Item]
     /// The tokens of items that name them.
     package let tokens: [Token]
-    /// The pushes of items to be tried again.
+    /// The pushes of items that bring their segment.
     package let pushes: [Batch.Push]
 
     /// Pushes of one job that ended, or are to be tried again, in the same way.
@@ -23,6 +24,8 @@ package struct ResultsEntry: Sendable {
         /// The job's id in UTF-8.
         package let jobID: Range<Int>
         package let count: Int
+        /// Of delivered pushes that are not named: the upper halves of their ids, if an audit wants them.
+        package let marks: Range<Int>
         package let result: Result
     }
 
@@ -32,6 +35,8 @@ package struct ResultsEntry: Sendable {
         case failed(Failure)
         case expired(Expiry)
         case retry(Retry)
+        /// Failed for good though the tokens are fine.
+        case letter(Letter)
     }
 
     package struct Failure: Sendable {
@@ -70,6 +75,15 @@ package struct ResultsEntry: Sendable {
         package let segment: Batch.Segment
     }
 
+    package struct Letter: Sendable {
+        /// The gateway's word, or a ``FarmReason``; UTF-8.
+        package let reason: Range<Int>
+        /// The gateway's status; 0 if it gave none.
+        package let status: UInt16
+        /// Its cause is what the pushes met last. Its `encoded` range goes into a body as it is.
+        package let segment: Batch.Segment
+    }
+
     package struct Token: Hashable, Sendable {
         let offset: UInt32
         let length: UInt8
@@ -79,6 +93,8 @@ package struct ResultsEntry: Sendable {
         package var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
     }
 
+    /// The byte that says that marks follow.
+    static let marked: UInt8 = 2
     /// The byte that says that a scope follows.
     static let deadInScope: UInt8 = 2
 

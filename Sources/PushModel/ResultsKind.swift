@@ -4,4 +4,5 @@ enum ResultsKind: UInt8 {
     case failed = 0x46  // F
     case expired = 0x45  // E
     case retry = 0x52  // R
+    case letter = 0x4C  // L
 }

@@ -17,10 +17,25 @@ package struct ChildLaunch {
     /// What a child inherits beside the usual, `NAME=value`, such as how to log.
     package var environment: [String]
 
+    private let file: (device: UInt64, number: UInt64)?
+
     package init(program: String, lock: Int32, environment: [String]) {
         self.program = program
+        file = Self.file(program)
         self.lock = lock
         self.environment = environment
+    }
+
+    /// What a child runs: this program, also after another one was installed in its place, which may speak another language.
+    var currentProgram: String {
+        guard let file, Self.file(program).map({ $0 == file }) != true else { return program }
+        return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : program
+    }
+
+    private static func file(_ path: String) -> (device: UInt64, number: UInt64)? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
     /// What every child inherits: nothing that could hold a secret, nothing that makes systemd think it is the service.

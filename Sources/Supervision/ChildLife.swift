@@ -8,6 +8,17 @@ package import Logging
     import Darwin
 #endif
 
+/// How a child's log is changed while it runs.
+package struct ChildLogging {
+    package var setLevel: @Loop (_ level: String) -> Void
+    /// Opens the file anew, if it logs to one.
+    package var reopen: @Loop () -> Void
+
+    package init(setLevel: @escaping @Loop (_ level: String) -> Void, reopen: @escaping @Loop () -> Void) {
+        (self.setLevel, self.reopen) = (setLevel, reopen)
+    }
+}
+
 /// The life of a process that a coordinator started: it hears orders, and ends when it is told to, when the coordinator
 /// is gone, or by a signal.
 @Loop package final class ChildLife<Notice: ControlMessage, Order: ControlMessage> {
@@ -15,6 +26,10 @@ package import Logging
     /// Is called once: nothing new starts, and ``end()`` is to be called when what is under way is done. When the time
     /// for it is over, the life ends anyway.
     package var onFinish: @Loop () -> Void = {}
+    /// By a signal: say what is going on, and take nothing more.
+    package var onDump: @Loop () -> Void = {}
+    package var onQuiet: @Loop () -> Void = {}
+    package let logging: ChildLogging
     package private(set) var isFinishing = false
     /// What is under way gets so long when nobody is there who says how long.
     package let orphanGrace = Duration.seconds(5)
@@ -24,12 +39,13 @@ package import Logging
     private let signalGrace: Duration
     private var signals: [SignalWatcher] = []
     private var deadline: Timer?
+    private var latest = ContinuousClock.now
     private var status: Int32 = 0
     private var ending: CheckedContinuation<Int32, Never>?
 
     /// - Parameter signalGrace: how long what is under way may take after a signal.
-    package init(signalGrace: Duration, log: Logger) {
-        (self.signalGrace, self.log) = (signalGrace, log)
+    package init(signalGrace: Duration, log: Logger, logging: ChildLogging) {
+        (self.signalGrace, self.log, self.logging) = (signalGrace, log, logging)
         control = ControlLink(descriptor: ControlDescriptor.child, peer: "coordinator")
     }
 
@@ -42,23 +58,45 @@ package import Logging
             log.warning("the coordinator is gone")
             finish(within: orphanGrace)
         }
-        signals = [SIGTERM, SIGINT].map { number in
-            SignalWatcher(number) { [unowned self] in finish(within: signalGrace) }
-        }
+        watchSignals()
         return await withCheckedContinuation { ending = $0 }
     }
+
+    /// ABRT does what it always does: a trace, a core, the end.
+    private func watchSignals() {
+        for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in finish(within: signalGrace) } }
+        on(SIGQUIT) { [unowned self] in finish(within: Self.hurry) }
+        on(SIGUSR1) { [unowned self] in logging.reopen() }
+        on(SIGUSR2) { [unowned self] in onDump() }
+        on(SIGTSTP) { [unowned self] in onQuiet() }
+        // What a terminal sends to all of its processes is the coordinator's.
+        for number in [SIGHUP, SIGTTIN, SIGTTOU] { on(number) {} }
+    }
+
+    private func on(_ number: Int32, _ action: @escaping @Loop () -> Void) {
+        signals.append(SignalWatcher(number, action))
+    }
+
+    /// For the answers that are on their way.
+    private static var hurry: Duration { .seconds(2) }
 
     package func tell(_ notice: Notice) { control.tell(notice) }
 
     /// What was told leaves at the end of the loop's turn, or now.
     package func sendNow() { control.sendNow() }
 
-    /// Begins to end; the first call counts.
+    /// Begins to end. A later call can only shorten the time.
     package func finish(within grace: Duration, status: Int32 = 0) {
-        guard !isFinishing else { return }
+        let end = ContinuousClock.now + grace
+        if isFinishing {
+            guard end < latest else { return }
+            latest = end
+            deadline?.start(after: grace)
+            return
+        }
         isFinishing = true
-        self.status = status
-        deadline = Timer { [unowned self] in end() }
+        (self.status, latest) = (status, end)
+        deadline = Timer { [unowned self] in self.end() }
         deadline?.start(after: grace)
         onFinish()
     }

@@ -40,6 +40,10 @@ package import Logging
     private var isCondemned = false
     /// When we did, somebody had stopped it: its silence says nothing about its work.
     private var wasStopped = false
+    /// An operator has ended the present process.
+    private var isSlain = false
+    /// Ends a process that does not finish.
+    private var killer: Timer?
     /// Between processes that the system would not start.
     private var shortage: BackOff
     private lazy var shortageTimer = Timer { [unowned self] in start() }
@@ -68,7 +72,7 @@ package import Logging
     package func start() {
         guard child == nil, !isStopping, !isLast else { return }
         state = .starting
-        (isCondemned, wasStopped) = (false, false)
+        (isCondemned, wasStopped, isSlain) = (false, false, false)
         vigil = Vigil(start: .now)
         do {
             let child = try makeChild()
@@ -110,12 +114,33 @@ package import Logging
     /// The present process is the last one here, until ``startAnew()``.
     package func retire() { isLast = true }
 
-    /// Starts a process where the last one has ended.
+    /// Starts a process where the last one has ended, or as soon as it has.
     package func startAnew() {
-        guard child == nil else { return }
         (isStopping, isLast) = (false, false)
+        guard child == nil else { return }
         policy.reset()
         start()
+    }
+
+    /// Tells the process to finish; another one takes its place.
+    package func renew(within grace: Duration, telling order: Order) {
+        guard let child, child.end == nil else { return retry() }
+        tell(order)
+        let killer = Timer { [weak child] in child?.signal(SIGKILL) }
+        killer.start(after: grace + .seconds(3))
+        self.killer = killer
+    }
+
+    /// Ends the process at once, as an operator wants it: nothing is held against what it was doing.
+    /// - Parameter hasTrace: with SIGABRT first, for a trace and a core.
+    package func slay(hasTrace: Bool) {
+        guard let child, child.end == nil else { return }
+        isSlain = true
+        guard hasTrace else { return child.signal(SIGKILL) }
+        child.signal(SIGABRT)
+        let killer = Timer { [weak child] in child?.signal(SIGKILL) }
+        killer.start(after: .seconds(5))
+        self.killer = killer
     }
 
     /// Tells the process to finish, and ends it when it does not.
@@ -137,11 +162,11 @@ package import Logging
     }
 
     private func makeChild() throws(LoopError) -> ChildProcess {
-        let (ours, theirs) = try Self.socketPair()
+        let (ours, theirs) = try SocketPair.make()
         defer { close(theirs) }
         do {
             let child = try ChildProcess(
-                launch.program, arguments: ["pushfarm", role] + arguments,
+                launch.currentProgram, arguments: ["pushfarm", role] + arguments,
                 environment: ChildLaunch.inherited + launch.environment,
                 descriptors: [nil, 1, 2, theirs, launch.lock]
             ) { [weak self] child in
@@ -184,6 +209,8 @@ package import Logging
         log.log(
             level: isStopping || child.end == .exited(0) ? .info : .error, "\(role) ended",
             metadata: ["pid": "\(child.pid)", "how": "\(how)"])
+        killer?.stop()
+        killer = nil
         await hearTheRest()
         state = isStopping ? .stopped : .starting
         lastEnd = cause(of: child.end)
@@ -196,6 +223,7 @@ package import Logging
 
     private func cause(of end: ChildProcess.End?) -> EndCause {
         if isStopping { return .orderly }
+        if isSlain { return .kill }
         if isCondemned { return wasStopped ? .kill : .crash }
         return end?.cause ?? .crash
     }
@@ -232,16 +260,5 @@ package import Logging
                 self.start()
             }
         }
-    }
-
-    private static func socketPair() throws(LoopError) -> (ours: Int32, theirs: Int32) {
-        var pair: [Int32] = [-1, -1]
-        #if canImport(Glibc)
-            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        #else
-            let kind = SOCK_STREAM
-        #endif
-        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw LoopError(code: -errno) }
-        return (pair[0], pair[1])
     }
 }

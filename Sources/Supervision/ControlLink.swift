@@ -1,6 +1,6 @@
 package import ControlChannel
 package import EventLoop
-import Transport
+package import Transport
 
 /// Where the control channel is.
 package enum ControlDescriptor {
@@ -19,8 +19,12 @@ package enum ControlDescriptor {
     private var frames = ControlFrames<Heard>()
 
     /// Takes over a connected descriptor.
-    package init(descriptor: Int32, peer: String) {
-        stream = ByteStream.adopt(descriptor: descriptor, peer: peer)
+    package convenience init(descriptor: Int32, peer: String) {
+        self.init(ByteStream.adopt(descriptor: descriptor, peer: peer))
+    }
+
+    package init(_ stream: ByteStream) {
+        self.stream = stream
         stream.onBytes = { [unowned self] bytes in read(bytes) }
         stream.onEnd = { [unowned self] _ in onEnd(nil) }
     }

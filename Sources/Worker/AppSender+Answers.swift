@@ -63,7 +63,7 @@ extension AppSender {
                 .failed(reason: reason, status: refusal.status, isDead: isDead, scope: scope),
                 timestamp: timestamp)
         case .requestWrong(let reason):
-            settle(batch, position, .failed(reason: reason, status: refusal.status, isDead: false))
+            settle(batch, position, .refused(reason: reason, status: refusal.status))
         case .configurationWrong(let reason): misconfigured(batch, position, refusal, reason)
         case .credentialsWrong(let reason): doubt(batch, position, .credentialsWrong, refusal, reason)
         case .credentialsStale(let reason): doubt(batch, position, .credentialsStale, refusal, reason)
@@ -86,7 +86,7 @@ extension AppSender {
         if options.topic == nil, streak.wrong() {
             return doubt(batch, position, .configurationWrong, refusal, reason)
         }
-        settle(batch, position, .failed(reason: reason, status: refusal.status, isDead: false))
+        settle(batch, position, .refused(reason: reason, status: refusal.status))
     }
 
     /// An answer that concerns the whole app: nothing more is sent until the coordinator has decided.
@@ -102,7 +102,7 @@ extension AppSender {
 
     func settle(_ batch: HeldBatch, _ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
         switch fact {
-        case .failed, .suppressed, .lostTrack, .expired: counts.failed += 1
+        case .failed, .refused, .suppressed, .lostTrack, .expired: counts.failed += 1
         case .retry: counts.retried += 1
         }
         window.settle(batch, position, fact, timestamp: timestamp)

@@ -33,8 +33,7 @@ extension AppSender {
             case .repeated(let report):
                 store.send(report) { [weak self] result in self?.tell { $0.repeated(report, result) } }
             case .hasReported: hasReported = true
-            case .released(let shards):
-                context.tell(.released(app: name, shards: shards.map { UInt16($0) }))
+            case .released(let shards): released(shards)
             case .fenced: context.onFenced(name)
             }
         }
@@ -51,6 +50,7 @@ extension AppSender {
     func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
         if case .failure(let error) = result { note(error, "checkout failed") }
         tell { $0.checkedOut(request, result) }
+        recallLate()
         guard case .success(let reply) = result else { return }
         learnGate(isPaused: reply.pauseReason != nil)
         #if FAILPOINTS

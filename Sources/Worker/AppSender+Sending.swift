@@ -98,7 +98,8 @@ extension AppSender {
         at now: ContinuousClock.Instant
     ) -> Int {
         var sent = 0
-        let seconds = context.redis.clock.seconds
+        let milliseconds = context.redis.clock.milliseconds
+        let seconds = milliseconds / 1000
         let shelf = deadTokens.shelf(of: batch.shard)
         batch.batch.bytes.withUnsafeBytes { bytes in
             while sent < most, let position = batch.next() {
@@ -134,6 +135,9 @@ extension AppSender {
             }
         }
         counts.sent += UInt64(sent)
+        if let since = batch.waitsSince, sent > 0 {
+            waits[Int(batch.lane.rawValue)].add(UInt64(max(0, milliseconds - since)), times: UInt64(sent))
+        }
         return sent
     }
 }

@@ -24,12 +24,56 @@ extension AppSender {
         governor.follow(budget.farm.share(of: known, among: budget.shards))
     }
 
-    /// Nothing of a shard is checked out before its dead tokens are known.
+    /// What the whole farm may send from now on, in pushes a second; nil: any number.
+    func follow(budgetRate: Double?) {
+        budget.farm.rate = budgetRate
+        takeShare()
+        schedule()
+    }
+
+    /// Nothing of a shard is checked out before its dead tokens are known, nor while it is emptied.
     private func serveKnown() {
         window.now = .now
         window.assign(
-            shards.filter { deadTokens.isLoaded($0.key) || window.shards.tokens[$0.key] != nil })
+            shards.filter {
+                !recalled.contains($0.key)
+                    && (deadTokens.isLoaded($0.key) || window.shards.tokens[$0.key] != nil)
+            })
         schedule()
+    }
+
+    // MARK: Recall
+
+    /// What is not in the air of these jobs goes back. The whole shard does, so that nothing overtakes, and is served
+    /// again when nothing of it is in hand.
+    func recall(jobs: [String], shards: [Int]) {
+        let ids = Set(jobs)
+        // What a checkout under way brings may have been given before the order was.
+        if window.isCheckingOut { recalledLate.formUnion(ids) }
+        empty(window.shards(of: ids).union(shards))
+    }
+
+    /// A checkout brought what it was given before a recall.
+    func recallLate() {
+        guard !recalledLate.isEmpty else { return }
+        let ids = recalledLate
+        recalledLate = []
+        empty(window.shards(of: ids))
+    }
+
+    private func empty(_ shards: Set<Int>) {
+        let mine = shards.filter { window.shards.tokens[$0] != nil }
+        guard !mine.isEmpty else { return }
+        recalled.formUnion(mine)
+        serveKnown()
+    }
+
+    /// Nothing of these shards is in hand any more. Those that were recalled are served again.
+    func released(_ empty: [Int]) {
+        let back = empty.filter { recalled.remove($0) != nil && shards[$0] != nil }
+        if !back.isEmpty { serveKnown() }
+        let gone = empty.filter { shards[$0] == nil }
+        if !gone.isEmpty { context.tell(.released(app: name, shards: gone.map { UInt16($0) })) }
     }
 
     func deadTokensAreKnown() {

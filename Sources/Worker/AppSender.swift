@@ -30,6 +30,10 @@ import PushModel
     let deadTokens: DeadTokens
     /// All shards that the coordinator gave us; the window has those of them whose dead tokens are known.
     var shards: [Int: FenceToken] = [:]
+    /// Shards that are emptied and then served again.
+    var recalled: Set<Int> = []
+    /// Jobs whose batches a checkout under way may bring, though they were recalled.
+    var recalledLate: Set<String> = []
     /// What the whole farm may use, and into how many shards it is divided.
     var budget = (farm: FarmBudget(), shards: 1)
     /// The app goes on as soon as its dead tokens are known.
@@ -58,6 +62,9 @@ import PushModel
     var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
     var counts = Notice.Beat()
+    /// From the split of first attempts to their departure, by lane, since the last beat.
+    var waits = [LatencyCounts(), LatencyCounts()]
+    var told: (sent: UInt64, dials: Int) = (0, 0)
 
     enum Hold {
         /// The coordinator was told of a doubt, and has not answered.

@@ -2,8 +2,10 @@ import PushModel
 
 /// What became of a push, as far as it is not simply "delivered".
 enum Fact: Hashable {
-    /// For good. `isDead`: the gateway declared the token dead; `scope`: where it is to be left out from now on.
+    /// For good, because of the token. `isDead`: the gateway declared it dead; `scope`: where it is to be left out from now on.
     case failed(reason: String, status: UInt16, isDead: Bool, scope: String? = nil)
+    /// For good, though the token is fine.
+    case refused(reason: String, status: UInt16)
     /// Not sent: the token is known to be dead, for this reason.
     case suppressed(cause: String)
     /// Nobody knows whether the gateway accepted it, and the job wants it at most once.
@@ -15,8 +17,16 @@ enum Fact: Hashable {
     /// Whether it is true whoever says it, and whatever happened to the batch meanwhile.
     var isFinal: Bool {
         switch self {
-        case .failed, .lostTrack: true
+        case .failed, .refused, .lostTrack: true
         case .suppressed, .expired, .retry: false
+        }
+    }
+
+    /// Whether it is reported with all that is needed to send the push again.
+    var bringsSegment: Bool {
+        switch self {
+        case .refused, .lostTrack, .retry: true
+        case .failed, .suppressed, .expired: false
         }
     }
 }

@@ -109,8 +109,13 @@ extension HeldBatch {
     ) {
         batch.bytes.withUnsafeBytes { bytes in
             let jobID = UnsafeRawBufferPointer(rebasing: bytes[segment.jobID])
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[segment.payload])
             let receipts = segment.options.receipts
             let cause = batch.text(segment.cause)
+            func head(attempt: UInt8, cause: String) -> SegmentHead {
+                SegmentHead(
+                    repeating: segment, jobID: batch.jobID(of: index), attempt: attempt, cause: cause)
+            }
             switch fact {
             case .failed(let reason, let status, let isDead, let scope):
                 builder.beginFailed(
@@ -119,24 +124,25 @@ extension HeldBatch {
             case .suppressed(let why):
                 builder.beginFailed(
                     jobID: jobID, reason: FarmReason.suppressed.rawValue, cause: why, receipts: receipts)
+            case .refused(let reason, let status):
+                builder.beginLetter(
+                    head(attempt: segment.attempt &+ 1, cause: cause), payload: payload, reason: reason,
+                    status: status)
             case .lostTrack(let why):
-                builder.beginFailed(
-                    jobID: jobID, reason: FarmReason.unknown.rawValue, cause: why, isUnknown: true,
-                    receipts: receipts)
+                builder.beginLetter(
+                    head(attempt: segment.attempt &+ 1, cause: why), payload: payload,
+                    reason: FarmReason.unknown.rawValue)
             case .expired: builder.beginExpired(jobID: jobID, cause: cause, receipts: receipts)
             case .retry(let why, let status, let reason, let retryAfter):
-                let head = SegmentHead(
-                    repeating: segment, jobID: batch.jobID(of: index),
-                    attempt: why.isAttempt ? segment.attempt &+ 1 : segment.attempt,
-                    cause: reason)
                 builder.beginRetry(
-                    head, payload: UnsafeRawBufferPointer(rebasing: bytes[segment.payload]), why: why,
-                    status: status, reason: reason, retryAfterMilliseconds: retryAfter)
+                    head(attempt: why.isAttempt ? segment.attempt &+ 1 : segment.attempt, cause: reason),
+                    payload: payload, why: why, status: status, reason: reason,
+                    retryAfterMilliseconds: retryAfter)
             }
             for position in members {
                 let push = batch.pushes[position]
                 let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
-                if case .retry = fact, segment.hasPayloadPerPush {
+                if fact.bringsSegment, segment.hasPayloadPerPush {
                     builder.append(
                         token: token, payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]))
                 } else {

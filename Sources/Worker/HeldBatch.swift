@@ -23,6 +23,8 @@ class HeldBatch {
     let id: BatchID
     let shard: Int
     let lane: Lane
+    /// When its jobs were split, in Redis's milliseconds; nil of a batch that was tried before.
+    let waitsSince: Int64?
     let batch: Batch
     private(set) var delivery: Int
     private(set) var standing = Standing.ours
@@ -84,6 +86,7 @@ class HeldBatch {
         self.id = id
         self.shard = shard
         self.lane = lane
+        waitsSince = delivery > 1 ? nil : id.waitsSince
         self.delivery = delivery
         self.granted = granted
         self.caution = caution

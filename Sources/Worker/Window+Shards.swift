@@ -110,6 +110,18 @@ extension Window {
         }
     }
 
+    /// Where batches with pushes of these jobs are in hand.
+    func shards(of jobs: Set<String>) -> Set<Int> {
+        var found: Set<Int> = []
+        for batch in held.values where !found.contains(batch.shard) {
+            let content = batch.batch
+            if content.segments.indices.contains(where: { jobs.contains(content.jobID(of: $0)) }) {
+                found.insert(batch.shard)
+            }
+        }
+        return found
+    }
+
     /// Tells of withdrawn shards of which nothing is left.
     func release() {
         guard !shards.leaving.isEmpty else { return }

@@ -5,7 +5,7 @@ import FarmStore
 import Gateway
 package import Logging
 import PushModel
-import Supervision
+package import Supervision
 import TLS
 
 #if canImport(Glibc)
@@ -32,10 +32,11 @@ import TLS
     /// Runs while it is finishing: when nothing is in hand any more, it ends.
     private var idleWatch: Timer?
     private var polls = 0
+    private var isQuiet = false
 
-    package init(log: Logger) {
+    package init(log: Logger, logging: ChildLogging) {
         self.log = log
-        life = ChildLife(signalGrace: .seconds(20), log: log)
+        life = ChildLife(signalGrace: .seconds(20), log: log, logging: logging)
     }
 
     /// Runs until the work is done.
@@ -43,6 +44,8 @@ import TLS
     package func run() async -> Int32 {
         life.onOrder = { [unowned self] order in obey(order) }
         life.onFinish = { [unowned self] in finish() }
+        life.onDump = { [unowned self] in dump() }
+        life.onQuiet = { [unowned self] in beQuiet() }
         let status = await life.run()
         beat?.stop()
         idleWatch?.stop()
@@ -80,7 +83,15 @@ import TLS
             context?.leaseClock = LeaseClock(end: end)
             for app in apps.values { app.schedule() }
         case .pause(let app): apps[app]?.pause()
-        case .resume(let app): apps[app]?.resume()
+        case .resume(let app): if !isQuiet { apps[app]?.resume() }
+        case .dump: dump()
+        case .logLevel(let level): life.logging.setLevel(level)
+        case .reopenLogs: life.logging.reopen()
+        case .rate(let app, let rate):
+            setups[app]?.use.budgetRate = rate
+            apps[app]?.follow(budgetRate: rate > 0 ? rate : nil)
+        case .recall(let app, let jobs, let shards):
+            apps[app]?.recall(jobs: jobs, shards: shards.map { Int($0) })
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
         }
     }
@@ -145,6 +156,7 @@ import TLS
             let plan = try GatewayPlan(
                 setup, token: setup.credentials == .providerToken ? token?.token : nil,
                 generation: token?.generation ?? setup.generation, worker: context.index)
+            app.window.builder.marksDelivered = setup.isAudited
             app.deadTokens.life = Int64(setup.suppressionSeconds)
             app.share(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
             app.follow(
@@ -209,11 +221,35 @@ import TLS
             sum.retried += app.counts.retried
             sum.dials += UInt64(app.pool.dials)
             if let rate = app.governor.rate { sum.slowedTo += UInt64(max(1, rate)) }
+            if let numbers = app.takeNumbers() { sum.apps.append(numbers) }
         }
         sum.residentBytes = Memory.residentBytes
         let time = ProcessorTime.now
         (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)
         tell(.beat(sum))
+    }
+
+    /// By a signal, one way: nothing more is checked out, whatever shards are given.
+    private func beQuiet() {
+        log.notice("quiet: nothing more is taken")
+        for app in apps.values { app.pause() }
+        isQuiet = true
+    }
+
+    /// What is going on, in the log.
+    private func dump() {
+        log.notice(
+            "dump",
+            metadata: [
+                "name": "\(context?.name ?? "")", "apps": "\(apps.count)", "finishing": "\(life.isFinishing)",
+                "memory": "\(Memory.residentBytes)", "polls": "\(polls)",
+            ])
+        for (name, app) in apps.sorted(by: { $0.key < $1.key }) {
+            log.notice("dump", metadata: ["app": "\(name)", "state": "\(app.summary)"])
+            for connection in app.connectionSummaries {
+                log.notice("dump", metadata: ["app": "\(name)", "connection": "\(connection)"])
+            }
+        }
     }
 
     /// Our coordinator is not the owner that it takes itself for: it is to begin anew, and so are we.

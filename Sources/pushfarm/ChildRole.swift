@@ -1,4 +1,5 @@
 import EventLoop
+import FarmConfiguration
 import FarmLogging
 import Intake
 import Logging
@@ -21,9 +22,22 @@ enum ChildRole: String {
     private static let levelVariable = "PUSHFARM_LOG_LEVEL"
     private static let formatVariable = "PUSHFARM_LOG_FORMAT"
 
+    private static let fileVariable = "PUSHFARM_LOG_FILE"
+
     /// The variables by which a child logs in the same way.
-    static func environment(level: Logger.Level, format: LogFormat) -> [String] {
-        ["\(levelVariable)=\(level.rawValue)", "\(formatVariable)=\(format.rawValue)"]
+    static func environment(_ log: FarmConfiguration.Log) -> [String] {
+        [
+            "\(levelVariable)=\(log.level.rawValue)", "\(formatVariable)=\(log.format.rawValue)",
+            "\(fileVariable)=\(log.file ?? "")",
+        ]
+    }
+
+    /// A child writes where its coordinator does, until the file was moved away.
+    private static var logging: ChildLogging {
+        let file = getenv(fileVariable).map { String(cString: $0) } ?? ""
+        return ChildLogging(
+            setLevel: { text in Logger.Level(rawValue: text).map { FarmLog.level = $0 } },
+            reopen: { if !file.isEmpty { try? LogFile.take(file) } })
     }
 
     /// - Parameter arguments: those behind the role.
@@ -39,8 +53,8 @@ enum ChildRole: String {
                     throw CommandFailure.usage("\(rawValue) processes are started by a coordinator")
                 }
                 return switch self {
-                case .intake: await IntakeProcess(log: log).run()
-                case .worker: await Worker(log: log).run()
+                case .intake: await IntakeProcess(log: log, logging: Self.logging).run()
+                case .worker: await Worker(log: log, logging: Self.logging).run()
                 }
             }
             exit(status)

@@ -7,7 +7,8 @@ import Logging
 struct CommonOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("Configuration, YAML or JSON. Default: ./pushfarm.yaml.", valueName: "file"))
+        help: ArgumentHelp("Configuration, YAML or JSON. Default: ./pushfarm.yaml.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml", "json"]))
     var config: String?
 
     @Option(
@@ -23,7 +24,8 @@ struct CommonOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Folder for sockets, the private Redis and pid files.", valueName: "folder"))
+        help: ArgumentHelp("Folder for sockets, the private Redis and pid files.", valueName: "folder"),
+        completion: .directory)
     var stateDir: String?
 
     @Flag(name: .long, help: "Answer in JSON; its fields are stable.")

@@ -17,6 +17,8 @@ enum ExitStatus: Int32 {
     case failed = 1
     /// The command line or the configuration is wrong; trying again will not help.
     case usage = 2
+    /// Not in time, not everywhere, or only a part of it.
+    case partly = 3
     /// Redis or the gateway cannot be reached; trying again may help.
     case temporary = 75
 

@@ -57,8 +57,13 @@ import Transport
         do {
             return try await AppStore(app: app, connection: redis).perform(request)
         } catch {
-            throw error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
+            throw failure(error)
         }
+    }
+
+    /// What the process has to say of a step that did not happen.
+    func failure(_ error: StoreError) -> CommandFailure {
+        error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
     }
 
     /// Asks what all apps share.

@@ -14,15 +14,44 @@ struct Pushfarm: ParsableCommand {
               pushfarm up --simulate
               pushfarm push --app demo --token $TOKEN --alert "Hello" --wait
 
-            Exit status: 0 done, 1 failed or degraded, 2 usage or configuration
-            error, 75 Redis or gateway not reachable.
+            Exit status: 0 done, 1 refused, failed or degraded, 2 usage or configuration
+            error, 3 not in time or not everywhere, 75 Redis or gateway not reachable.
             """,
         version: version,
-        subcommands: [
-            UpCommand.self, DemoCommand.self, CoordinatorCommand.self, SimulatorCommand.self,
-            PushCommand.self, ScreenCommand.self,
-            JobCommand.self, JobsCommand.self, StatusCommand.self, ResumeCommand.self,
-            ReleaseCommand.self, SuppressedCommand.self, FeedbackCommand.self, FsckCommand.self,
-            DoctorCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Run",
+                subcommands: [
+                    UpCommand.self, DemoCommand.self, CoordinatorCommand.self, SimulatorCommand.self,
+                ]),
+            CommandGroup(name: "Send", subcommands: [PushCommand.self, ScreenCommand.self]),
+            CommandGroup(
+                name: "See",
+                subcommands: [
+                    StatusCommand.self, TopCommand.self, BacklogCommand.self, JobCommand.self,
+                    JobsCommand.self,
+                    FindCommand.self, EventsCommand.self, ShardsCommand.self, DoctorCommand.self,
+                    PingCommand.self,
+                ]),
+            CommandGroup(
+                name: "Jobs and apps",
+                subcommands: [
+                    PauseCommand.self, ResumeCommand.self, CancelCommand.self, PromoteCommand.self,
+                    RateCommand.self, GateCommand.self, QuarantineCommand.self, ReleaseCommand.self,
+                ]),
+            CommandGroup(
+                name: "What failed",
+                subcommands: [
+                    DeadCommand.self, ReplayCommand.self, RefusedCommand.self, SuppressedCommand.self,
+                    FeedbackCommand.self, FsckCommand.self,
+                ]),
+            CommandGroup(
+                name: "Hosts and workers",
+                subcommands: [
+                    ScaleCommand.self, BalanceCommand.self, QuietCommand.self, DrainCommand.self,
+                    StopCommand.self, RestartCommand.self, UpgradeCommand.self, ReloadCommand.self,
+                    TakeoverCommand.self, KillCommand.self, PurgeCommand.self, DumpCommand.self,
+                    LogLevelCommand.self,
+                ]),
         ])
 }

@@ -36,7 +36,7 @@ struct LeaseMutant: Sendable, CustomStringConvertible {
         LeaseMutant("forgets what it is to give back", ForgetsToGiveBack.self, seed: 0),
         LeaseMutant("takes whatever is free", TakesAll.self, seed: 0),
         LeaseMutant(
-            "gives back by the nonce: a late call takes what was acquired since", .releasesByNonce, seed: 363),
+            "gives back by the nonce: a late call takes what was acquired since", .releasesByNonce, seed: 492),
         LeaseMutant("counts a lease from Redis's answer", .countsFromTheAnswer, seed: 4),
         LeaseMutant("sends to the lease's very end", .endsLate, seed: 16),
         LeaseMutant("takes over before its predecessor's workers have ended", .ignoresLock, seed: 36),

@@ -166,7 +166,7 @@ final class LeaseSimulation {
     private var rightful: [LeaseField: String] {
         let members = living.map { (name: $0.name, capacity: $0.capacity) }
         guard !members.isEmpty else { return [:] }
-        let shares = HostShares(app: "demo", hosts: members)
+        let shares = HostShares(app: "demo", hosts: members, shards: LeaseSimulation.shards)
         var rightful: [LeaseField: String] = [:]
         for field in Self.fields {
             if case .shard(let shard) = field { rightful[field] = shares.owner(of: .shard(shard)) }

@@ -120,6 +120,76 @@ struct SettlePlanTests {
         #expect(settlement.jobs.map(\.maybeDuplicated) == [0, 0, 0])
     }
 
+    /// Reason, cause, tries and tokens of each letter.
+    private func letters(_ settlement: Settlement) throws -> [String] {
+        try settlement.letters.map { letter in
+            let batch = try Batch(decoding: letter.body)
+            #expect(batch.segments.count == 1 && batch.jobID(of: 0) == letter.job)
+            #expect(letter.pushes == batch.pushes.count)
+            let tokens = batch.pushes.map { "\(batch.bytes[$0.token].first ?? 0)" }.joined(separator: " ")
+            return "\(letter.job) \(letter.reason) \(letter.status) after \(batch.segments[0].attempt) "
+                + "\(batch.text(batch.segments[0].cause)): \(tokens) \(batch.text(batch.pushes[0].payload))"
+        }
+    }
+
+    @Test func `what fails though its token is fine becomes a letter, one for each job and reason`() throws {
+        let settlement = try settle { builder in
+            let head = SegmentHead(jobID: "a", options: PushOptions(), attempt: 1, cause: "Shutdown")
+            Array("{}".utf8).withUnsafeBytes {
+                builder.beginLetter(head, payload: $0, reason: "PayloadTooLarge", status: 413)
+            }
+            for number in 1...3 as ClosedRange<UInt8> {
+                Self.token(number).withUnsafeBytes { builder.append(token: $0) }
+            }
+            retry(&builder, .server, job: "b", attempt: 8, tokens: 4...5)
+            retry(
+                &builder, .unknownOutcome, job: "c", tokens: 6...6,
+                options: PushOptions(delivery: .atMostOnce))
+            retry(&builder, .server, job: "d", tokens: 7...7)
+            job("e") {
+                builder.beginFailed(
+                    jobID: $0, reason: "Unregistered", status: 410, isDead: true, receipts: .none)
+            }
+            Self.token(8).withUnsafeBytes { builder.append(token: $0) }
+        }
+        #expect(
+            try letters(settlement) == [
+                "a PayloadTooLarge 413 after 1 Shutdown: 1 2 3 {}",
+                #"b exhausted 503 after 8 ServiceUnavailable: 4 5 {"aps":{}}"#,
+                #"c unknown 503 after 1 ServiceUnavailable: 6 {"aps":{}}"#,
+            ])
+        #expect(settlement.jobs.map(\.failed) == [3, 2, 1, 0, 1] && settlement.answers == 4)
+        #expect(
+            kinds(settlement) == [
+                .pushFailed, .pushFailed, .pushFailed, .pushFailed, .pushFailed, .pushFailed,
+            ])
+        #expect(settlement.audit.isEmpty)
+    }
+
+    @Test func `what was closed with its worker becomes letters, each push with its own payload`() throws {
+        var builder = BatchBuilder()
+        for (name, own) in [("a", false), ("b", true)] {
+            let head = SegmentHead(jobID: name, options: PushOptions(), attempt: 2, payloadPerPush: own)
+            Array((own ? "" : "{}").utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
+            for number in 1...3 as ClosedRange<UInt8> {
+                Self.token(number).withUnsafeBytes { token in
+                    guard own else { return builder.append(token: token) }
+                    Array("[\(number)]".utf8).withUnsafeBytes { builder.append(token: token, payload: $0) }
+                }
+            }
+        }
+        let finished = builder.finish()
+        let body = try #require(finished)
+        var plan = SettlePlan(shards: 64, policy: RetryPolicy())
+        plan.isAudited = true
+        let settlement = try plan.settlement(of: id, closed: .poison, body: body, positions: [1..<3, 4..<5])
+        #expect(
+            try letters(settlement) == [
+                "a poison 0 after 2 worker lost: 2 3 {}", "b poison 0 after 2 worker lost: 2 [2]",
+            ])
+        #expect(try AuditRecord.groups(settlement.audit).map(\.marks.count) == [2, 1])
+    }
+
     @Test func `throttled pushes wait longer than others of their entry`() throws {
         let settlement = try settle { builder in
             retry(&builder, .server, tokens: 1...1)

@@ -47,7 +47,7 @@ final class SimulatedHost {
     private var lockNonce = ""
     private(set) var holdings: Holdings?
     private var rounds = LeaseRounds(now: .now)
-    private var membership = Membership(now: .now)
+    private var membership = Membership(shards: LeaseSimulation.shards, now: .now)
     private var bereaved: Set<Int> = []
     private var isAtWork = false
     private var isRung = false
@@ -96,7 +96,7 @@ final class SimulatedHost {
         holdings = nil
         bereaved = []
         (isAtWork, isRung) = (false, false)
-        membership = Membership(now: instant)
+        membership = Membership(shards: LeaseSimulation.shards, now: instant)
         rounds = LeaseRounds(now: instant)
         wire.reset()
         later(farm.int(1...300)) { [unowned self] in awaitLock() }

@@ -41,7 +41,7 @@ struct ConfigurationErrorTests {
         ("shards: -1", "etc/farm.yaml:1: shards: expected a whole number from 1 to 1024, found text \"-1\""),
         ("shards: [1]", "etc/farm.yaml:1: shards: expected a plain value, found a list"),
         ("shards:", "etc/farm.yaml:1: shards: expected a value, found nothing"),
-        ("log: info", "etc/farm.yaml:1: log: expected keys (level, format), found a plain value"),
+        ("log: info", "etc/farm.yaml:1: log: expected keys (level, format, file), found a plain value"),
         (
             "log: { level: loud }",
             "etc/farm.yaml:1: log.level: expected one of trace, debug, info, notice, warning, error, critical, found text \"loud\""
@@ -49,7 +49,7 @@ struct ConfigurationErrorTests {
         ("apps: [demo]", "etc/farm.yaml:1: apps: expected names with their keys, found a list"),
         (
             "- a",
-            "etc/farm.yaml:1: expected keys (redis, redis_ca_file, redis_password_file, state_dir, workers, shards, host, accounts_kept, account_hours, log, apps), found a list"
+            "etc/farm.yaml:1: expected keys (redis, redis_ca_file, redis_password_file, state_dir, workers, shards, host, accounts_kept, account_hours, log, metrics, alerts, apps), found a list"
         ),
         ("a: 1\na: 2", "etc/farm.yaml:1: a: the key is there twice"),
         ("redis: http://h", "etc/farm.yaml:1: redis: expected redis://, rediss:// or unix://, found http://"),

@@ -81,7 +81,7 @@ import Testing
         #expect(paused.pauseReason == "InvalidProviderToken" && paused.batches.map(\.id) == lost.map(\.id))
         let gate = try #require(try desk.perform(ReadGate()))
         #expect(gate.reason == "InvalidProviderToken" && gate.fingerprint == "abc" && gate.since > 0)
-        #expect(try desk.perform(Resume()) && !desk.perform(Resume()))
+        #expect(try desk.perform(Resume()) == .resumed && desk.perform(Resume()) == .wasNotPaused)
         #expect(try desk.perform(ReadGate()) == nil)
         #expect(try desk.checkout(known: nil).batches.count == 1)
         #expect(try desk.events().map { $0["type"] }.suffix(2) == ["app.paused", "app.resumed"])

@@ -50,7 +50,7 @@ import Testing
         #expect(try desk.perform(settle) == .init(booked: 2, finishedJobs: 1))
         #expect(try desk.perform(Promote()).rung == [0])
         #expect(try desk.perform(ClaimResults(gatherer: "g2", idleFor: .zero)).records.isEmpty)
-        #expect(try desk.perform(Pause(reason: "x")) && desk.perform(Resume()))
+        #expect(try desk.perform(Pause(reason: "x")) && desk.perform(Resume()) == .resumed)
         #expect(try desk.audit() == [])
         let swap = try desk.redis.run("GET", "nothing")
         #expect(swap.isNull)

@@ -84,6 +84,44 @@ import Testing
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
     }
 
+    /// The same call with a dead letter in the second entry: its words are 33 to 41.
+    private func wordsWithLetter() throws -> [String] {
+        var words = try words()
+        words[14] = "27"
+        return words + ["letters", "1", "100", "1000", "a", "bad", "400", "1", "body"]
+    }
+
+    @Test func `dead letters that are not as agreed are refused, and nothing of the call is booked`() throws {
+        let words = try wordsWithLetter()
+        let before = try RedisDump(desk.redis)
+        let wrong: [(place: Int, word: String, error: String)] = [
+            (33, "letter", "other words than agreed"),
+            (34, "x", "no count: x"), (34, "2", "no count: nil"), (34, "0", "other words"),
+            (35, "x", "no count: x"), (35, "-1", "no count: -1"), (36, "x", "no count: x"),
+            (37, "", "without job or reason"), (38, "", "without job or reason"), (39, "x", "no count: x"),
+            (40, "0.5", "no count: 0.5"), (40, "65536", "too large a dead letter"),
+        ]
+        for (place, word, error) in wrong {
+            var changed = words
+            changed[place] = word
+            let answer = try settle(changed)
+            #expect(answer.error?.message.contains(error) == true, "\(place): \(answer), not: \(error)")
+            #expect(try RedisDump(desk.redis) == before, "\(place)")
+        }
+        for damage in [
+            ["SET", "dead", "x"], ["SET", "letters", "x"], ["HSET", "letters", "pushes", "x"],
+            ["HSET", "letters", "bytes", "x"], ["HSET", "letters", "trimmed", "x"],
+        ] {
+            try spoil(damage)
+            let spoilt = try RedisDump(desk.redis)
+            #expect(try settle(words).error != nil, "\(damage)")
+            #expect(try RedisDump(desk.redis) == spoilt, "\(damage)")
+            try desk.redis.run("DEL", "{pushfarm:demo}:" + damage[1])
+        }
+        #expect(try settle(words) == .array([.integer(2), .integer(0)]))
+        #expect(try desk.perform(CountLetters()) == .init(pushes: 1, bytes: 4))
+    }
+
     @Test func `a batch and an event as large as they may be are booked`() throws {
         var words = try words()
         (words[20], words[14], words[30]) = ("65535", "1016", "1000")

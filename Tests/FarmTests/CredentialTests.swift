@@ -65,13 +65,13 @@ extension BusyFarms {
             try await paused(farm, Tokens.make(100))
             let resumed = try await farm.run("resume", "demo", "--json")
             #expect(resumed.status == 0)
-            #expect(resumed.output == "{\"app\":\"demo\",\"resumed\":true}\n")
+            #expect(resumed.output.hasPrefix("{\"app\":\"demo\",\"resumed\":true,"))
             _ = try await farm.event("app.paused", number: 2)
             #expect(try farm.events("app.resumed").count == 1)
             let kept = try #require(try await farm.account("kept"))
             #expect(kept.failed == 0 && kept.delivered == 0 && kept.addsUp)
             let other = try await farm.run("resume", "other", "--json")
-            #expect(other.status == 0 && other.output == "{\"app\":\"other\",\"resumed\":false}\n")
+            #expect(other.status == 0 && other.output.hasPrefix("{\"app\":\"other\",\"resumed\":false,"))
             #expect(try await farm.run("resume", "nobody").status == 2)
         }
 

@@ -212,7 +212,7 @@ extension TokenFarms {
                 farm.coordinator.error.contains("too many bad tokens")
             }
             let resumed = try await farm.run("resume", "demo")
-            #expect(resumed.status == 0 && resumed.output == "demo goes on\n", "\(resumed)")
+            #expect(resumed.status == 0 && resumed.output.hasPrefix("demo goes on\n"), "\(resumed)")
             try farm.push(Array(others[sent...]))
             #expect(try await farm.finished(others).delivered == good.count)
             let list = try await farm.run("suppressed", "list")

@@ -51,17 +51,44 @@ extension BusyFarms {
             #expect(totals.delivered == 600)
             #expect(try await farm.finished("bad").failed == 3)
             _ = try await farm.event("job.refused", number: 2)
+            try farm.gateway.tell("answer 400 reason=BadExpirationDate")
+            for id in ["dead", "deader"] { try farm.push([Job(id: id, tokens: Tokens.make(4, seed: 9))]) }
+            _ = try await (farm.finished("dead"), farm.finished("deader"))
+            try farm.gateway.tell("answer off")
 
             for arguments in [
+                ["dead", "list"], ["dead", "export", "-"], ["replay", "--job", "dead"],
+                ["dead", "drop", "--all"], ["refused", "list"], ["refused", "drop", "--all"],
+                ["events", "--since", "1h"], ["events", "--operations"], ["find", "--job", "u-0"],
+                ["find", "--token", Tokens.make(4, seed: 9)[0]],
                 ["status"], ["jobs", "--json"], ["job", "u-0", "--app", "demo"], ["resume", "demo"], ["fsck"],
                 ["fsck", "--repair"],
                 ["push", "--token", tokens[0], "--alert", "Hi", "--id", "pushed"],
+                ["pause", "demo"], ["resume", "demo"], ["rate", "demo", "500/s"],
+                ["rate", "demo", "default"],
+                ["gate", "close", "demo"], ["gate", "auto", "demo"], ["quarantine", "token", tokens[0]],
+                ["quarantine", "shard", "3"], ["quarantine", "list"], ["release"],
+                ["backlog", "--eta", "--over", "0.2"], ["jobs", "--running", "--over", "0.2"],
             ] {
                 let result = try await farm.run(
                     arguments + ["--config", farm.folder.path + "/pushfarm.yaml"])
                 #expect(result.status == 0, "\(arguments): \(result)")
             }
             #expect(try await farm.finished("pushed").delivered == 1)
+            #expect(try await farm.finished("dead.r1").delivered == 4)
+            let events = "{pushfarm:demo}:events"
+            #expect(
+                try client(farm, "farm").run("XREAD", "COUNT", "1", "STREAMS", events, "0").array?.count == 1)
+            let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
+            for id in ["back", "due"] {
+                try farm.push([Job(id: id, tokens: Tokens.make(30, seed: 8), fields: later)])
+                try await eventually("\(id) waits") { try await farm.account(id)?.waiting == 30 }
+                #expect(try await farm.run("pause", "--job", id).status == 0)
+                #expect(try await farm.run("resume", "--job", id).status == 0)
+            }
+            #expect(try await farm.run("cancel", "back").status == 0)
+            #expect(try await farm.run("promote", "due").status == 0)
+            #expect(try await farm.finished("due").delivered == 30)
             // What scripts wrote is read again at a restart as the default user, who must be allowed to.
             let keys = ["u-0", "u-500", "bad", "pushed"].map { "{pushfarm:demo}:job:\($0)" }
             let before = try keys.map { try farm.redis.client().run("HGETALL", $0).fields }
@@ -159,7 +186,7 @@ extension BusyFarms {
             _ = try await farm.finished("seen")
             let password = Self.password
             let address = "unix://dashboard:\(password)@\(farm.redis.socket)"
-            for arguments in [["status"], ["jobs"], ["job", "seen", "--app", "demo"]] {
+            for arguments in [["status"], ["top", "--once"], ["jobs"], ["job", "seen", "--app", "demo"]] {
                 let result = try await farm.run(
                     arguments + ["--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
                 #expect(result.status == 0, "\(arguments): \(result)")
@@ -175,7 +202,8 @@ extension BusyFarms {
                 ["XREAD", "STREAMS", own + "events", "0"], ["XRANGE", own + "events", "-", "+"],
                 ["LRANGE", own + "taken", "0", "-1"], ["HGETALL", own + "states"],
                 ["RPUSH", "pushfarm:demo", "{}"], ["FCALL", "pushfarm_submit", "1", "pushfarm:demo", "{}"],
-                ["LRANGE", "pushfarm:demo", "0", "-1"], ["HSET", own + "owners", "intake", "x"],
+                ["LRANGE", "pushfarm:demo", "0", "-1"], ["LINDEX", "pushfarm:demo", "0"],
+                ["LINDEX", own + "taken", "0"], ["HSET", own + "owners", "intake", "x"],
                 ["DEL", own + "batches"], ["XADD", own + "events", "*", "a", "b"],
                 ["HDEL", own + "gate", "full"],
                 ["GET", "{pushfarm}:provider:SIMULATOR1"], ["PUBLISH", own + "bell", "*"],

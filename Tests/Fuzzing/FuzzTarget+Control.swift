@@ -12,6 +12,10 @@ extension FuzzTarget {
         try check(Notice.self, bytes)
         try check(IntakeOrder.self, bytes)
         try check(IntakeNotice.self, bytes)
+        try check(OperatorCommand.self, bytes)
+        try check(OperatorAnswer.self, bytes)
+        try check(SuccessionOrder.self, bytes)
+        try check(SuccessionNotice.self, bytes)
     }
 
     private static func check<Message: ControlMessage & Equatable & Sendable>(

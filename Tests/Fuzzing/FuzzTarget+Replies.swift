@@ -21,17 +21,23 @@ extension FuzzTarget {
 
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, Audit.self, AuditPart.self, BeginFeedback.self, Blame.self,
-        Checkout.self, ClaimResults.self, CountResults.self, CreateResultsGroup.self, DropOldSuppressed.self,
-        EndFeedback.self, LatestJobs.self, Mend.self, NextJob.self, Offer.self,
+        CancelBatches.self, Hasten.self, Hold.self, JobsPage.self, ListDelayed.self, ListParked.self,
+        ReadLoad.self, ReadAges.self, CountDead.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
+        SetDoor.self, SetRate.self,
+        Checkout.self, ClaimResults.self, CountLetters.self, CountResults.self, CreateResultsGroup.self,
+        DropOldSuppressed.self, EndFeedback.self, LastLetter.self, LatestJobs.self, Mend.self, NextJob.self,
+        Offer.self,
         Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadAccount.self, ReadAccused.self,
-        ReadDepths.self, ReadFeedback.self, ReadFullness.self, ReadGate.self, ReadOwners.self,
-        ReadResults.self,
+        ReadAudit.self,
+        ReadDepths.self, ReadEvents.self, ReadFeedback.self, ReadFullness.self, ReadGate.self,
+        ReadLetters.self, ReadOwners.self, ReadRefused.self, ReadReplay.self, ReadResults.self,
         ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,
         Refuse.self,
-        ReleaseLeases.self, Release.self, RenewLeases.self, Report.self, Resume.self, ScanAccounts.self,
+        ReleaseLeases.self, Release.self, RenewLeases.self, Replay.self, Report.self, Resume.self,
+        ScanAccounts.self,
         ScanBatches.self,
         Settle.self,
-        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self,
+        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self, TrimLetters.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {

@@ -13,6 +13,8 @@ extension FuzzTarget {
         var builder = ResultsBuilder()
         var isText = true
         for item in entry.items {
+            // Whose marks these are is not known.
+            if !item.marks.isEmpty { isText = false }
             builder.rewrite(item, of: entry)
             for text in entry.texts(of: item)
             where String(validating: entry.bytes[text], as: UTF8.self) == nil {
@@ -32,6 +34,7 @@ extension ResultsEntry {
         case .failed(let failure): [failure.reason, failure.cause]
         case .expired(let expiry): [expiry.cause]
         case .retry(let retry): [retry.reason, retry.segment.cause]
+        case .letter(let letter): [letter.reason, letter.segment.cause]
         }
     }
 }
@@ -60,21 +63,41 @@ extension ResultsBuilder {
                 for token in entry.tokens[expiry.tokens] { append(token: part(token.range)) }
             case .retry(let retry):
                 let segment = retry.segment
-                let head = SegmentHead(
-                    repeating: segment, jobID: entry.jobID(of: item), attempt: segment.attempt,
-                    cause: entry.text(segment.cause))
                 beginRetry(
-                    head, payload: part(segment.hasPayloadPerPush ? 0..<0 : segment.payload), why: retry.why,
+                    head(of: item, segment, in: entry), payload: part(segment.sharedPayload), why: retry.why,
                     status: retry.status, reason: entry.text(retry.reason),
                     retryAfterMilliseconds: retry.retryAfterMilliseconds)
-                for push in entry.pushes[segment.pushes] {
-                    if segment.hasPayloadPerPush {
-                        append(token: part(push.token), payload: part(push.payload))
-                    } else {
-                        append(token: part(push.token))
-                    }
-                }
+                appendPushes(of: segment, in: entry, part)
+            case .letter(let letter):
+                beginLetter(
+                    head(of: item, letter.segment, in: entry), payload: part(letter.segment.sharedPayload),
+                    reason: entry.text(letter.reason), status: letter.status)
+                appendPushes(of: letter.segment, in: entry, part)
             }
         }
     }
+
+    private func head(of item: ResultsEntry.Item, _ segment: Batch.Segment, in entry: ResultsEntry)
+        -> SegmentHead
+    {
+        SegmentHead(
+            repeating: segment, jobID: entry.jobID(of: item), attempt: segment.attempt,
+            cause: entry.text(segment.cause))
+    }
+
+    private mutating func appendPushes(
+        of segment: Batch.Segment, in entry: ResultsEntry, _ part: (Range<Int>) -> UnsafeRawBufferPointer
+    ) {
+        for push in entry.pushes[segment.pushes] {
+            if segment.hasPayloadPerPush {
+                append(token: part(push.token), payload: part(push.payload))
+            } else {
+                append(token: part(push.token))
+            }
+        }
+    }
+}
+
+extension Batch.Segment {
+    fileprivate var sharedPayload: Range<Int> { hasPayloadPerPush ? 0..<0 : payload }
 }

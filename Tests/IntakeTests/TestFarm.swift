@@ -240,6 +240,17 @@ extension TestFarm {
             case .accept:
                 builder.beginDelivered(jobID: id, receipts: segment.options.receipts)
                 builder.append(token: token)
+            case .refuse(let reason, false):
+                let head = SegmentHead(
+                    repeating: segment, jobID: job, attempt: segment.attempt, cause: "")
+                builder.beginLetter(
+                    head, payload: segment.hasPayloadPerPush ? .init(start: nil, count: 0) : payload,
+                    reason: reason, status: 400)
+                if segment.hasPayloadPerPush {
+                    builder.append(token: token, payload: payload)
+                } else {
+                    builder.append(token: token)
+                }
             case .refuse(let reason, let isDead):
                 builder.beginFailed(
                     jobID: id, reason: reason, status: 410, isDead: isDead,

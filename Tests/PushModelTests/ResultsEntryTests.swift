@@ -151,7 +151,7 @@ struct ResultsEntryTests {
             var builder = ResultsBuilder()
             var expected: [(kind: Int, tokens: [[UInt8]])] = []
             for _ in 0..<Int.random(in: 1...6, using: &random) {
-                let kind = Int.random(in: 0...3, using: &random)
+                let kind = Int.random(in: 0...4, using: &random)
                 let job = random.bytes(2).map { $0 & 0x7f }
                 let options = BatchFuzzTests.options(&random)
                 job.withUnsafeBytes { job in
@@ -163,7 +163,11 @@ struct ResultsEntryTests {
                         let head = SegmentHead(
                             jobID: String(decoding: job, as: UTF8.self), options: options, attempt: 3,
                             cause: "c")
-                        builder.beginRetry(head, payload: job, why: .throttled)
+                        if kind == 3 {
+                            builder.beginRetry(head, payload: job, why: .throttled)
+                        } else {
+                            builder.beginLetter(head, payload: job, reason: "BadTopic", status: 400)
+                        }
                     }
                 }
                 let tokens = (0..<Int.random(in: 0...5, using: &random)).map { _ in
@@ -184,6 +188,8 @@ struct ResultsEntryTests {
                 case .expired(let expiry): return (2, named(expiry.tokens))
                 case .retry(let retry):
                     return (3, entry.pushes[retry.segment.pushes].map { Array(bytes[$0.token]) })
+                case .letter(let letter):
+                    return (4, entry.pushes[letter.segment.pushes].map { Array(bytes[$0.token]) })
                 }
             }
             #expect(

@@ -102,6 +102,13 @@ enum Batches {
                         + (failure.isDead ? " dead" : "") + (failure.isUnknown ? " unknown" : ""))
             case .expired(let expiry):
                 return named(expiry.tokens, "\(job) expired cause \(entry.text(expiry.cause))")
+            case .letter(let letter):
+                return letter.segment.pushes.map { index in
+                    let push = entry.pushes[index]
+                    return
+                        "\(position(ofToken: entry.bytes[push.token])) \(job) failed \(entry.text(letter.reason)) "
+                        + "\(letter.status) cause \(entry.text(letter.segment.cause)) \(entry.text(push.payload))"
+                }
             case .retry(let retry):
                 return retry.segment.pushes.map { index in
                     let push = entry.pushes[index]

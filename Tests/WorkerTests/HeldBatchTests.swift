@@ -117,7 +117,7 @@ import Testing
         #expect(facts.positions == [0, 3, 4] && facts.areFacts)
         #expect(
             facts.lines.sorted() == [
-                "3 job failed unknown 0 cause cut unknown", "4 job failed Unregistered 410 cause  dead",
+                "3 job failed unknown 0 cause cut {}", "4 job failed Unregistered 410 cause  dead",
                 "job delivered",
             ])
         batch.reportAccepted()

@@ -96,7 +96,7 @@ import Testing
             let fact: Fact? =
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: .failed(reason: "BadDeviceToken", status: 400, isDead: true)
-                case 1: .failed(reason: "PayloadTooLarge", status: 413, isDead: false)
+                case 1: .refused(reason: "PayloadTooLarge", status: 413)
                 case 2: .lostTrack(cause: "cut")
                 case 3: .expired
                 case 4: .retry(.server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 0)
@@ -146,7 +146,10 @@ import Testing
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause)"
                     + (isDead ? " dead" : "")
             case .suppressed(let why): return "\(position) \(part.job) failed suppressed 0 cause \(why)"
-            case .lostTrack(let why): return "\(position) \(part.job) failed unknown 0 cause \(why) unknown"
+            case .refused(let reason, let status):
+                return "\(position) \(part.job) failed \(reason) \(status) cause \(cause) \(payload)"
+            case .lostTrack(let why):
+                return "\(position) \(part.job) failed unknown 0 cause \(why) \(payload)"
             case .expired: return "\(position) \(part.job) expired cause \(cause)"
             case .retry(let why, let status, let reason, let after):
                 return "\(position) \(part.job) retry \(why) \(status) \(reason) after \(after) tries "

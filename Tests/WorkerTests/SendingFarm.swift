@@ -145,7 +145,7 @@ import Testing
             for item in try ResultsEntry(decoding: bytes).items {
                 switch item.result {
                 case .delivered: counts["delivered", default: 0] += item.count
-                case .failed: counts["failed", default: 0] += item.count
+                case .failed, .letter: counts["failed", default: 0] += item.count
                 case .expired: counts["expired", default: 0] += item.count
                 case .retry(let retry): counts["retry \(retry.why)", default: 0] += item.count
                 }

@@ -24,10 +24,15 @@ package struct Account: Equatable, Sendable {
     /// Unix milliseconds of Redis's clock.
     package var createdAt: Int64 = 0
     package var finishedAt: Int64?
+    /// When an outcome was booked last, 0 before; not told of one that is finished at once.
+    package var lastAt: Int64 = 0
     /// Crashes of workers that were held against the job.
     package var crashes = 0
     /// Why its pushes wait until it is released; nil when they do not.
     package var parked: String?
+    /// The job whose pushes it repeats; how many of its own failed ones others repeat.
+    package var replayOf: String?
+    package var replayed = 0
     /// Failures by reason.
     package var reasons: [String: Int] = [:]
 

@@ -16,6 +16,8 @@ package struct FarmEvent: Sendable {
         case workers = "farm.workers"
         /// The budget of connections is too small for the farm's workers.
         case budget = "farm.budget"
+        case alertRaised = "alert.raised"
+        case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.
         case unreadable = "farm.unreadable"
     }

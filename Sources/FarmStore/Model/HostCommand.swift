@@ -10,6 +10,8 @@ package enum HostCommand: Equatable, Sendable {
     case other
     /// The app's feedback service is to be read.
     case feedback(app: String)
+    /// An operator has put something before the coordinators.
+    case operation
     /// Shards that were set aside after crashes go on.
     case release
 
@@ -18,6 +20,7 @@ package enum HostCommand: Equatable, Sendable {
         switch words.first {
         case "hosts": self = .hosts
         case "release": self = .release
+        case "operation": self = .operation
         case "left" where words.count == 2: self = .left(host: String(words[1]))
         case "free" where words.count == 2: self = .free(app: String(words[1]))
         case "feedback" where words.count == 2: self = .feedback(app: String(words[1]))
@@ -33,6 +36,7 @@ package enum HostCommand: Equatable, Sendable {
         case .feedback(let app): "feedback \(app)"
         case .other: "look"
         case .release: "release"
+        case .operation: "operation"
         }
     }
 }

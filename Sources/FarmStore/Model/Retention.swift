@@ -6,6 +6,14 @@ package struct Retention: Hashable, Sendable {
     package var accounts = 1_000_000
     /// Records that a shard's suppression list keeps at most, or few more.
     package var suppressed = 15_625
+    /// Dead letters kept at most, in pushes and in bytes; the oldest go first.
+    package var deadPushes = 1_000_000
+    package var deadBytes = 256 << 20
+    /// Seconds that a dead letter is kept.
+    package var deadSeconds = 14 * 86_400
+    /// Bytes of the audit kept at most, 0: there is none; and for how many seconds.
+    package var auditBytes = 0
+    package var auditSeconds = 24 * 3600
 
     package init() {}
 }

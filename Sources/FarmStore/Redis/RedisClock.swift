@@ -11,9 +11,12 @@ package struct RedisClock: Sendable {
     package init() {}
 
     /// Seconds since 1970.
-    package var seconds: Int64 {
-        guard let lead else { return WallClock.seconds }
-        return (Int64(BootClock.milliseconds) + lead) / 1000
+    package var seconds: Int64 { milliseconds / 1000 }
+
+    /// Milliseconds since 1970.
+    package var milliseconds: Int64 {
+        guard let lead else { return WallClock.milliseconds }
+        return Int64(BootClock.milliseconds) + lead
     }
 
     /// - Parameters:

@@ -39,7 +39,10 @@ extension Account {
         maybeDuplicated = number("maybe_duplicated")
         crashes = number("crashes")
         parked = fields["parked"]
+        replayOf = fields["replay_of"]
+        replayed = number("replayed")
         createdAt = Int64(number("created_at"))
+        lastAt = Int64(number("last"))
         finishedAt = fields["finished_at"].flatMap { Int64($0) }
         for (name, count) in fields where name.hasPrefix("reason:") {
             reasons[String(name.dropFirst(7))] = Int(count) ?? 0

@@ -5,11 +5,13 @@ package struct Pause: Request {
     package static var script: Script? { .gate }
 
     package var reason: String
-    /// Names the credentials that failed, so that new ones can lift the pause; "" when an operator paused.
+    /// Names the credentials that failed, so that new ones can lift the pause; "" when they are not the cause.
     package var fingerprint: String
+    /// The operator who wants it; "" when the farm does. Only operators lift a pause of theirs.
+    package var by: String
 
-    package init(reason: String, fingerprint: String = "") {
-        (self.reason, self.fingerprint) = (reason, fingerprint)
+    package init(reason: String, fingerprint: String = "", by: String = "") {
+        (self.reason, self.fingerprint, self.by) = (reason, fingerprint, by)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
@@ -17,6 +19,7 @@ package struct Pause: Request {
         command.append("pause")
         command.append(reason.isEmpty ? "paused" : reason)
         command.append(fingerprint)
+        command.append(by)
     }
 
     /// Whether something changed.
@@ -24,17 +27,34 @@ package struct Pause: Request {
 }
 
 package struct Resume: Request {
+    package enum Reply: Equatable, Sendable {
+        case resumed
+        case wasNotPaused
+        /// An operator has paused it, and ``Resume/isOwn`` leaves that alone.
+        case heldByOperator
+    }
+
     package static var script: Script? { .gate }
 
-    package init() {}
+    /// Lifts only what the farm has paused by itself.
+    package var isOwn: Bool
+
+    package init(isOwn: Bool = false) { self.isOwn = isOwn }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
         command.append("resume")
+        command.append(isOwn ? "own" : "any")
     }
 
-    /// Whether the app was paused.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("resume") }
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        switch value.integer {
+        case 0: .wasNotPaused
+        case 1: .resumed
+        case 2: .heldByOperator
+        default: throw .unexpectedReply("resume")
+        }
+    }
 }
 
 /// Why and since when an app is paused.
@@ -44,6 +64,18 @@ package struct ReadGate: Request {
         package let fingerprint: String
         /// Unix milliseconds of Redis's clock.
         package let since: Int64
+        /// The operator who wants it; nil when the farm does.
+        package var by: String? = nil
+
+        /// - Parameter parts: the gate's `paused`, `fingerprint`, `since` and `paused_by`.
+        init?(_ parts: ArraySlice<RESPValue>) {
+            let texts = parts.map(\.text)
+            guard texts.count == 4, let reason = texts[0] else { return nil }
+            (self.reason, fingerprint, by) = (reason, texts[1] ?? "", texts[3])
+            since = texts[2].flatMap { Int64($0) } ?? 0
+        }
+
+        static let fields = ["paused", "fingerprint", "since", "paused_by"]
     }
 
     package init() {}
@@ -51,21 +83,20 @@ package struct ReadGate: Request {
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HMGET")
         command.append(keys.gate)
-        for field in ["paused", "fingerprint", "since"] { command.append(field) }
+        for field in Pause.fields { command.append(field) }
     }
 
     /// Nil if it is not paused.
     package static func read(_ value: RESPValue) throws(StoreError) -> Pause? {
-        guard let parts = value.array, parts.count == 3 else { throw .unexpectedReply("gate") }
-        guard let reason = parts[0].text else { return nil }
-        return Pause(
-            reason: reason, fingerprint: parts[1].text ?? "",
-            since: parts[2].text.flatMap { Int64($0) } ?? 0)
+        guard let parts = value.array, parts.count == Pause.fields.count else {
+            throw .unexpectedReply("gate")
+        }
+        return Pause(parts[...])
     }
 }
 
 extension RESPValue {
-    fileprivate func changed(_ step: String) throws(StoreError) -> Bool {
+    func changed(_ step: String) throws(StoreError) -> Bool {
         guard let changed = integer else { throw .unexpectedReply(step) }
         return changed == 1
     }

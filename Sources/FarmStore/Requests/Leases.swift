@@ -14,7 +14,7 @@ package struct AcquireLeases: Request {
     package struct Reply: Equatable, Sendable {
         /// Redis's milliseconds.
         package let leaseEnds: Int64
-        /// In the order of the fields asked for, then of those looked at.
+        /// In the order of ``AcquireLeases/all``.
         package let answers: [Answer]
     }
 
@@ -30,19 +30,26 @@ package struct AcquireLeases: Request {
     package var fields: [LeaseField]
     /// Fields that are not taken when they are free.
     package var others: [LeaseField]
+    /// Fields that are taken whoever has them.
+    package var seized: [LeaseField]
 
     package init(
         nonce: String, host: String, lease: Duration, predecessor: String = "", fields: [LeaseField],
-        others: [LeaseField] = []
+        others: [LeaseField] = [], seized: [LeaseField] = []
     ) {
         (self.nonce, self.host, self.lease) = (nonce, host, lease)
         (self.predecessor, self.fields, self.others) = (predecessor, fields, others)
+        self.seized = seized
     }
+
+    /// In the order of the answers.
+    package var all: [LeaseField] { fields + others + seized }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
         command.append(lease: "acquire", nonce, host, lease, predecessor, fields)
         for field in others { command.append("?" + field.name) }
+        for field in seized { command.append("!" + field.name) }
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {

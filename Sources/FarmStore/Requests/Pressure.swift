@@ -22,6 +22,8 @@ package enum FullReason: String, Sendable {
     case backlog
     /// The app's inbox.
     case inbox
+    /// An operator has closed it.
+    case `operator`
 }
 
 /// Tells an app's slot how full the farm is and what the app may hold; finds out whether the app is full.

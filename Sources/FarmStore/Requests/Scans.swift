@@ -63,3 +63,116 @@ package struct ScanBatches: Request {
         return ScanPage(stride(from: 0, to: words.count, by: 2).map { words[$0] }, cursor: cursor)
     }
 }
+
+/// What the states of batches say about them, a page at a time.
+package struct ScanStates: Request {
+    package struct State: Equatable, Sendable {
+        package let id: BatchID
+        /// A worker has it.
+        package let isHeld: Bool
+        package let open: Int
+        /// Positions that wait with a job or a device.
+        package let parked: Int
+    }
+
+    package struct Page: Equatable, Sendable {
+        package let states: [State]
+        /// Where the next call begins; nil at the end.
+        package let next: String?
+    }
+
+    package var cursor: String
+
+    package init(cursor: String = "0") { self.cursor = cursor }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("HSCAN")
+        command.append(keys.states)
+        command.append(cursor)
+        command.append("COUNT")
+        command.append(500)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Page {
+        var reader = try ReplyReader(value, "states")
+        let cursor = try reader.text()
+        var words = try ReplyReader(reader.next(), "states")
+        var states: [State] = []
+        while !words.isAtEnd {
+            let (id, text) = (try words.bytes(), try words.bytes())
+            // worker|deliveries|granted|caution|open|map
+            let parts = text.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
+            guard parts.count == 6, let open = Int(String(decoding: parts[4], as: UTF8.self)) else {
+                continue
+            }
+            states.append(
+                State(
+                    id: BatchID(id), isHeld: !parts[0].isEmpty, open: open,
+                    parked: parts[5].count { $0 == UInt8(ascii: "p") }))
+        }
+        return Page(states: states, next: cursor == "0" ? nil : cursor)
+    }
+}
+
+/// Ids of delayed batches, those that are due first before the others.
+package struct ListDelayed: Request {
+    package var start: Int
+    package var count: Int
+
+    package init(start: Int, count: Int = 1000) { (self.start, self.count) = (start, count) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("ZRANGE")
+        command.append(keys.delayed)
+        command.append(start)
+        command.append(start + count - 1)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, "delayed")
+        return try reader.remainingTexts()
+    }
+}
+
+/// How many pushes of an app are open, and how many have come to their end since it was set up.
+package struct ReadLoad: Request {
+    package struct Load: Equatable, Sendable {
+        package var open: Int
+        package var settled: Int
+    }
+
+    package init() {}
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("HMGET")
+        command.append(keys.load)
+        command.append("open")
+        command.append("settled")
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Load {
+        guard let parts = value.array, parts.count == 2 else { throw .unexpectedReply("load") }
+        func number(_ value: RESPValue) -> Int { value.text.flatMap { Int($0) } ?? 0 }
+        return Load(open: max(0, number(parts[0])), settled: number(parts[1]))
+    }
+}
+
+/// Ids of jobs, latest first, a page at a time.
+package struct JobsPage: Request {
+    package var start: Int
+    package var count: Int
+
+    package init(start: Int, count: Int = 500) { (self.start, self.count) = (start, count) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("ZREVRANGE")
+        command.append(keys.jobs)
+        command.append(start)
+        command.append(start + count - 1)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, "jobs")
+        return try reader.remainingTexts()
+    }
+}

@@ -45,25 +45,49 @@ package struct Settlement: Sendable {
         }
     }
 
+    /// Pushes of one job that failed for the same reason, and not because of their tokens: kept with all that is needed to
+    /// send them again.
+    package struct Letter: Sendable {
+        package var job: String
+        package var reason: String
+        /// The gateway's status; 0 if it gave none.
+        package var status: Int
+        package var pushes: Int
+        /// As `BatchBuilder` makes it; one segment.
+        package var body: [UInt8]
+
+        package init(job: String, reason: String, status: Int = 0, pushes: Int, body: [UInt8]) {
+            (self.job, self.reason, self.status, self.pushes) = (job, reason, status, pushes)
+            self.body = body
+        }
+    }
+
     package var entry: EntryID
     package var jobs: [Job] = []
     package var retries: [Retry] = []
+    package var letters: [Letter] = []
     /// Answers of the gateway among the outcomes.
     package var answers = 0
     package var deadTokens: [DeadToken] = []
     /// Where the dead tokens' records belong.
     package var scopes: Set<SuppressionScope> = []
     package var events: [FarmEvent] = []
+    /// What the audit gets, as `AuditRecord` makes it; empty: nothing.
+    package var audit: [UInt8] = []
+    /// For the farm's numbers, not for the books: the lane of the batch, and why pushes are tried again.
+    package var lane = Lane.high
+    package var retried: [(cause: RetryCause, count: Int)] = []
 
     package init(entry: EntryID) { self.entry = entry }
 
     /// Words that ``write(to:)`` appends after the id and this number.
     private var wordCount: Int {
         5 + 5 * retries.count + deadTokens.reduce(0) { $0 + 2 + $1.event.wordCount }
-            + events.reduce(0) { $0 + $1.wordCount }
+            + events.reduce(0) { $0 + $1.wordCount } + (letters.isEmpty ? 0 : 4 + 5 * letters.count)
+            + (audit.isEmpty ? 0 : 3)
     }
 
-    fileprivate func write(to command: inout RESPCommand) {
+    fileprivate func write(to command: inout RESPCommand, _ retention: Retention) {
         command.append(entry.bytes)
         command.append(wordCount)
         var packed: [UInt8] = []
@@ -87,6 +111,25 @@ package struct Settlement: Sendable {
         }
         command.append(events.count)
         for event in events { event.write(to: &command) }
+        if !letters.isEmpty { writeLetters(to: &command, retention) }
+        guard !audit.isEmpty else { return }
+        command.append("audit")
+        command.append(retention.auditBytes)
+        command.append(audit)
+    }
+
+    private func writeLetters(to command: inout RESPCommand, _ retention: Retention) {
+        command.append("letters")
+        command.append(letters.count)
+        command.append(retention.deadPushes)
+        command.append(retention.deadBytes)
+        for letter in letters {
+            command.append(letter.job)
+            command.append(letter.reason)
+            command.append(letter.status)
+            command.append(letter.pushes)
+            command.append(letter.body)
+        }
     }
 }
 
@@ -122,7 +165,7 @@ extension [UInt8] {
 
 /// Books results entries, each at most once; accounts are written once a call, so settle many entries together.
 ///
-/// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 512 jobs, 512 events, 64 retries.
+/// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 512 jobs, 512 events, 64 retries and dead letters.
 package struct Settle: Request {
     package struct Reply: Equatable, Sendable {
         /// Entries that were not settled before.
@@ -154,7 +197,7 @@ package struct Settle: Request {
         let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
         command.append(scopes)
         command.append(settlements.count)
-        for settlement in settlements { settlement.write(to: &command) }
+        for settlement in settlements { settlement.write(to: &command, retention) }
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {

@@ -16,13 +16,16 @@ package struct Split: Request {
         package var malformed: Int
         package var duplicates: Int
         package var lane: Lane
+        /// The job whose pushes this one repeats.
+        package var replayOf: String?
         /// Such as malformed tokens.
         package var events: [FarmEvent]
 
         package init(
             id: String, opens: Bool, submitted: Int, accepted: Int, malformed: Int = 0, duplicates: Int = 0,
-            lane: Lane = .high, events: [FarmEvent] = []
+            lane: Lane = .high, replayOf: String? = nil, events: [FarmEvent] = []
         ) {
+            self.replayOf = replayOf
             (self.id, self.opens, self.submitted, self.accepted) = (id, opens, submitted, accepted)
             (self.malformed, self.duplicates, self.lane, self.events) = (malformed, duplicates, lane, events)
         }
@@ -103,7 +106,7 @@ package struct Split: Request {
 extension Split.Job {
     fileprivate func write(to command: inout RESPCommand) {
         command.append(id)
-        command.append(opens)
+        command.append(opens ? "1" + (replayOf ?? "") : "0")
         command.append(submitted)
         command.append(accepted)
         command.append(malformed)

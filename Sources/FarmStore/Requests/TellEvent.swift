@@ -1,21 +1,27 @@
 package import RESP
 
-/// Tells producers of an event that belongs to no step. Not to be repeated blindly: it would come twice.
+/// Tells producers of an event that belongs to no step, at Redis's time.
 package struct TellEvent: Request {
-    package var event: FarmEvent
-    /// Seconds since 1970, by Redis's clock.
-    package var at: Int64
+    package static var script: Script? { .tell }
 
-    package init(_ event: FarmEvent, at: Int64) { (self.event, self.at) = (event, at) }
+    package var event: FarmEvent
+    /// Tells this telling from every other, when it is made again.
+    package let name: String
+
+    package init(_ event: FarmEvent, name: String = String(UInt64.random(in: 0 ... .max), radix: 16)) {
+        (self.event, self.name) = (event, name)
+    }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("XADD")
-        command.append(keys.events)
-        for word in ["MAXLEN", "~", "1000000", "*", "type", event.kind.rawValue, "at", "\(at * 1000)"] {
-            command.append(word)
-        }
+        command.append(keys)
+        command.append(name)
+        command.append(event.kind.rawValue)
         for word in event.words { command.append(word) }
     }
 
-    package static func read(_ value: RESPValue) throws(StoreError) {}
+    /// Whether it was told now, and not before.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool {
+        guard let number = value.integer else { throw .unexpectedReply("tell") }
+        return number == 1
+    }
 }

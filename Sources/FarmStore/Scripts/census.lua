@@ -66,6 +66,7 @@ local function entry_items(entry, sums)
             local all
             all, at = struct.unpack('>B', entry, at)
             if all == 1 then at = skip(entry, at, n, 0) end
+            if all == 2 then at = at + 8 * n end
         elseif kind == 'F' then
             at = skip(entry, at, 2, 0)
             at = skip(entry, at + 5, n, 8)
@@ -76,6 +77,11 @@ local function entry_items(entry, sums)
             at = skip(entry, at + 3, 1, 0)
             local length
             length, at = struct.unpack('>I4', entry, at + 4)
+            at = at + length
+        elseif kind == 'L' then
+            local length
+            at = skip(entry, at + 2, 1, 0)
+            length, at = struct.unpack('>I4', entry, at)
             at = at + length
         else
             error('an item of kind ' .. kind)

@@ -17,8 +17,8 @@
 -- `granted` is written before the worker learns it: positions up to it may be on the wire. Of a careful batch none is
 -- granted here: the worker asks for a group at a time, with nothing else in the air, while the first open position is
 -- within `suspect`. A batch that ended workers before anything was sent comes last in its reply.
--- Open positions of quarantined jobs are parked on the way; a batch with nothing else goes to the parked ones, and so
--- does one that nobody can read.
+-- Open positions of quarantined jobs and devices are parked on the way, those of jobs that were called back are closed; a
+-- batch with nothing else goes to the parked ones or ends. One that nobody can read is parked.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
@@ -83,13 +83,17 @@ local function take(nn, lane)
         return true
     end
     if quarantined or s.map:find('p', 1, true) then
-        shelve(s, body)
+        shelve(id, s, body)
         counts = {}
         sum_open(counts, body, s)
         if s.open == 0 then
             call('LREM', flight, -1, id)
-            call('RPUSH', P .. 'parked', id)
-            save_state(id, s)
+            if s.map:find('p', 1, true) then
+                call('RPUSH', P .. 'parked', id)
+                save_state(id, s)
+            else
+                drop_batch(id)
+            end
             shelved = shelved + 1
             return true
         end
@@ -132,6 +136,7 @@ if paused == '' then
         end
     end
     add_to_accounts(sums, 'in_flight', 1)
+    if next(called_back) then book_cancelled() end
     for _, nn in ipairs(shards) do
         if not empty[nn] and owned[nn] ~= false then left[#left + 1] = nn end
     end

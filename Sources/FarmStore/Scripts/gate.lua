@@ -2,32 +2,73 @@
 -- Pauses and resumes an app, opens and closes it to producers, and says which it is.
 --
 -- KEYS  1 prefix; press: 2 inbox
--- ARGV  pause, reason, fingerprint of the credentials | resume
+-- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
+--       | rate, pushes a second or off or "" (as configured), operator | door, open|closed|"", operator
 --       | press, memory full|relieved|keep, intake held 0/1, ms until a producer should try again, backlog, jobs of the inbox,
 --         bytes of the inbox, bytes of one job: each at most
--- Reply pause, resume: 1 when something changed, else 0
+-- Reply pause, resume, rate, door: 1 when something changed, else 0; resume own: 2 when an operator has paused it, and then
+--       nothing happens
 --       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox, batches that
 --       are ready or in flight (0 while it is paused)]
 -- Fence none: the wish is stored, the last one holds. OOM allowed.
 -- Again nothing changes, and no second event is written.
 --
 -- `held`, so that take keeps to a trickle: as the caller says, and while the memory is full.
+-- A door that an operator has closed or opened is obeyed whatever there is room for ("operator"); `held` goes on as it is.
 -- An app is full because of the farm's memory ("memory"), of its open pushes and jobs ("backlog") or of its inbox
 -- ("inbox"). The latter two end when all are below nine tenths of their limits.
 local gate, t, op = P .. 'gate', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
-    return pause_app(ARGV[2], ARGV[3], t)
+    return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
 elseif op == 'resume' then
-    if call('HDEL', gate, 'paused', 'fingerprint', 'since') == 0 then return 0 end
+    if ARGV[2] == 'own' and call('HEXISTS', gate, 'paused_by') == 1 then return 2 end
+    if call('HDEL', gate, 'paused', 'fingerprint', 'since', 'paused_by') == 0 then return 0 end
     tell('app.resumed', t)
     call('PUBLISH', P .. 'bell', '*')
+    return 1
+elseif op == 'rate' then
+    local old = call('HGET', gate, 'rate') or ''
+    if old == ARGV[2] then return 0 end
+    if ARGV[2] == '' then
+        call('HDEL', gate, 'rate', 'rate_by', 'rate_since')
+    else
+        call('HSET', gate, 'rate', ARGV[2], 'rate_by', ARGV[3], 'rate_since', t)
+    end
+    return 1
+end
+
+-- Producers are told when it begins to be full, or ends.
+local function fill(was, reason)
+    if reason == was then return 0 end
+    if reason == '' then call('HDEL', gate, 'full', 'full_since') else call('HSET', gate, 'full', reason) end
+    if (reason == '') == (was == '') then return 0 end
+    if reason == '' then
+        tell('farm.relieved', t, 'reason', was)
+    else
+        call('HSET', gate, 'full_since', t)
+        tell('farm.full', t, 'reason', reason)
+    end
+    return 1
+end
+
+if op == 'door' then
+    local old = call('HMGET', gate, 'door', 'full')
+    local door, was = ARGV[2], old[2] or ''
+    if (old[1] or '') == door then return 0 end
+    if door == '' then
+        call('HDEL', gate, 'door', 'door_by', 'door_since')
+        if was == 'operator' then fill(was, '') end
+    else
+        call('HSET', gate, 'door', door, 'door_by', ARGV[3], 'door_since', t)
+        fill(was, door == 'closed' and 'operator' or '')
+    end
     return 1
 end
 
 local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
-local old = call('HMGET', gate, 'full', 'held', 'paused', unpack(names))
+local old = call('HMGET', gate, 'full', 'held', 'paused', 'door', unpack(names))
 for i, name in ipairs(names) do
-    if old[i + 3] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
+    if old[i + 4] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
 end
 local batches = 0
 if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') end
@@ -48,14 +89,5 @@ end
 local held = ARGV[3] == '1' or reason == 'memory'
 if held and not old[2] then call('HSET', gate, 'held', '1') end
 if old[2] and not held then call('HDEL', gate, 'held') end
-if reason ~= was then
-    if reason == '' then call('HDEL', gate, 'full', 'full_since') else call('HSET', gate, 'full', reason) end
-end
-if (reason == '') == (was == '') then return { reason, 0, open, jobs, batches } end
-if reason == '' then
-    tell('farm.relieved', t, 'reason', was)
-else
-    call('HSET', gate, 'full_since', t)
-    tell('farm.full', t, 'reason', reason)
-end
-return { reason, 1, open, jobs, batches }
+if old[4] then reason = old[4] == 'closed' and 'operator' or '' end
+return { reason, fill(was, reason), open, jobs, batches }

@@ -3,12 +3,14 @@
 --
 -- KEYS  1 prefix
 -- ARGV  1 acquire | renew | release | leave; 2 nonce; 3 host; 4 lease in ms; 5 predecessor or "";
---       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" is only looked at; release: field, token, field, token…
+--       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" is only looked at, "!NN" is taken whoever
+--       has it; release: field, token, field, token…
 -- Reply acquire: [lease end in ms, per field: token (ours), ms until it may be free, or 0: free, and not taken];
 --       renew: [lease end, per field: 1 ours, 0 lost]; release, leave: [fields given back]
 -- Fence none: this is where tokens come from. A field is free without an owner, or when its owner's `until:NONCE` is
 --       missing or past. No end is later than one lease from now: such a one is from before Redis's clock was put back,
---       and an owner that lives renews it in time. A field also goes to its owner's successor, who knows the owner to be
+--       and an owner that lives renews it in time. What is taken with "!" is its owner's no more from then on, alive or not:
+--       that owner's steps are refused by their token. A field also goes to its owner's successor, who knows the owner to be
 --       gone: the predecessor is a nonce, or what stands before its dot.
 -- OOM   allowed: leases are kept when memory is full.
 -- Again acquire finds its own nonce and answers the same token; renew is absolute; release goes by the token, so one that
@@ -49,7 +51,7 @@ if op == 'leave' then
 end
 
 local reply, mine, ends, names, bequeathed = { t + lease }, 0, {}, {}, {}
-for i = 6, #ARGV do names[i - 5] = ARGV[i]:match('^%??(.*)$') end
+for i = 6, #ARGV do names[i - 5] = ARGV[i]:match('^[?!]?(.*)$') end
 if #names == 0 then return reply end
 local values = call('HMGET', owners, unpack(names))
 for i, value in ipairs(values) do
@@ -63,7 +65,7 @@ for i, value in ipairs(values) do
         reply[i + 1] = 0
     else
         local left = 0
-        if owner ~= '' and not is_heir then
+        if owner ~= '' and not is_heir and ARGV[i + 5]:sub(1, 1) ~= '!' then
             if ends[owner] == nil then
                 ends[owner] = tonumber(call('HGET', owners, 'until:' .. owner) or '0')
                 if ends[owner] <= t then
@@ -77,7 +79,7 @@ for i, value in ipairs(values) do
         end
         if left > 0 then
             reply[i + 1] = left
-        elseif field ~= ARGV[i + 5] and not is_heir then
+        elseif ARGV[i + 5]:sub(1, 1) == '?' and not is_heir then
             reply[i + 1] = 0
         else
             local token = (epoch + 1) .. ':' .. nonce .. ':' .. host

@@ -28,10 +28,11 @@ local function load_state(id)
     return { worker = w, deliveries = tonumber(d), granted = tonumber(h), caution = c, open = tonumber(o), map = s:sub(map) }
 end
 
-local function save_state(id, s)
-    call('HSET', STATES, id, string.format('%s|%d|%d|%s|%d|%s', s.worker, s.deliveries, s.granted, s.caution, s.open,
-        s.map))
+local function state_text(s)
+    return string.format('%s|%d|%d|%s|%d|%s', s.worker, s.deliveries, s.granted, s.caution, s.open, s.map)
 end
+
+local function save_state(id, s) call('HSET', STATES, id, state_text(s)) end
 
 -- What is held against a batch, "suspect,group,careful,crashes,kills,culprit,times,unsent"; "" when nothing is.
 -- Positions up to `suspect` were in the air when a worker was lost; if `careful` (1) they go `group` at a time, with
@@ -71,7 +72,7 @@ end
 
 -- Puts a batch back into its list: at the head, but behind older ones that came back before it. The ids of first attempts
 -- tell their age; others go first.
-local AGE = '^%d+%.%a%.(%x+)%.(%d+)$'
+local AGE = '^%d+%.%a%.(%x+)%.(%d+)'
 local function return_batch(list, id)
     local moment, number = id:match(AGE)
     local older, place = nil, 0
@@ -116,12 +117,105 @@ local function sum_open(sums, body, s)
     end
 end
 
--- Parks the open positions of quarantined jobs, and opens the parked ones of others.
-local function shelve(s, body)
+-- What is held back: `quarantine` names jobs whose pushes wait, `devices` those that get nothing for now, `cancels` jobs that
+-- were called back ("ms since when, ms from when on, seconds the account is kept, operator"). Read as a table, at once when
+-- it is short.
+local QUARANTINE, DEVICES, CANCELS = P .. 'quarantine', P .. 'devices', P .. 'cancels'
+local function reader(key)
+    local all, n = {}, nil
+    return function(field)
+        if not n then
+            n = call('HLEN', key)
+            local flat = n > 0 and n <= 200 and call('HGETALL', key) or {}
+            for i = 1, #flat, 2 do all[flat[i]] = flat[i + 1] end
+        end
+        if all[field] == nil then all[field] = n > 200 and call('HGET', key, field) or false end
+        return all[field]
+    end
+end
+local quarantine_of, cancel_of = reader(QUARANTINE), reader(CANCELS)
+
+-- Why a job waits, in words, from what `quarantine` says of it: "ms since when, pause or quarantine, operator, reason"; of one
+-- that ended workers only the time.
+local function hold_reason(mark)
+    local kind, by, why = mark:match('^%d+ (%a+) (%S+) ?(.*)$')
+    if not kind then return 'poison' end
+    return (kind == 'pause' and 'paused' or 'quarantined') .. ' by ' .. by .. (why == '' and '' or ': ' .. why)
+end
+
+-- Closes the open positions of jobs that were called back, in a batch that is in nobody's hands. Returns how many of them
+-- were open and not parked, by job; nil when there are none. `book_cancelled` books them.
+local called_back, moment = {}, nil
+local function call_back(s, body)
+    local dots
+    each_segment(body, function(job, first, last)
+        local mark = cancel_of(job)
+        if not mark then return end
+        moment = moment or now()
+        if tonumber(mark:match('^%d+ (%d+)')) > moment then return end
+        local part = s.map:sub(first, last)
+        local closed, n = part:gsub('[.p]', 'x')
+        if n == 0 then return end
+        local open = count_open(part, 1, -1)
+        s.map = s.map:sub(1, first - 1) .. closed .. s.map:sub(last + 1)
+        s.open = s.open - open
+        called_back[job] = (called_back[job] or 0) + n
+        dots = dots or {}
+        dots[job] = (dots[job] or 0) + open
+    end)
+    return dots
+end
+
+-- The tokens of a shard's devices that get nothing for now.
+local devices
+local function quiet_devices(nn)
+    if not devices then
+        devices = {}
+        local flat = call('HGETALL', DEVICES)
+        for i = 1, #flat, 2 do
+            local place = flat[i + 1]:match('^%d+ (%d+)')
+            devices[place] = devices[place] or {}
+            devices[place][flat[i]] = true
+        end
+    end
+    return devices[nn]
+end
+
+-- Calls f(position) for each push of a body to one of these devices. A segment: length u16, options (the sixth byte says
+-- by its first bit whether each push has a payload of its own), payload length u32, payload, pushes.
+local function each_push_to(tokens, body, f)
+    local found = false
+    for token in pairs(tokens) do found = found or body:find(token, 1, true) end
+    if not found then return end
+    local _, n, at = struct.unpack('>BI2', body)
+    local counts, length, position = {}, 0, 0
+    for k = 1, n do
+        counts[k], _, length, at = struct.unpack('>I2BB', body, at)
+        at = at + length
+    end
+    for k = 1, n do
+        length = struct.unpack('>I2', body, at)
+        local own = body:byte(at + 7) % 2 == 1
+        at = at + 2 + length
+        at = at + 4 + struct.unpack('>I4', body, at)
+        for _ = 1, counts[k] do
+            position = position + 1
+            length = body:byte(at)
+            if tokens[body:sub(at + 1, at + length)] then f(position) end
+            at = at + 1 + length
+            if own then at = at + 4 + struct.unpack('>I4', body, at) end
+        end
+    end
+end
+
+-- Parks the open positions of quarantined jobs and devices, opens the parked ones of others, and closes those of jobs that
+-- were called back.
+local function shelve(id, s, body)
+    call_back(s, body)
     local parts = {}
     each_segment(body, function(job, first, last)
         local part = s.map:sub(first, last)
-        if call('HEXISTS', P .. 'quarantine', job) == 1 then
+        if quarantine_of(job) then
             part = part:gsub('%.', 'p')
         else
             part = part:gsub('p', '.')
@@ -129,13 +223,22 @@ local function shelve(s, body)
         parts[#parts + 1] = part
     end)
     s.map = table.concat(parts)
+    local tokens = quiet_devices(id:match('^%d+'))
+    if tokens then
+        each_push_to(tokens, body, function(position)
+            if s.map:byte(position) == 46 then
+                s.map = s.map:sub(1, position - 1) .. 'p' .. s.map:sub(position + 1)
+            end
+        end)
+    end
     s.open = count_open(s.map, 1, -1)
 end
 
 -- A batch of which nothing is left to send, and which is in no list any more: it ends, or waits with the parked ones.
 local function put_away(id, s)
     if not s.map:find('p', 1, true) then return drop_batch(id) end
-    shelve(s, call('HGET', BODIES, id))
+    shelve(id, s, call('HGET', BODIES, id))
+    if not s.map:find('[.p]') then return drop_batch(id) end
     s.worker, s.granted, s.caution = '', 0, ''
     save_state(id, s)
     if s.open == 0 then
@@ -196,21 +299,29 @@ local function is_full()
     return gate[1] and call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') >= 128
 end
 
--- How many jobs are quarantined stands in the gate, while there are any.
-local function count_quarantined()
-    local n = call('HLEN', P .. 'quarantine')
-    if n == 0 then
-        call('HDEL', P .. 'gate', 'quarantined')
+-- How much is held back stands in the gate, while anything is: checkouts look at it when there is. `cancels` is how many of
+-- it are jobs that were called back.
+local function count_holds()
+    local gate, cancels = P .. 'gate', call('HLEN', CANCELS)
+    local n = call('HLEN', QUARANTINE) + call('HLEN', DEVICES) + cancels
+    if n == 0 then call('HDEL', gate, 'quarantined') else call('HSET', gate, 'quarantined', n) end
+    if cancels > 0 then
+        call('HSET', gate, 'cancels', cancels)
     else
-        call('HSET', P .. 'gate', 'quarantined', n)
+        call('HDEL', gate, 'cancels')
     end
 end
 
--- A job that has ended is no longer quarantined: its id may come again.
-local has_quarantined
+local function has_cancels() return call('HEXISTS', P .. 'gate', 'cancels') == 1 end
+
+-- A job that has ended is no longer held back: its id may come again.
+local has_holds
 local function acquit(job)
-    if has_quarantined == nil then has_quarantined = call('EXISTS', P .. 'quarantine') == 1 end
-    if has_quarantined and call('HDEL', P .. 'quarantine', job) == 1 then count_quarantined() end
+    if has_holds == nil then has_holds = call('EXISTS', QUARANTINE, CANCELS) > 0 end
+    if not has_holds then return end
+    local n = call('HDEL', QUARANTINE, job)
+    if n == 1 then call('HDEL', P .. 'job:' .. job, 'parked') end
+    if n + call('HDEL', CANCELS, job) > 0 then count_holds() end
 end
 
 -- Tells of an event in ARGV: a count of words, then field and value in turns, the type first. Returns the next index.
@@ -228,12 +339,13 @@ local function ring(set)
     return names
 end
 
--- Pauses the app, unless it is for the same reason.
-local function pause_app(reason, fingerprint, stamp)
+-- Pauses the app, unless it is for the same reason. What an operator has paused (`by`) only an operator lets go on.
+local function pause_app(reason, fingerprint, stamp, by)
     local gate = P .. 'gate'
-    local old = call('HMGET', gate, 'paused', 'fingerprint')
-    if old[1] == reason and old[2] == fingerprint then return 0 end
+    local old = call('HMGET', gate, 'paused', 'fingerprint', 'paused_by')
+    if old[3] or old[1] == reason and old[2] == fingerprint and not by then return 0 end
     call('HSET', gate, 'paused', reason, 'fingerprint', fingerprint, 'since', stamp)
+    if by then call('HSET', gate, 'paused_by', by) end
     tell('app.paused', stamp, 'reason', reason)
     return 1
 end
@@ -268,6 +380,32 @@ local function finish_job(job, stamp, ...)
     local account = P .. 'job:' .. job
     call('HSET', account, 'state', 'finished', 'finished_at', stamp)
     tell_finished(account, job, stamp, ...)
+end
+
+-- So many pushes have come to their end.
+local function count_ended(n)
+    call('HINCRBY', P .. 'load', 'open', -n)
+    call('HINCRBY', P .. 'load', 'settled', n)
+end
+
+-- Books what was called back: to the accounts, and off the load. The last push of a job finishes it.
+local function book_cancelled()
+    local ended, stamp = 0, string.format('%d', now())
+    for job, n in pairs(called_back) do
+        ended = ended + n
+        local account, keep = P .. 'job:' .. job, cancel_of(job):match('^%d+ %d+ (%d+)')
+        local a = call('HMGET', account, 'accepted', 'delivered', 'failed', 'expired')
+        if a[1] then
+            local cancelled = call('HINCRBY', account, 'cancelled', n)
+            local delivered, failed, expired = a[2] or '0', a[3] or '0', a[4] or '0'
+            if delivered + failed + expired + cancelled == tonumber(a[1]) then
+                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts[cancelled])
+            end
+        end
+    end
+    called_back = {}
+    if ended > 0 then count_ended(ended) end
+    return ended
 end
 
 -- Drops the first n taken jobs. `careful` is how many go one by one, from the intake's hash.

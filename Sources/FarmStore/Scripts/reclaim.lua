@@ -195,6 +195,7 @@ for i = at, #ARGV, 2 do
 end
 add_to_accounts(released, 'in_flight', -1)
 add_to_accounts(doubtful, 'maybe_duplicated', 1)
+book_cancelled()
 
 -- Several jobs that shared the batches share the blame with the batches only. What is sent at most once is never sent
 -- again, so nothing narrows it down: the job alone is blamed.
@@ -211,7 +212,7 @@ for job in pairs(blamed) do
         local n, t = call('HINCRBY', account, 'crashes', 1), now()
         call('HSET', account, 'last_crash', ARGV[13])
         if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
-            count_quarantined()
+            count_holds()
             call('HSET', account, 'parked', 'poison')
             tell('job.parked', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job

@@ -1,44 +1,64 @@
 #!lua flags=allow-oom
--- Lets parked batches and quarantined jobs go on, as if they had never crashed a worker.
+-- Lets parked batches, quarantined jobs and devices go on, as if they had never crashed a worker.
 --
 -- KEYS  1 prefix
--- ARGV  1 parked batches to look at, at most; 2 at which to begin; 3 job, "" for all
--- Reply [batches put back, where to go on or -1, jobs released]
+-- ARGV  1 parked batches to look at, at most; 2 how many of the last ones were looked at and stay; 3 job, token, or "";
+--       4 what: all (but what an operator has paused), job, paused (the job, if an operator has paused it), device
+-- Reply [batches put back, how many were looked at and stay, or -1 at the end, jobs and devices released]
 -- Fence none: each id is moved by whoever finds it in the list. OOM allowed.
 -- Again the job is no longer quarantined, its batches no longer parked.
 --
 -- A batch that nobody can read stays: `fsck` is for that. One that is not in the list of the parked ones opens its
--- parked positions when it is checked out, or at its end.
-local most, at, job, jobs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], {}
-if job ~= '' then
-    if call('HDEL', P .. 'quarantine', job) == 1 then jobs = { job } end
-elseif at == 0 then
-    jobs = call('HKEYS', P .. 'quarantine')
-    call('DEL', P .. 'quarantine')
+-- parked positions when it is checked out, or at its end. The last ones go first, each to its place by age: so the oldest
+-- is the next that is sent.
+local most, kept, name, what, jobs, released = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0
+local function is_paused(mark) return mark:find('^%d+ pause ') ~= nil end
+if what == 'device' then
+    released = call('HDEL', DEVICES, name)
+elseif what ~= 'all' then
+    local mark = call('HGET', QUARANTINE, name)
+    if mark and (what == 'job' or is_paused(mark)) then jobs[1] = name end
+elseif kept == 0 then
+    local marks = call('HGETALL', QUARANTINE)
+    for i = 1, #marks, 2 do
+        if not is_paused(marks[i + 1]) then jobs[#jobs + 1] = marks[i] end
+    end
+    released = call('HLEN', DEVICES)
+    call('DEL', DEVICES)
 end
-count_quarantined()
 for _, id in ipairs(jobs) do
+    released = released + 1
+    call('HDEL', QUARANTINE, id)
     call('HDEL', P .. 'job:' .. id, 'parked', 'crashes', 'last_crash')
     tell('job.released', now(), 'job', id)
 end
+count_holds()
 
-local ids, moved, rung = call('LRANGE', P .. 'parked', at, at + most - 1), 0, {}
-for _, id in ipairs(ids) do
+local ids, moved, rung = call('LRANGE', P .. 'parked', -kept - most, -kept - 1), 0, {}
+for k = #ids, 1, -1 do
+    local id = ids[k]
     local s, body = load_state(id), call('HGET', BODIES, id)
-    local isHis = job == ''
-    local isRead = s and body and pcall(each_segment, body, function(owner) isHis = isHis or owner == job end)
-    if isRead and isHis then
-        shelve(s, body)
+    local isHis = what == 'all' or what == 'device'
+    local isRead = s and body and pcall(each_segment, body, function(owner) isHis = isHis or owner == name end)
+    if isRead and isHis and (what ~= 'device' or s.map:find('p', 1, true)) then
+        shelve(id, s, body)
         s.caution = ''
-        save_state(id, s)
         if s.open > 0 then
             local list, nn = ready_list(id)
-            call('LREM', P .. 'parked', 1, id)
-            call('RPUSH', list, id)
+            save_state(id, s)
+            call('LREM', P .. 'parked', -1, id)
+            return_batch(list, id)
             rung[nn] = true
+            moved = moved + 1
+        elseif s.map:find('p', 1, true) then
+            save_state(id, s)
+        else
+            call('LREM', P .. 'parked', -1, id)
+            drop_batch(id)
             moved = moved + 1
         end
     end
 end
+book_cancelled()
 ring(rung)
-return { moved, #ids < most and -1 or at + #ids - moved, #jobs }
+return { moved, #ids < most and -1 or kept + #ids - moved, released }

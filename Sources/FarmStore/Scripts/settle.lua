@@ -5,7 +5,9 @@
 -- ARGV  1 seconds an account is kept; 2 records that a shard's suppression list keeps at most; 3 scopes,
 --       scopes × (field, text); entries; entries × (id, words of this entry after this one, and these: jobs packed;
 --       retries, retries × (NN, h|b, delay in ms, tokens, body); answers of the gateway; dead tokens,
---       dead tokens × (NN, suppression record or "", n, n words of an event); events, events × (n, n words)).
+--       dead tokens × (NN, suppression record or "", n, n words of an event); events, events × (n, n words); and only if
+--       there are any: "letters", how many, pushes and bytes of them kept at most, letters × (job, reason, status, pushes,
+--       body); and only if there is an audit: "audit", bytes of it kept at most, what it gets).
 --       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
 --       maybe duplicated u32, reasons u8, reasons × (length u8, reason, count u32)
 -- Reply [entries booked, jobs finished], and when the guard has paused the app [bad tokens, answers] behind
@@ -62,7 +64,19 @@ local function check_event(at)
 end
 
 -- Reads an entry's words without any effect: its answers, and how many of them may be the environment's fault.
-local hasRetries, lists = false, {}
+local hasRetries, hasLetters, hasAudit, lists, retried = false, false, false, {}, {}
+local function check_entry_letters(entry, at)
+    entry.letters, hasLetters = at, true
+    local letters = count(ARGV[at])
+    count(ARGV[at + 1])
+    count(ARGV[at + 2])
+    for k = at + 3, at + 2 + 5 * letters, 5 do
+        if ARGV[k] == '' or ARGV[k + 1] == '' then error('a dead letter without job or reason') end
+        count(ARGV[k + 2])
+        if count(ARGV[k + 3]) > 65535 then error('too large a dead letter') end
+    end
+    return at + 3 + 5 * letters
+end
 local function check_entry(at, words)
     local last = at + words
     if last - 1 > #ARGV then error('words are missing') end
@@ -90,6 +104,12 @@ local function check_entry(at, words)
     local events = count(ARGV[at])
     at = at + 1
     for _ = 1, events do at = check_event(at) end
+    if at < last and ARGV[at] == 'letters' then at = check_entry_letters(entry, at + 1) end
+    if at < last and ARGV[at] == 'audit' then
+        entry.audit, hasAudit = at + 1, true
+        count(ARGV[at + 1])
+        at = at + 3
+    end
     if at ~= last then error('other words than agreed') end
     return entry
 end
@@ -139,12 +159,15 @@ for k = 1, nentries do
 end
 for k, id in ipairs(order) do read_account(k, id) end
 call('XLEN', P .. 'events')
-count(math.abs(tonumber(call('HGET', P .. 'load', 'open') or '0') or 0.5))
+local load = call('HMGET', P .. 'load', 'open', 'settled')
+count(math.abs(tonumber(load[1] or '0') or 0.5))
+count(load[2] or '0')
 if hasRetries then
     call('ZCARD', P .. 'delayed')
     call('HLEN', STATES)
     call('HLEN', BODIES)
 end
+if hasLetters or hasAudit then check_letters() end
 local hasDead = next(lists) ~= nil
 local ring, paused = call('HMGET', P .. 'guard', 'answers', 'bad'), false
 local answers, bad = count(ring[1] or '0'), tonumber(ring[2] or '0')
@@ -217,6 +240,7 @@ local function book_entry(entry)
         local id = ARGV[at] .. '.' .. ARGV[at + 1] .. '.r' .. entry.id .. '.' .. k
         add_batch(id, ARGV[at + 3], ARGV[at + 4])
         call('ZADD', P .. 'delayed', t + tonumber(ARGV[at + 2]), id)
+        retried[#retried + 1] = id
         at = at + 5
     end
     local dead = at + 1
@@ -237,6 +261,14 @@ local function book_entry(entry)
     end
 end
 
+local kept
+local function keep_letters(at)
+    kept = at
+    for k = at + 3, at + 2 + 5 * tonumber(ARGV[at]), 5 do
+        bury_letter(ARGV[k], ARGV[k + 1], ARGV[k + 2], tonumber(ARGV[k + 3]), ARGV[k + 4])
+    end
+end
+
 local booked, answered, found = {}, 0, 0
 for k = 1, nentries do
     local entry = entries[k]
@@ -250,8 +282,19 @@ for k = 1, nentries do
     end
 end
 weigh(answered, found)
-for _, entry in ipairs(booked) do book_entry(entry) end
+for _, entry in ipairs(booked) do
+    book_entry(entry)
+    if entry.letters then keep_letters(entry.letters) end
+end
+if kept then trim_letters(tonumber(ARGV[kept + 1]), tonumber(ARGV[kept + 2]), 0, 512) end
 settle_guard()
+if hasAudit and #booked > 0 then
+    local records, bytes = {}, 0
+    for k, entry in ipairs(booked) do
+        if entry.audit then records[#records + 1], bytes = ARGV[entry.audit + 1], tonumber(ARGV[entry.audit]) end
+    end
+    remember(table.concat(records), bytes)
+end
 if #acks > 0 then call('XACK', results, 'gatherers', unpack(acks)) end
 
 local names, none = { 'failed', 'expired', 'cancelled' }, { 0, 0, 0, 0, 0, {} }
@@ -284,7 +327,8 @@ local function book_job(account, id, old, plus, r)
     if ends then
         call('HSET', account, 'state', 'finished', 'finished_at', stamp, unpack(changed, 1, n))
     else
-        call('HSET', account, unpack(changed, 1, n))
+        changed[n + 1], changed[n + 2] = 'last', stamp
+        call('HSET', account, unpack(changed, 1, n + 2))
     end
     if r[4] > 0 then call('HINCRBY', account, 'waiting', r[4]) end
     if r[5] > 0 then call('HINCRBY', account, 'maybe_duplicated', r[5]) end
@@ -305,7 +349,21 @@ for k, id in ipairs(order) do
     end
 end
 
-if ended > 0 then call('HINCRBY', P .. 'load', 'open', -ended) end
+if ended > 0 then count_ended(ended) end
+
+-- Of a job that was called back nothing is tried again.
+local function let_go(id)
+    local s, body, dots = load_state(id), call('HGET', BODIES, id), nil
+    if not pcall(function() dots = call_back(s, body) end) or not dots then return end
+    add_to_accounts(dots, 'waiting', -1)
+    if s.open > 0 then return save_state(id, s) end
+    call('ZREM', P .. 'delayed', id)
+    drop_batch(id)
+end
+if #retried > 0 and has_cancels() then
+    for _, id in ipairs(retried) do let_go(id) end
+    book_cancelled()
+end
 
 if alarm then return { #booked, finished, math.floor(bad), answers } end
 return { #booked, finished }

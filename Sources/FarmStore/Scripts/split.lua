@@ -4,7 +4,8 @@
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
 --       6 accounts kept at most; 7 seconds an account is kept; 8 jobs; 9 batches;
---       jobs × (id, opens 0/1, submitted, accepted, malformed, duplicates, lane, events, events × (n, n words));
+--       jobs × (id, 0 or, when it opens, 1 and the id of the job that it repeats, submitted, accepted, malformed,
+--       duplicates, lane, events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body); the one job that this is about when it was moved to `taken`
 --       without `take`, or ""
 -- Reply [1, ms until the earliest delayed batch of this call or -1, 1 when there is nothing to take: no job is taken or
@@ -34,7 +35,7 @@ local stamp = string.format('%d', t)
 -- The jobs whose accounts are opened, and the keys of these: asked for all at once, since an id is rarely in use.
 local i, seen, ids, keys = 10, {}, {}, {}
 for _ = 1, njobs do
-    if ARGV[i + 1] == '1' then
+    if ARGV[i + 1] ~= '0' then
         local id = ARGV[i]
         if seen[id] then return { err = 'EXISTS ' .. id } end
         seen[id] = 'new'
@@ -56,11 +57,11 @@ if opened > 0 and call('EXISTS', unpack(keys)) > 0 then
     end
 end
 
-local n = 0
+local n, holds = 0, call('HMGET', P .. 'gate', 'quarantined', 'cancels')
 i = 10
 for _ = 1, njobs do
     local id, opens, submitted, accepted, malformed, duplicates, lane, events = unpack(ARGV, i, i + 7)
-    if opens == '1' then
+    if opens ~= '0' then
         n = n + 1
         places[2 * n - 1], places[2 * n] = stamp, id
         local account = keys[n]
@@ -76,10 +77,14 @@ for _ = 1, njobs do
             tell('job.accepted', stamp, unpack(words))
             if #words > 6 then call('HSET', account, unpack(words, 7)) end
         end
+        if #opens > 1 then call('HSET', account, 'replay_of', opens:sub(2)) end
+    end
+    if opens ~= '0' and holds[1] and quarantine_of(id) then
+        call('HSET', P .. 'job:' .. id, 'parked', hold_reason(quarantine_of(id)))
     end
     i = i + 8
     for _ = 1, tonumber(events) do i = tell_next(stamp, i) end
-    if opens == '1' and accepted == '0' then finish_job(id, stamp, keep, 0, 0, 0, 0, 0) end
+    if opens ~= '0' and accepted == '0' then finish_job(id, stamp, keep, 0, 0, 0, 0, 0) end
 end
 if opened > 0 then call('ZADD', jobs, unpack(places)) end
 
@@ -87,18 +92,33 @@ local rung, first, added = {}, -1, 0
 -- Ids are made of the time: after Redis went back in time, a counter would give some of them out again, and facts about
 -- a lost batch would be taken for another.
 local clock = call('TIME')
-local moment = string.format('%x%05x', clock[1], clock[2])
-local states, bodies = {}, {}
+local place = string.format('%x%05x', clock[1], clock[2])
+local states, bodies, calls_back = {}, {}, holds[2]
 for k = 1, nbatches do
     local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
     i = i + 5
-    local id = nn .. '.' .. lane .. '.' .. moment .. '.' .. k
-    states[2 * k - 1], states[2 * k] = id, new_state(tokens)
-    bodies[2 * k - 1], bodies[2 * k] = id, body
+    local id, state, s = nn .. '.' .. lane .. '.' .. place .. '.' .. k, new_state(tokens), nil
+    -- The age of what was put off begins when it is due.
+    if due > t then id = id .. string.format('.%x', due) end
     added = added + tokens
-    if due > t then
+    if calls_back then
+        s = { worker = '', deliveries = 0, granted = 0, caution = '', open = tonumber(tokens), map = state:match('[^|]*$') }
+        call_back(s, body)
+        state = state_text(s)
+    end
+    if not s or s.open > 0 then
+        states[#states + 1], states[#states + 2] = id, state
+        bodies[#bodies + 1], bodies[#bodies + 2] = id, body
+    end
+    if s and s.open == 0 then
+        s = nil
+    elseif due > t then
         local sums = {}
-        each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
+        if s then
+            sum_open(sums, body, s)
+        else
+            each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
+        end
         add_to_accounts(sums, 'waiting', 1)
         call('ZADD', P .. 'delayed', due, id)
         if first < 0 or due - t < first then first = due - t end
@@ -108,11 +128,12 @@ for k = 1, nbatches do
     end
 end
 
-if nbatches > 0 then
+if #states > 0 then
     call('HSET', BODIES, unpack(bodies))
     call('HSET', STATES, unpack(states))
 end
 if added > 0 then call('HINCRBY', P .. 'load', 'open', added) end
+if calls_back then book_cancelled() end
 if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end
 call('HSET', intake, 'step', step, 'did', what)
 if ARGV[4] == '' then

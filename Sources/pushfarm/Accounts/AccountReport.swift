@@ -15,7 +15,7 @@ struct AccountReport {
         if !isGood { throw .failed() }
     }
 
-    private func text(_ account: Account) -> String {
+    func text(_ account: Account) -> String {
         var table = Table(["": .left, "": .right, "": .left])
         func row(_ name: String, _ count: Int, _ paint: Paint? = nil, always: Bool = false) {
             guard always || count != 0 else { return }
@@ -37,9 +37,11 @@ struct AccountReport {
         row("waiting", account.waiting)
         row("maybe duplicated", account.maybeDuplicated, .yellow)
         row("crashes", account.crashes, .red)
+        row("replayed", account.replayed)
         let head = Paint.bold.on("\(account.app) \(account.id)", if: console.colours)
         let parked = account.parked.map { Paint.red.on("  parked: \($0)", if: console.colours) } ?? ""
-        return "\(head)  \(account.state.rawValue)\(timing(account))\(parked)\n"
+        let origin = account.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
+        return "\(head)\(origin)  \(account.state.rawValue)\(timing(account))\(parked)\n"
             + table.text(colours: console.colours)
     }
 
@@ -62,7 +64,7 @@ extension Account {
             "in_flight": .number(inFlight), "waiting": .number(waiting),
             "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),
             "finished_at": finishedAt.map { .number($0) } ?? .null, "parked": .text(parked),
-            "crashes": .number(crashes),
+            "crashes": .number(crashes), "replay_of": .text(replayOf), "replayed": .number(replayed),
             "reasons": .object(
                 reasons.sorted { $0.key < $1.key }.map {
                     JSONValue.Field(name: $0.key, value: .number($0.value))

@@ -23,12 +23,18 @@ struct CoordinatorCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
     var workers: String?
 
+    /// Only a coordinator that hands over starts another one so.
+    @Flag(help: .hidden) var succeed = false
+
     func run() throws {
         let configuration = try load()
         try configuration.requireApps()
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         try StateFolder.make(configuration.stateDirectory)
-        let service = CoordinatorService(configuration: configuration, reload: load)
+        if let file = configuration.log.file {
+            do { try LogFile.take(file) } catch { throw CommandFailure.usage("log.file: \(error)") }
+        }
+        let service = CoordinatorService(configuration: configuration, succeeds: succeed, reload: load)
         ProcessLimits.apply()
         try Loop.run { @Loop in try await service.run() }
     }

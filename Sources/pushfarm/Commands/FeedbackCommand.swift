@@ -29,7 +29,7 @@ struct FeedbackReadCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
     @Option(help: ArgumentHelp("How long to wait for it.", valueName: "seconds"))

@@ -19,7 +19,7 @@ struct FsckCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's books.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only this app's books.", valueName: "name"), completion: .apps)
     var app: String?
 
     @Flag(help: "Repairs what is wrong.")

@@ -19,7 +19,9 @@ struct JobCommand: ParsableCommand {
     @Argument(help: "The job's id.")
     var id: String
 
-    @Option(help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
+        completion: .apps)
     var app: String?
 
     @Flag(help: "Waits until the job is finished.")

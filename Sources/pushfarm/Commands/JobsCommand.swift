@@ -11,11 +11,18 @@ struct JobsCommand: ParsableCommand {
             Example:
               pushfarm jobs --app demo --limit 20
               pushfarm jobs --open --json
+              pushfarm jobs --running
+              pushfarm jobs --stuck
+
+            --running lists jobs that are not finished, with their rate and the time that
+            they still take; --stuck those of them in which nothing has happened for five
+            minutes, though nothing of them is paused, parked or put off: status 1 when
+            there are any.
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's jobs.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only this app's jobs.", valueName: "name"), completion: .apps)
     var app: String?
 
     @Option(help: ArgumentHelp("Jobs of each app, at most.", valueName: "n"))
@@ -24,11 +31,22 @@ struct JobsCommand: ParsableCommand {
     @Flag(help: "Only jobs that are not finished.")
     var open = false
 
+    @Flag(help: "Only jobs that are not finished, with their rate: looks twice.")
+    var running = false
+
+    @Flag(help: "Only running jobs in which nothing happens.")
+    var stuck = false
+
+    @Option(help: ArgumentHelp("Between the two looks.", valueName: "seconds"))
+    var over = 1.0
+
     func validate() throws {
+        guard over >= 0.1, over <= 3600 else { throw ValidationError("--over is 0.1 to 3600 seconds.") }
         guard (1...10_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000.") }
     }
 
     func run() throws {
+        if running || stuck { return try showRunning() }
         let configuration = try common.load()
         let (app, limit, open) = (app, limit, open)
         let accounts = try Loop.run { @Loop in
@@ -45,6 +63,44 @@ struct JobsCommand: ParsableCommand {
         }
         let console = Console(json: common.json)
         console.show(.object(["jobs": .array(accounts.map(\.json))]), text(accounts, console))
+    }
+
+    private func showRunning() throws {
+        let configuration = try common.load()
+        let (app, limit, isStuck, pause) = (app, limit, stuck, Duration.seconds(over))
+        let jobs = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            let names = try await client.apps().filter { app == nil || app == $0 }
+            let now = try await client.clock().components.seconds * 1000
+            let jobs = try await RunningJobs(client: client, limit: limit).look(names, over: pause)
+            return jobs.filter { !isStuck || $0.isStuck(at: now) }
+        }
+        let console = Console(json: common.json)
+        console.show(.object(["jobs": .array(jobs.map(\.json))]), text(jobs, console))
+        if stuck, !jobs.isEmpty { throw CommandFailure.failed() }
+    }
+
+    private func text(_ jobs: [RunningJobs.Job], _ console: Console) -> String {
+        guard !jobs.isEmpty else { return stuck ? "no job is stuck\n" : "no job is running\n" }
+        var table = Table([
+            "JOB": .left, "APP": .left, "STATE": .left, "DONE": .right, "ACCEPTED": .right, "WAITING": .right,
+            "RATE": .right, "LEFT": .right,
+        ])
+        for job in jobs {
+            let account = job.account
+            let share = account.accepted > 0 ? account.settled * 100 / account.accepted : 100
+            table.add(
+                .init(account.id), .init(account.app),
+                account.parked != nil
+                    ? .init("parked", .red) : job.isPaused ? .init("paused", .yellow) : .init("running"),
+                .init("\(share) %"), .init(Figures.grouped(account.accepted)),
+                .init(Figures.grouped(account.waiting)),
+                .init("\(Figures.grouped(Int(job.rate.rounded())))/s"),
+                .init(job.remaining.map { Figures.time($0) } ?? "-"))
+        }
+        return table.text(colours: console.colours)
     }
 
     private func text(_ accounts: [Account], _ console: Console) -> String {

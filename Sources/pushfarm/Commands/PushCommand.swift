@@ -20,7 +20,9 @@ struct PushCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
+        completion: .apps)
     var app: String?
 
     @Option(

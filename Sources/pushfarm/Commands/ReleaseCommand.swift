@@ -5,15 +5,18 @@ import FarmStore
 struct ReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
-        abstract: "Lets parked jobs, batches and shards go on.",
+        abstract: "Lets parked jobs, batches, shards and devices go on.",
         discussion: """
-            A job is parked when its pushes ended workers again and again; a batch
-            when it ended them before anything was sent. Nothing of them is lost: they
-            wait. Without a job all of them go on, and shards that wait after crashes.
+            A job is parked when its pushes ended workers again and again, or by an
+            operator (quarantine); a batch when it ended workers before anything was sent.
+            Nothing of them is lost: they wait. Without a job all of them go on, and shards
+            that wait after crashes; what was paused goes on with resume.
 
             Example:
               pushfarm release order-4711
               pushfarm release --app demo
+              pushfarm release --shard 7 --app demo
+              pushfarm release --token 00fc13adff785122b4ad2880 --app demo
             """)
 
     @OptionGroup var common: CommonOptions
@@ -21,38 +24,83 @@ struct ReleaseCommand: ParsableCommand {
     @Argument(help: "The job's id; all that is parked without it.")
     var job: String?
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
+    @Option(help: ArgumentHelp("Only this shard, of all apps or of the named one.", valueName: "n"))
+    var shard: Int?
+
+    @Option(help: ArgumentHelp("Only this device.", valueName: "hex"))
+    var token: String?
+
+    func validate() throws {
+        guard [job != nil, shard != nil, token != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("Name a job, a shard or a token.")
+        }
+        if let shard, !(0...9999).contains(shard) { throw ValidationError("--shard is a shard's number.") }
+    }
+
+    /// How much goes on.
+    private struct Sum: Sendable {
+        var jobs = 0
+        var batches = 0
+        var shards = 0
+        var apps = 0
+    }
+
     func run() throws {
-        let configuration = try common.load()
-        let (job, app) = (job, app)
-        let (jobs, batches) = try Loop.run { @Loop in
+        let (configuration, job, app, shard) = (try common.load(), job, app, shard)
+        let token = try token.map { text throws(CommandFailure) in try OperatorText.token(text) }
+        let sum = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            let known = try await client.apps()
-            if let app, !known.contains(app) {
-                throw CommandFailure.usage("there is no app \(app) in this farm")
-            }
-            var (jobs, batches) = (0, 0)
-            for name in known where app == nil || app == name {
-                var next: Int? = 0
-                while let start = next {
-                    let reply = try await client.call(Release(job: job, start: start), name)
-                    jobs += reply.jobs
-                    batches += reply.batches
-                    next = reply.next
+            if let app { try await client.mustHave(app: app) }
+            var sum = Sum()
+            for name in try await client.apps() where app == nil || app == name {
+                if let shard {
+                    sum.shards += try await ShardHold(client: client).serve(name, shard).changed ? 1 : 0
+                    continue
                 }
+                let what: Release.What = token.map { .device($0) } ?? job.map { .job($0) } ?? .all
+                let released = try await client.release(what, name)
+                sum.jobs += released.jobs
+                sum.batches += released.batches
+                if what == .all { try await Self.releaseRest(name, client, &sum) }
             }
-            if job == nil {
+            if job == nil, token == nil {
                 _ = try await client.ask { registry throws(RedisError) in
                     try await registry.announce(Array(HostCommand.release.text.utf8))
                 }
+                try await client.announceChange()
             }
-            return (jobs, batches)
+            return sum
         }
         Console(json: common.json).show(
-            .object(["jobs": .number(jobs), "batches": .number(batches)]),
-            "\(jobs) jobs and \(batches) batches go on\n")
+            .object([
+                "jobs": .number(sum.jobs), "batches": .number(sum.batches), "shards": .number(sum.shards),
+                "apps": .number(sum.apps),
+            ]), text(sum))
+    }
+
+    /// Shards, and the app itself, that were put aside; not what was paused.
+    @Loop private static func releaseRest(
+        _ app: String, _ client: FarmClient, _ sum: inout Sum
+    ) async throws(CommandFailure) {
+        for mark in try await client.marks(.shards, app) where mark.kind == "quarantine" {
+            guard let shard = Int(mark.text) else { continue }
+            sum.shards += try await ShardHold(client: client).serve(app, shard).changed ? 1 : 0
+        }
+        guard let pause = try await client.call(ReadStanding(), app).pause, pause.by != nil,
+            pause.reason.hasPrefix("quarantined")
+        else { return }
+        sum.apps += try await client.call(Resume(), app) == .resumed ? 1 : 0
+    }
+
+    private func text(_ sum: Sum) -> String {
+        if sum.jobs + sum.batches + sum.shards + sum.apps == 0 { return "nothing was parked\n" }
+        var parts = ["\(sum.jobs) \(token == nil ? "jobs" : "devices")", "\(sum.batches) batches"]
+        if sum.shards > 0 { parts.append("\(sum.shards) shards") }
+        if sum.apps > 0 { parts.append("\(sum.apps) apps") }
+        return parts.joined(separator: ", ") + " go on\n"
     }
 }

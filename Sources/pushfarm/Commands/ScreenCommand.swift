@@ -23,7 +23,9 @@ struct ScreenCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
+        completion: .apps)
     var app: String?
 
     @Option(help: ArgumentHelp("A file with one token a line.", valueName: "file"))

@@ -20,4 +20,7 @@ struct Console: Sendable {
         guard !json else { return }
         Terminal.write((paint?.on(text, if: colours) ?? text) + "\n", to: Terminal.standardOutput)
     }
+
+    /// Prints a line beside the answer, on standard error.
+    func note(_ text: String) { Terminal.write(text + "\n", to: Terminal.standardError) }
 }

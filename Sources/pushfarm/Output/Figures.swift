@@ -26,6 +26,30 @@ enum Figures {
         }
     }
 
+    /// `40 s`, `7 min`, `3 h`, `12 d`: in few columns.
+    static func brief(_ duration: Duration) -> String {
+        let seconds = max(0, duration.components.seconds)
+        switch seconds {
+        case ..<100: return "\(seconds) s"
+        case ..<6000: return "\(seconds / 60) min"
+        case ..<172_800: return "\(seconds / 3600) h"
+        default: return "\(seconds / 86_400) d"
+        }
+    }
+
+    /// `9,999`, `12.3k`, `4.5M`: in at most six columns.
+    static func short(_ value: Int) -> String {
+        guard value.magnitude >= 10_000 else { return grouped(value) }
+        var (number, unit) = (Double(value), 0)
+        while abs(number) >= 999.5, unit < 4 {
+            number /= 1000
+            unit += 1
+        }
+        let digits =
+            abs(number) >= 99.95 ? "\(Int(number.rounded()))" : "\((number * 10).rounded() / 10)"
+        return digits + ["", "k", "M", "G", "T"][unit]
+    }
+
     /// `512 B`, `15.2 MB` (of 1,000,000 bytes).
     static func bytes(_ count: Int64) -> String {
         let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]

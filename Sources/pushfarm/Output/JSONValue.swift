@@ -7,6 +7,8 @@ enum JSONValue: Sendable, Equatable {
     case string(String)
     case array([JSONValue])
     case object([Field])
+    /// JSON that is known to be valid, as it stands.
+    case verbatim(String)
 
     struct Field: Sendable, Equatable {
         let name: String
@@ -18,6 +20,8 @@ enum JSONValue: Sendable, Equatable {
     }
 
     static func number(_ value: Int) -> JSONValue { .number(Int64(value)) }
+
+    static func whole(_ value: Int?) -> JSONValue { value.map { .number($0) } ?? .null }
 
     static func text(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
 }
@@ -37,6 +41,7 @@ extension JSONValue: CustomStringConvertible {
         case .number(let value): text += String(value)
         case .decimal(let value): text += value.isFinite ? String(value) : "null"
         case .string(let value): Self.append(value, to: &text)
+        case .verbatim(let json): text += json
         case .array(let values):
             text += "["
             for (index, value) in values.enumerated() {

@@ -39,7 +39,7 @@ struct TokenChunks: ~Copyable {
             while tokens.count < size, let line = try nextLine() {
                 guard case .token(let token) = ScreenedLine(line) else { continue }
                 switch seen.take(token) {
-                case .new: tokens.append(Self.hex(token))
+                case .new: tokens.append(HexText.of(token))
                 case .again: duplicates += 1
                 case .foreign: break
                 }
@@ -71,10 +71,4 @@ struct TokenChunks: ~Copyable {
         TokenSurvey.add(line, to: &hash)
         return line
     }
-
-    private static func hex(_ token: [UInt8]) -> String {
-        String(decoding: token.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
 }

@@ -4,6 +4,7 @@ import FarmConfiguration
 import FarmLogging
 import FarmStore
 import Logging
+import Supervision
 
 #if canImport(Darwin)
     import Darwin
@@ -16,6 +17,8 @@ import Logging
 /// `pushfarm coordinator`: hands the configuration to the coordinator and runs it.
 @Loop struct CoordinatorService {
     let configuration: FarmConfiguration
+    /// It takes over from the coordinator that has started it.
+    var succeeds = false
     /// Reads the configuration again.
     let reload: @Loop () throws -> FarmConfiguration
 
@@ -24,15 +27,29 @@ import Logging
             privateSocketExists: LocalSocket.accepts(configuration.privateRedisSocket))
         let authority =
             try location.caFile.map { path throws(CommandFailure) in try TextFile.read(path) } ?? ""
-        let options = Coordinator.Options(
+        let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        var options = Coordinator.Options(
             configuration: configuration, redisURL: location.revealedURL(),
             redisAuthority: Array(authority.utf8),
-            workers: configuration.workers.count(processors: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
+            workers: configuration.workers.count(processors: processors),
             isAuto: configuration.workers == .auto,
             program: Executable.own,
-            environment: ChildRole.environment(
-                level: configuration.log.level, format: configuration.log.format),
+            environment: ChildRole.environment(configuration.log),
+            service: ServiceEnvironment(ProcessEnvironment.variables, pid: getpid()),
             reload: reload)
+        options.processors = processors
+        options.succeeds = succeeds
+        options.arguments = CommandLine.arguments.filter { $0 != "--succeed" }
+        // Whoever follows is looked after by its own process id.
+        options.variables = ProcessEnvironment.variables.filter { $0.key != "WATCHDOG_PID" }
+            .map { "\($0.key)=\($0.value)" }
+        options.setLogLevel = { FarmLog.level = $0 }
+        if let file = configuration.log.file {
+            options.reopenLogs = {
+                do { try LogFile.take(file) } catch { Logger(label: "coordinator").error("\(error)") }
+            }
+        }
+        options.version = Pushfarm.version
         do {
             try await Coordinator(options, log: Logger(label: "coordinator")).run()
         } catch let error as FarmMismatch {

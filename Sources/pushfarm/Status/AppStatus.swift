@@ -6,16 +6,23 @@ struct AppStatus: Sendable {
     let app: String
     /// Nil when it is not paused.
     let pause: ReadGate.Pause?
+    /// What operators want of it besides.
+    var standing = ReadStanding.Standing()
     /// Nil when producers are welcome.
     let full: ReadFullness.Fullness?
     let depths: ReadDepths.Reply
-    let openJobs: Int
+    /// Of the latest jobs; nil when they were not looked at.
+    let openJobs: Int?
     /// Who has leases on it, by name.
     let owners: [Owner]
     /// Shards that nobody owns; the intake counts as one.
     let unowned: Int
     /// How the reading of its feedback service goes; nil when it has none.
     var feedback: ReadFeedback.State?
+    /// How long the oldest pushes have waited.
+    var ages = ReadAges.Reply(high: nil, bulk: nil)
+    /// Pushes that were given up and are kept.
+    var dead = 0
 
     /// What a host has of an app.
     struct Owner: Sendable {
@@ -30,21 +37,33 @@ struct AppStatus: Sendable {
     private static let latest = 1000
 
     @Loop static func read(
-        _ app: String, shards: Int, from client: FarmClient
+        _ app: String, shards: Int, from client: FarmClient, countsJobs: Bool = true
     ) async throws(CommandFailure) -> AppStatus {
-        let pause = try await client.call(ReadGate(), app)
+        let standing = try await client.call(ReadStanding(), app)
         let full = try await client.call(ReadFullness(), app)
         let depths = try await client.call(ReadDepths(shards: shards), app)
+        let ages = try await client.call(ReadAges(shards: shards), app)
+        let dead = try await client.call(CountDead(), app)
+        let open = countsJobs ? try await openJobs(of: app, from: client) : nil
+        let leases = try await client.call(ReadOwners(), app)
+        let now = try await client.clock()
+        var status = AppStatus(
+            app: app, pause: standing.pause, standing: standing, full: full, depths: depths,
+            openJobs: open,
+            owners: owners(leases, at: now),
+            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: app, from: client))
+        (status.ages, status.dead) = (ages, dead)
+        return status
+    }
+
+    @Loop private static func openJobs(
+        of app: String, from client: FarmClient
+    ) async throws(CommandFailure) -> Int {
         var open = 0
         for id in try await client.call(LatestJobs(count: latest), app) {
             if try await client.account(id, app)?.state == .open { open += 1 }
         }
-        let leases = try await client.call(ReadOwners(), app)
-        let now = try await client.clock()
-        return AppStatus(
-            app: app, pause: pause, full: full, depths: depths, openJobs: open,
-            owners: owners(leases, at: now),
-            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: app, from: client))
+        return open
     }
 
     /// An app that has no feedback service any more may have had one.
@@ -68,8 +87,10 @@ struct AppStatus: Sendable {
         return owners.values.sorted { $0.host < $1.host }
     }
 
-    /// Batches that wait for a worker.
-    var ready: Int { depths.shards.reduce(0) { $0 + $1.high + $1.bulk } }
+    /// Batches that wait for a worker, by lane and together.
+    var high: Int { depths.shards.reduce(0) { $0 + $1.high } }
+    var bulk: Int { depths.shards.reduce(0) { $0 + $1.bulk } }
+    var ready: Int { high + bulk }
     /// Batches that a worker has.
     var inFlight: Int { depths.shards.reduce(0) { $0 + $1.flight } }
     /// Jobs that are not split yet.
@@ -82,9 +103,14 @@ struct AppStatus: Sendable {
         .object([
             "app": .string(app), "state": .string(pause == nil ? "running" : "paused"),
             "paused_reason": .text(pause?.reason), "full_reason": .text(full?.reason.rawValue),
+            "paused_by": .text(pause?.by), "rate": .text(standing.rate?.text),
+            "gate": .string(standing.door?.rawValue ?? "auto"),
             "open": .number(depths.open), "ready": .number(ready), "in_flight": .number(inFlight),
             "delayed": .number(depths.delayed), "parked": .number(depths.parked),
-            "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .number(openJobs),
+            "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .whole(openJobs),
+            "ready_high": .number(high),
+            "ready_bulk": .number(bulk), "oldest_ms": .whole(ages.oldest.map { Int($0 / .milliseconds(1)) }),
+            "dead": .number(dead),
             "unowned": .number(unowned),
             "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
         ])

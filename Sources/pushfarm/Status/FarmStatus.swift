@@ -6,17 +6,35 @@ struct FarmStatus: Sendable {
     let hosts: [HostStatus]
     let apps: [AppStatus]
     let redis: RedisInfo
+    /// Those that are raised, the worst first, and what was told last.
+    var alerts: [RaisedAlert] = []
+    var latest: [ToldAlert] = []
+    /// Redis's clock, in milliseconds since 1970.
+    var at: Int64 = 0
 
-    @Loop static func read(from client: FarmClient) async throws(CommandFailure) -> FarmStatus {
+    /// - Parameter countsJobs: of each app, which takes a while.
+    @Loop static func read(
+        from client: FarmClient, countsJobs: Bool = true
+    ) async throws(CommandFailure) -> FarmStatus {
         let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
         let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
         let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
         var apps: [AppStatus] = []
         for app in try await client.apps() {
-            apps.append(try await AppStatus.read(app, shards: shards ?? 0, from: client))
+            apps.append(
+                try await AppStatus.read(app, shards: shards ?? 0, from: client, countsJobs: countsJobs))
         }
         let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
-        return FarmStatus(hosts: hosts, apps: apps, redis: info)
+        var status = FarmStatus(hosts: hosts, apps: apps, redis: info)
+        status.alerts = try await client.ask { registry throws(RedisError) in
+            try await registry.raisedAlerts()
+        }
+        .map { RaisedAlert($0) }.sorted { ($1.level, $0.since) < ($0.level, $1.since) }
+        status.latest = try await client.ask { registry throws(RedisError) in
+            try await registry.latestAlerts(count: 10)
+        }.map { ToldAlert($0) }
+        status.at = Int64(try await client.clock() / .milliseconds(1))
+        return status
     }
 
     /// What is not as it should be, in words; empty when all is well.
@@ -62,7 +80,7 @@ struct FarmStatus: Sendable {
         if !redis.evictionPolicy.isEmpty, redis.evictionPolicy != "noeviction" {
             troubles.append("Redis may evict keys: maxmemory-policy is \(redis.evictionPolicy)")
         }
-        return troubles
+        return troubles + alerts.filter { !$0.isSeenOtherwise }.map(\.text)
     }
 
     var json: JSONValue {
@@ -72,6 +90,8 @@ struct FarmStatus: Sendable {
                 "version": .string(redis.version), "memory": .number(redis.usedMemory),
                 "max_memory": .number(redis.maxMemory), "policy": .string(redis.evictionPolicy),
             ]),
+            "alerts": .array(alerts.map(\.json)), "last_alerts": .array(latest.map(\.json)),
+            "troubles": .array(troubles.map { .string($0) }),
         ])
     }
 }

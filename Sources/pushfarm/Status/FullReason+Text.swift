@@ -7,6 +7,7 @@ extension FullReason {
         case .memory: "Redis's memory is nearly used up; producers are told to wait"
         case .backlog: "max_backlog pushes are open; producers are told to wait"
         case .inbox: "its inbox has reached max_inbox or max_inbox_bytes; producers are told to wait"
+        case .operator: "an operator has closed it; producers are told to wait"
         }
     }
 }

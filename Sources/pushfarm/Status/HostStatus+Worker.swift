@@ -16,6 +16,11 @@ extension HostStatus {
         var rss = 0
         var delivered = 0
         var failed = 0
+        var retried = 0
+        /// Percent of a processor that it takes or waits for.
+        var busy = 0
+        /// When its process began, in Unix milliseconds; 0: there is none.
+        var since: Int64 = 0
 
         init(from decoder: any Decoder) throws {
             let fields = try LenientFields(decoder)
@@ -31,6 +36,9 @@ extension HostStatus {
             rss = fields.number("rss")
             delivered = fields.number("delivered")
             failed = fields.number("failed")
+            retried = fields.number("retried")
+            busy = fields.number("busy")
+            since = fields.number("since")
         }
 
         var json: JSONValue {
@@ -40,6 +48,7 @@ extension HostStatus {
                 "rate": .number(rate), "slowed_to": .number(slowedTo), "restarts": .number(restarts),
                 "rss": .number(rss),
                 "delivered": .number(delivered), "failed": .number(failed),
+                "retried": .number(retried), "busy": .number(busy), "since": .number(since),
             ])
         }
     }

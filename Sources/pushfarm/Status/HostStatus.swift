@@ -35,6 +35,7 @@ struct HostStatus: Decodable, Sendable {
     /// Nil in an older farm.
     var intake: Intake?
     var workers: [Worker] = []
+    var apps: [App] = []
     var quarantined: [Quarantined] = []
 
     /// - Parameters:
@@ -57,6 +58,7 @@ struct HostStatus: Decodable, Sendable {
         since = fields.number("since")
         intake = fields.value("intake")
         workers = fields.list("workers")
+        apps = fields.list("apps")
         quarantined = fields.list("quarantined")
     }
 
@@ -67,7 +69,8 @@ struct HostStatus: Decodable, Sendable {
             "host": .string(host), "pid": .number(pid), "state": .string(state),
             "capacity": .number(capacity), "auto": .bool(isAuto), "since": .number(since),
             "intake": intake?.json ?? .null,
-            "workers": .array(workers.map(\.json)), "quarantined": .array(quarantined.map(\.json)),
+            "workers": .array(workers.map(\.json)), "apps": .array(apps.map(\.json)),
+            "quarantined": .array(quarantined.map(\.json)),
         ])
     }
 }

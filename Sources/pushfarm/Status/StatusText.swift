@@ -1,45 +1,71 @@
 import FarmLogging
 import FarmStore
 
-/// The status as tables.
+/// The status as tables, what is wrong first. Fits into 80 columns as long as names and numbers are of ordinary length.
 struct StatusText {
     let status: FarmStatus
     let colours: Bool
 
     var text: String {
-        var parts: [String] = []
+        var parts = [head]
         for host in status.hosts { parts.append(text(host)) }
         if !status.apps.isEmpty { parts.append(apps) }
+        let wishes = status.apps.flatMap(\.wishes)
+        if !wishes.isEmpty { parts.append(wishes.joined(separator: "\n") + "\n") }
         if status.apps.contains(where: { !$0.owners.isEmpty }) { parts.append(leases) }
         if let feedback { parts.append(feedback) }
+        if let alerts { parts.append(alerts) }
         parts.append(redis)
-        let troubles = status.troubles.map { Paint.red.on("! " + $0, if: colours) + "\n" }.joined()
-        if !troubles.isEmpty { parts.append(troubles) }
         return parts.joined(separator: "\n")
+    }
+
+    /// In ten seconds one sees what is wrong: it stands first.
+    private var head: String {
+        let troubles = status.troubles
+        let rate = status.hosts.reduce(0) { $0 + $1.workers.reduce(0) { $0 + $1.rate } }
+        let count = status.hosts.count { $0.state != "gone" }
+        let sums =
+            "  \(count) \(count == 1 ? "host" : "hosts")  \(Figures.grouped(rate))/s  "
+            + "\(Figures.grouped(status.apps.reduce(0) { $0 + $1.depths.open })) open\n"
+        guard !troubles.isEmpty else { return Paint.green.on("all is well", if: colours) + sums }
+        let words = troubles.count == 1 ? "1 trouble" : "\(troubles.count) troubles"
+        return Paint.red.on(words, if: colours) + sums
+            + troubles.map { Paint.red.on("! " + $0, if: colours) + "\n" }.joined()
     }
 
     private func text(_ host: HostStatus) -> String {
         let name = Paint.bold.on(host.host, if: colours)
         let state = (host.state == "gone" ? Paint.red : .green).on(host.state, if: colours)
         var table = Table([
-            "WORKER": .left, "PID": .right, "STATE": .left, "SHARDS": .right, "CONNECTIONS": .right,
-            "STREAMS": .right, "RATE/S": .right, "DELIVERED": .right, "FAILED": .right, "RESTARTS": .right,
-            "MEMORY": .right,
+            "#": .right, "PID": .right, "STATE": .left, "SHARDS": .right, "CONNS": .right, "STREAMS": .right,
+            "RATE/S": .right, "FAILED": .right, "MEMORY": .right, "UP": .right, "ENDED": .right,
         ])
         for worker in host.workers {
             table.add(
-                .init(worker.worker), .init(String(worker.pid)), .init(worker.state),
+                .init(worker.worker), .init(String(worker.pid)), .init(worker.state, paint(of: worker)),
                 .init(String(worker.shards)), .init(String(worker.connections)),
-                .init(String(worker.streams)),
+                .init(Figures.grouped(worker.streams)),
                 .init(rate(of: worker), worker.slowedTo > 0 ? .yellow : nil),
-                .init(Figures.grouped(worker.delivered)),
-                .init(Figures.grouped(worker.failed)),
-                .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil),
-                .init(Figures.bytes(Int64(worker.rss))))
+                .init(Figures.short(worker.failed)),
+                .init(Figures.bytes(Int64(worker.rss))), .init(age(since: worker.since)),
+                .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil))
         }
+        let up = host.since > 0 && host.state != "gone" ? "  up \(age(since: host.since))" : ""
         let staff = host.isAuto ? "  \(host.workers.count) of at most \(host.capacity) workers (auto)" : ""
-        return "\(name)  \(state)  coordinator \(host.pid)\(staff)\n" + (host.intake.map(text) ?? "")
+        return "\(name)  \(state)  coordinator \(host.pid)\(up)\(staff)\n" + (host.intake.map(text) ?? "")
             + (table.isEmpty ? "no workers\n" : table.text(colours: colours))
+    }
+
+    private func paint(of worker: HostStatus.Worker) -> Paint? {
+        switch worker.state {
+        case "ready": nil
+        case "failed", "backing-off": .red
+        default: .yellow
+        }
+    }
+
+    private func age(since: Int64) -> String {
+        since > 0 && status.at > 0 ? Figures.brief(.milliseconds(max(0, status.at - since))) : ""
     }
 
     private func rate(of worker: HostStatus.Worker) -> String {
@@ -52,23 +78,28 @@ struct StatusText {
             "intake \(intake.pid)", intake.state, "\(Figures.grouped(intake.rate)) jobs/s",
             "\(Figures.grouped(intake.jobs)) jobs", Figures.bytes(Int64(intake.rss)),
         ]
-        if intake.restarts > 0 { words.append(Paint.yellow.on("\(intake.restarts) restarts", if: colours)) }
+        if intake.restarts > 0 {
+            words.append(Paint.yellow.on("ended \(intake.restarts) times", if: colours))
+        }
         return words.joined(separator: "  ") + "\n"
     }
 
     private var apps: String {
         var table = Table([
-            "APP": .left, "STATE": .left, "OPEN": .right, "INBOX": .right, "READY": .right,
-            "IN FLIGHT": .right,
-            "DELAYED": .right,
-            "RESULTS": .right, "OPEN JOBS": .right,
+            "APP": .left, "STATE": .left, "RATE/S": .right, "OPEN": .right, "HIGH": .right, "BULK": .right,
+            "LATER": .right, "DEAD": .right, "INBOX": .right, "JOBS": .right, "OLDEST": .right,
         ])
         for app in status.apps {
+            let rate = status.hosts.reduce(0) { sum, host in
+                sum + (host.apps.first { $0.app == app.app }?.rate ?? 0)
+            }
             table.add(
-                .init(app.app), state(of: app), .init(Figures.grouped(app.depths.open)),
-                .init(Figures.grouped(app.inbox)), .init(Figures.grouped(app.ready)),
-                .init(Figures.grouped(app.inFlight)), .init(Figures.grouped(app.depths.delayed)),
-                .init(Figures.grouped(app.depths.results)), .init(Figures.grouped(app.openJobs)))
+                .init(app.app), state(of: app), .init(Figures.grouped(rate)),
+                .init(Figures.grouped(app.depths.open)), .init(Figures.grouped(app.high)),
+                .init(Figures.grouped(app.bulk)), .init(Figures.grouped(app.depths.delayed)),
+                .init(Figures.grouped(app.dead), app.dead > 0 ? .yellow : nil),
+                .init(Figures.grouped(app.inbox)), .init(app.openJobs.map { Figures.grouped($0) } ?? ""),
+                .init(app.ages.oldest.map { Figures.brief($0) } ?? ""))
         }
         return table.text(colours: colours)
     }
@@ -115,6 +146,17 @@ struct StatusText {
                 .init(feedback.isReading ? "now" : Timestamp(milliseconds: feedback.due).description))
         }
         return table.isEmpty ? nil : table.text(colours: colours)
+    }
+
+    private var alerts: String? {
+        guard !status.latest.isEmpty else { return nil }
+        var table = Table(["LAST ALERTS": .right, "": .left, "WHAT": .left])
+        for alert in status.latest.prefix(5) {
+            table.add(
+                .init("\(age(since: alert.at)) ago"),
+                alert.isRaised ? .init("raised", .red) : .init("over", .green), .init(alert.text))
+        }
+        return table.text(colours: colours)
     }
 
     private var redis: String {

@@ -4,7 +4,9 @@ import PushModel
 
 /// Which app, and which of its topics and environments.
 struct SuppressionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
+        completion: .apps)
     var app: String?
 
     @Option(

@@ -20,11 +20,22 @@ struct TextSink: ~Copyable {
         guard descriptor >= 0 else { throw .usage("\(path ?? ""): \(String(cString: strerror(errno)))") }
     }
 
+    /// Standard output.
+    init() {
+        path = nil
+        descriptor = 1
+    }
+
     deinit { if descriptor > 1 { close(descriptor) } }
 
     mutating func write(_ line: String) throws(CommandFailure) {
         buffer += Array(line.utf8)
         buffer.append(UInt8(ascii: "\n"))
+        if buffer.count >= Self.size { try flush() }
+    }
+
+    mutating func write(bytes: [UInt8]) throws(CommandFailure) {
+        buffer += bytes
         if buffer.count >= Self.size { try flush() }
     }
 
@@ -35,7 +46,7 @@ struct TextSink: ~Copyable {
         guard fsync(descriptor) == 0, rename(path + ".part", path) == 0 else { throw failure() }
     }
 
-    private mutating func flush() throws(CommandFailure) {
+    mutating func flush() throws(CommandFailure) {
         let descriptor = descriptor
         var done = 0
         while done < buffer.count {

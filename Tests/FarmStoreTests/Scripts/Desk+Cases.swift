@@ -1,9 +1,17 @@
 import PushModel
+import RESP
 
 @testable import FarmStore
 
 /// Situations that many cases begin with.
 extension Desk {
+    /// A command of many words.
+    func run(_ words: [String]) throws {
+        var command = RESPCommand()
+        for word in words { command.append(word) }
+        _ = try redis.run(command)
+    }
+
     /// Pushes jobs and takes them.
     func take(_ jobs: String...) throws {
         for job in jobs { try perform(Submit(job: Array(job.utf8))) }

@@ -1,6 +1,8 @@
 extension Mutant {
     /// Faults that leave the books as exact as they were, so that the simulation cannot see them: the cases do.
-    static let unseen = [
+    static let unseen = farm + letters
+
+    private static let farm = [
         Mutant(
             .lease, "gives back what was acquired since",
             "if call('HGET', owners, ARGV[i]) == ARGV[i + 1] then", "if true then"),
@@ -39,8 +41,8 @@ extension Mutant {
         Mutant(.refuse, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(.split, "leaves the job taken", "if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end"),
         Mutant(
-            .split, "rings no bell", "rung[nn] = true\n    end\nend\n\nif nbatches",
-            "end\nend\n\nif nbatches"),
+            .split, "rings no bell", "rung[nn] = true\n    end\nend\n\nif #states",
+            "end\nend\n\nif #states"),
         Mutant(.split, "does not wait for the start", "if due > t then", "if false then"),
         Mutant(
             .checkout, "begins at the end of the list", "flight, 'LEFT', 'RIGHT')",
@@ -115,15 +117,68 @@ extension Mutant {
         Mutant(.promote, "rings no bell", "rung[nn] = true"),
         Mutant(
             .gate, "writes an event each time",
-            "if old[1] == reason and old[2] == fingerprint then return 0 end"
+            "if old[3] or old[1] == reason and old[2] == fingerprint and not by then return 0 end"
         ),
         Mutant(.gate, "wakes nobody", "call('PUBLISH', P .. 'bell', '*')"),
         Mutant(.gate, "holds no intake", "if held and not old[2] then", "if false then"),
         Mutant(.gate, "stays full", "call('HDEL', gate, 'full', 'full_since')", "call('HGET', gate, 'full')"),
+        Mutant(.hold, "tells nobody", "call('PUBLISH', P .. 'bell', 'hold')"),
+        Mutant(.hold, "does not say that it changed", "call('HINCRBY', P .. 'gate', 'holds', 1)"),
+        Mutant(.hold, "holds back any number", "if not make_room(key) then", "if false then"),
+        Mutant(
+            .hold, "forgets who is to come", "and call('EXISTS', P .. 'job:' .. marks[i]) == 0 then",
+            "and false then"),
+        Mutant(.hold, "calls back later than before", "> tonumber(due) then", "~= tonumber(due) then"),
+        Mutant(.cancel, "ends what a worker has", "body and s.worker == '' then", "body then"),
+        Mutant(
+            .cancel, "forgets that it waited", "if isDelayed then add_to_accounts(dots, 'waiting', -1) end"),
+        Mutant(
+            .cancel, "leaves what is parked",
+            "            else\n                call('LREM', P .. 'parked', 1, id)",
+            "            else\n                tostring(id)"),
+        Mutant(.hasten, "hurries others' pushes", "if count_open(others, 1, -1) == 0 then", "if true then"),
+        Mutant(.hasten, "rings no bell", "    rung[nn] = true\n"),
+        Mutant(.hasten, "counts it as waiting", "add_to_accounts(sums, 'waiting', -1)"),
+        Mutant(.release, "lets go what was paused", "if not is_paused(marks[i + 1]) then", "if true then"),
+        Mutant(.release, "resumes what ended workers", "(what == 'job' or is_paused(mark))", "true"),
+        Mutant(
+            .release, "puts batches to the end", "return_batch(list, id)\n            rung",
+            "call('RPUSH', list, id)\n            rung"),
+        Mutant(
+            .gate, "resumes what an operator has paused",
+            "if ARGV[2] == 'own' and call('HEXISTS', gate, 'paused_by') == 1 then return 2 end"),
+        Mutant(.gate, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
+        Mutant(.gate, "forgets the door", "if old[4] then reason =", "if false then reason ="),
+        Mutant(
+            .checkout, "sends to a device that was put aside", "if tokens then\n        each_push_to",
+            "if false then\n        each_push_to"),
+        Mutant(
+            .checkout, "sends what was called back", "    call_back(s, body)\n    local parts",
+            "    local parts"),
+        Mutant(.checkout, "books nothing that it ends", "if next(called_back) then", "if false then"),
+        Mutant(
+            .checkout, "finishes no job that was called back",
+            "if delivered + failed + expired + cancelled == tonumber(a[1]) then\n                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts",
+            "if false then\n                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts"
+        ),
+        Mutant(.putback, "puts back what was called back", "if calls_back then call_back(s, body) end"),
+        Mutant(
+            .split, "splits what was called back", "        call_back(s, body)\n        state",
+            "        state"),
+        Mutant(.split, "does not say that its job waits", "if opens ~= '0' and holds[1] and", "if false and"),
+        Mutant(
+            .settle, "tries again what was called back", "if #retried > 0 and has_cancels() then",
+            "if false then"),
+        Mutant(
+            .settle, "forgets when it booked last", "changed[n + 1], changed[n + 2] = 'last', stamp",
+            "n = n - 2"),
         Mutant(.group, "begins at the end", "'gatherers', '0'", "'gatherers', '$'"),
         Mutant(.swap, "puts over another's", "if stored ~= ARGV[1] then", "if false then"),
         Mutant(.swap, "keeps it for ever", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
         Mutant(.beat, "drops no old line", "if ends < now - 3600000 then", "if false then"),
+        Mutant(.alert, "raises it twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),
+        Mutant(.alert, "calls off what is not raised", "if not old then return 0 end", ""),
+        Mutant(.ages, "forgets what is in flight", "look(P .. 'flight:' .. nn)", ""),
         Mutant(.found, "founds it anew", "'HSETNX', farm, 'shards'", "'HSET', farm, 'shards'"),
         Mutant(.take, "gives out a job that is known", "taken, known + n)", "taken, n)"),
         Mutant(.split, "does not count what waits", "add_to_accounts(sums, 'waiting', 1)"),

@@ -18,8 +18,8 @@ extension Mutant {
         Mutant(.report, "hands nothing over", "call('XADD', P .. 'results', '*', 'r', entry)\n", "\n"),
         Mutant(.report, "forgets what was handed over", "or s.open - handed", "or s.open"),
         Mutant(
-            .putback, "leaves the credit", "s.worker, s.granted = '', 0\n            save",
-            "s.worker = ''\n            save", by: Seed(number: 2, profile: .quiet)),
+            .putback, "leaves the credit", "s.worker, s.granted = '', 0\n            if calls_back",
+            "s.worker = ''\n            if calls_back", by: Seed(number: 2, profile: .quiet)),
         Mutant(
             .putback, "leaves the batch in flight, too", "call('LREM', flight, -1, id)",
             by: Seed(number: 2, profile: .quiet)),

@@ -6,7 +6,7 @@ extension ScriptCase {
     /// At least one for each script.
     static let all =
         owners + intake + delivery + poison + results + suppression + farm + fsck + repairs + doors + shared
-        + edges + corners
+        + edges + corners + letters + holds
 
     private static let owners = [
         ScriptCase("acquires what has ended", again: .same) { desk in
@@ -384,6 +384,13 @@ extension ScriptCase {
         },
     ]
 
+    private static func alert(_ verb: String, _ level: Int) -> [String] {
+        [
+            "2", "{pushfarm}:alerting", "{pushfarm}:alerts", verb, "redis_full farm  ", "\(level)", "4000",
+            "Redis is full", "here",
+        ]
+    }
+
     private static let farm = [
         ScriptCase("pauses once more for another reason", again: .other("0")) { desk in
             try desk.perform(Pause(reason: "why", fingerprint: "abc"))
@@ -434,6 +441,20 @@ extension ScriptCase {
             try desk.perform(Submit(job: Array("c".utf8)))
             return ReadDepths(shards: 3)
         },
+        ScriptCase("tells how old the oldest pushes are", again: .same) { desk in
+            // Without a batch in their lists, and in the future, which counts as now: real ages differ from run to run.
+            for (step, shard) in [0, 2].enumerated() {
+                try desk.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
+            }
+            for (list, id) in [
+                ("ready:00", "00.h.ffffffff00000.1"), ("flight:02", "02.b.r9999999999999-0.1"),
+            ] {
+                try desk.redis.run("DEL", "{pushfarm:demo}:\(list)")
+                try desk.redis.run("RPUSH", "{pushfarm:demo}:\(list)", id)
+            }
+            try desk.redis.run("DEL", "{pushfarm:demo}:ready:02")
+            return ReadAges(shards: 3)
+        },
         ScriptCase("finds no fault", again: .same) { desk in
             _ = try desk.held([("a", 3)])
             return Audit(shards: Desk.shards)
@@ -465,6 +486,20 @@ extension ScriptCase {
             try desk.redis.run("HSET", "{pushfarm}:hosts", "a", "99999999999999 n1 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "0", "n1", "", "0", "", ""]
         },
+        ScriptCase(.alert, "raises an alert", again: .other("0")) { _ in alert("raised", 1) },
+        ScriptCase(.alert, "raises a worse one", again: .other("0")) { desk in
+            try desk.redis.run("HSET", "{pushfarm}:alerting", "redis_full farm  ", "1 4000 full")
+            return alert("raised", 2)
+        },
+        ScriptCase(.alert, "raises none that is better than it was", again: .same) { desk in
+            try desk.redis.run("HSET", "{pushfarm}:alerting", "redis_full farm  ", "3 4000 full")
+            return alert("raised", 2)
+        },
+        ScriptCase(.alert, "calls an alert off", again: .other("0")) { desk in
+            try desk.redis.run("HSET", "{pushfarm}:alerting", "redis_full farm  ", "1 4000 full")
+            return alert("cleared", 1)
+        },
+        ScriptCase(.alert, "calls off none that was not raised", again: .same) { _ in alert("cleared", 1) },
         ScriptCase(.found, "founds the farm", again: .same) { _ in
             ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "a", "b"]
         },

@@ -1,10 +1,11 @@
 import PushModel
+import RESP
 
 @testable import FarmStore
 
 /// What lets go on, keeps waiting or tells who is there, at its edges: each was found by `make mutants`.
 extension ScriptCase {
-    static let doors = releases + gates + hosts
+    static let doors = releases + gates + hosts + operations
 
     private static let releases = [
         ScriptCase("lets no job go on in the middle of the list", again: .other("[0, -1, 0]")) { desk in
@@ -31,7 +32,7 @@ extension ScriptCase {
         },
     ]
 
-    private static func press(
+    static func press(
         _ memory: Press.Memory = .keep, backlog: Int = 10, inbox: Int = 10, bytes: Int = 1 << 20
     ) -> Press {
         Press(
@@ -39,7 +40,7 @@ extension ScriptCase {
             limits: AppLimits(backlog: backlog, inbox: inbox, inboxBytes: bytes, jobBytes: 40))
     }
 
-    private static func open(_ desk: Desk, _ count: Int) throws {
+    static func open(_ desk: Desk, _ count: Int) throws {
         try desk.redis.run("HSET", app + "load", "open", "\(count)")
     }
 
@@ -121,6 +122,51 @@ extension ScriptCase {
             for number in 1...2 { try desk.redis.run("LPUSH", app + "flight:01", "01.h.none.\(number)") }
             try desk.set(batch.id, to: "w1|1|1||3|...")
             return ReadAccused(worker: "w1", shards: Array(0..<Desk.shards))
+        },
+    ]
+
+    /// A command of operators, in a farm that knows it already if `fields` are there.
+    private static func operate(_ desk: Desk, _ fields: [String], _ words: [String]) throws -> [String] {
+        var command = RESPCommand("HSET", "{pushfarm}:operation:i")
+        for word in fields { command.append(word) }
+        if !fields.isEmpty { try desk.redis.run(command) }
+        return ["2", "{pushfarm}:operations", "{pushfarm}:operation:i"] + words
+    }
+
+    private static let put = [
+        "put", "30000", "{pushfarm}:commands", "id", "i", "by", "me", "host", "*", "verb", "scale",
+    ]
+
+    private static let operations = [
+        ScriptCase("tells of what belongs to no step, once", again: .other("0")) { _ in
+            var event = FarmEvent(.workers)
+            event.add("host", "h")
+            return TellEvent(event, name: "n")
+        },
+        ScriptCase(.operate, "puts a command", again: .other("0")) { desk in
+            try operate(desk, [], put)
+        },
+        ScriptCase(.operate, "puts a command once", again: .same) { desk in
+            try operate(desk, ["ends", "5"], put)
+        },
+        ScriptCase(.operate, "gives a command to a host once", again: .other("0")) { desk in
+            try operate(desk, ["ends", "99999999999999", "host:b", "done "], ["claim", "a"])
+        },
+        ScriptCase(.operate, "gives no command that is too late", again: .same) { desk in
+            try operate(desk, ["ends", "5"], ["claim", "a"])
+        },
+        ScriptCase(.operate, "gives no command that nobody knows", again: .same) { desk in
+            try operate(desk, [], ["claim", "a"])
+        },
+        ScriptCase(.operate, "keeps how far a host is", again: .same) { desk in
+            try operate(
+                desk, ["ends", "5", "host:a", "accepted "],
+                ["answer", "a", "working", "half", "0", "{pushfarm}:answers", "i"])
+        },
+        ScriptCase(.operate, "keeps a host's last answer, and notes it", again: .same) { desk in
+            try operate(
+                desk, ["ends", "5", "host:a", "working half"],
+                ["answer", "a", "done", "all of it", "1", "{pushfarm}:answers", "i"])
         },
     ]
 }

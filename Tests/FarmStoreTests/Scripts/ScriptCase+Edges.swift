@@ -424,6 +424,12 @@ extension ScriptCase {
             request.fields = [.shard(1)]
             return request
         },
+        ScriptCase("takes what a living host has, when it must", again: .any) { desk in
+            try owners(desk, "01", "7:n9:x", "02", "4:n9:x", "until:n9", "\(farAhead)")
+            var request = desk.acquire("n2")
+            (request.fields, request.seized) = ([.shard(2)], [.shard(1)])
+            return request
+        },
         ScriptCase("takes nothing and asks for nothing", again: .same) { desk in
             var request = desk.acquire("n2")
             request.fields = []

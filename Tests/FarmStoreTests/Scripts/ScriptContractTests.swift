@@ -8,7 +8,10 @@ import Testing
 @Suite struct ScriptContractTests {
     @Test func `every file of the folder is a script, a shared head, or what producers call`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: ScriptFolder.sources.path)
-        let scripts = Script.allCases.map { "\($0).lua" } + ["prelude.lua", "census.lua", "submit.lua"]
+        let scripts =
+            Script.allCases.map { "\($0).lua" } + [
+                "prelude.lua", "census.lua", "letters.lua", "submit.lua",
+            ]
         #expect(files.filter { $0.hasSuffix(".lua") }.sorted() == scripts.sorted())
     }
 

@@ -39,6 +39,7 @@ enum ScriptFolder {
         var names: [String] = []
         for (name, text) in [
             ("prelude", PackageResources.prelude_lua), ("census", PackageResources.census_lua),
+            ("letters", PackageResources.letters_lua),
         ]
         where rest.starts(with: text) {
             names.append(name)

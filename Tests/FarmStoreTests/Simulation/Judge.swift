@@ -113,6 +113,7 @@ enum Judge {
                 if kind == 'D' then
                     at = at + 1
                     if entry:byte(at - 1) == 1 then for _ = 1, n do short(0) end end
+                    if entry:byte(at - 1) == 2 then at = at + 8 * n end
                 elseif kind == 'F' then
                     short(0)
                     short(0)
@@ -126,6 +127,11 @@ enum Judge {
                 elseif kind == 'R' then
                     at = at + 3
                     short(4)
+                    local length = struct.unpack('>I4', entry, at)
+                    at = at + 4 + length
+                elseif kind == 'L' then
+                    at = at + 2
+                    short(0)
                     local length = struct.unpack('>I4', entry, at)
                     at = at + 4 + length
                 else
@@ -152,6 +158,20 @@ enum Judge {
             end
         end
 
+        -- Dead letters: what failed though its token is fine is kept, once.
+        local kept, letters, bytes = {}, 0, 0
+        for _, record in ipairs(call('XRANGE', P .. 'dead', '-', '+')) do
+            local w = record[2]
+            check(w[1] == 'j' and w[3] == 'r' and w[7] == 'n' and w[9] == 'b' and #w == 10, record[1], 'is no letter')
+            local list = segments(w[10])
+            check(#list == 1 and list[1][1] == w[2] and list[1][2] == tonumber(w[8]), record[1], 'is of another job')
+            add(kept, w[2] .. ' ' .. w[4], tonumber(w[8]))
+            letters, bytes = letters + tonumber(w[8]), bytes + #w[10]
+        end
+        local sums = map('letters')
+        check(letters == tonumber(sums.pushes or '0'), 'letters of', letters, 'pushes say', sums.pushes or '-')
+        check(bytes == tonumber(sums.bytes or '0'), 'letters of', bytes, 'bytes say', sums.bytes or '-')
+
         -- Accounts: what was accepted is somewhere, once.
         local intake = map('intake')
         local load, listed = 0, {}
@@ -176,10 +196,17 @@ enum Judge {
             check((a.state == 'finished') == (call('TTL', P .. 'job:' .. job) > 0), job, 'lives too long or too short')
             check((a.state == 'finished') == (a.finished_at ~= nil), job, 'has no time of its end')
             check((quarantine[job] ~= nil) == (a.parked ~= nil), job, 'is parked and not in quarantine, or not')
+            check(n('cancelled') == 0 or call('HEXISTS', P .. 'cancels', job) == 1 or a.state == 'finished', job,
+                'is cancelled by nobody')
             local reasons = 0
             for k, v in pairs(a) do if k:sub(1, 7) == 'reason:' then reasons = reasons + tonumber(v) end end
+            for _, reason in ipairs({ 'unknown', 'poison', 'BadTopic' }) do
+                local had = kept[job .. ' ' .. reason] or 0
+                check(n('reason:' .. reason) == had, job, 'failed', reason, n('reason:' .. reason), 'and has letters of', had)
+            end
+            check(not kept[job .. ' BadDeviceToken'], job, 'has letters of dead tokens')
             check(reasons == n('failed'), job, 'failed', n('failed'), 'with', reasons, 'reasons')
-            local now = { n('delivered'), n('failed'), n('expired'), n('maybe_duplicated'), n('accepted') }
+            local now = { n('delivered'), n('failed'), n('expired'), n('maybe_duplicated'), n('accepted'), n('cancelled') }
             local was = before[job]
             if was then
                 local k = 1
@@ -196,8 +223,8 @@ enum Judge {
         for job in pairs(inEntries) do check(listed[job], job, 'has entries and no account') end
         check(load == tonumber(call('HGET', P .. 'load', 'open') or '0'), 'load',
             call('HGET', P .. 'load', 'open') or '-', 'of', load)
-        local parked = 0
-        for _ in pairs(quarantine) do parked = parked + 1 end
+        local parked = call('HLEN', P .. 'quarantine') + call('HLEN', P .. 'devices') + call('HLEN', P .. 'cancels')
+        check(call('HLEN', P .. 'cancels') == tonumber(call('HGET', P .. 'gate', 'cancels') or '0'), 'the gate counts other cancels')
         check(parked == tonumber(call('HGET', P .. 'gate', 'quarantined') or '0'), 'the gate counts other quarantined jobs')
 
         -- The intake: what it is in the middle of is there.

@@ -24,6 +24,9 @@ final class SimulatedGateway {
         }
     }
 
+    /// Whether a push that fails does so because of its token.
+    static func isTokenAtFault(_ token: ArraySlice<UInt8>) -> Bool { (token.last ?? 0) % 2 == 0 }
+
     /// - Parameter trouble: a number below 100 that says what goes wrong.
     func send(_ token: [UInt8], attempt: UInt8, trouble: Int, at turn: Int, isForgotten: Bool) -> Answer {
         if trouble < 2 { return .unprocessed }

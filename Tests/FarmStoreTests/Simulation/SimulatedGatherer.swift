@@ -40,6 +40,8 @@ final class SimulatedGatherer {
                 jobs[id, default: .init(id: id)].reasons[reason.rawValue, default: 0] += 1
                 settlement.events.append(
                     FarmEvent(.pushFailed, job: id, token: batch.bytes[push.token], reason: reason.rawValue))
+                settlement.letters.append(
+                    .init(job: id, reason: reason.rawValue, pushes: 1, body: Desk.body([(id, 1)])))
             }
         case .report(let bytes):
             let entry = try ResultsEntry(decoding: bytes)
@@ -80,6 +82,19 @@ final class SimulatedGatherer {
                         ))
                 }
             }
+        case .letter(let letter):
+            let reason = entry.text(letter.reason)
+            job.failed += item.count
+            job.reasons[reason, default: 0] += item.count
+            if FarmReason(rawValue: reason) == nil { settlement.answers += item.count }
+            for push in entry.pushes[letter.segment.pushes] {
+                settlement.events.append(
+                    FarmEvent(.pushFailed, job: job.id, token: entry.bytes[push.token], reason: reason))
+            }
+            settlement.letters.append(
+                .init(
+                    job: job.id, reason: reason, pushes: item.count,
+                    body: body(of: letter.segment, item, entry)))
         case .expired: job.expired += item.count
         case .retry(let retry):
             job.waiting += item.count
@@ -91,17 +106,22 @@ final class SimulatedGatherer {
     private func retry(
         _ entry: ResultsEntry, _ item: ResultsEntry.Item, _ retry: ResultsEntry.Retry, lane: Lane
     ) -> Settlement.Retry {
-        var builder = BatchBuilder()
-        entry.bytes.withUnsafeBytes { raw in
-            builder.append(
-                segment: UnsafeRawBufferPointer(rebasing: raw[retry.segment.encoded]), tokens: item.count,
-                jobID: Array(entry.bytes[item.jobID]),
-                isAtMostOnce: retry.segment.options.delivery == .atMostOnce)
-        }
         let first = entry.pushes[retry.segment.pushes.lowerBound]
         let shard = ShardHash.shard(of: Array(entry.bytes[first.token]), shards: Simulation.shards)
         return Settlement.Retry(
             shard: shard, lane: lane, delay: .milliseconds(simulation.below(20_000)), tokens: item.count,
-            body: builder.finish()!)
+            body: body(of: retry.segment, item, entry))
+    }
+
+    private func body(
+        of segment: Batch.Segment, _ item: ResultsEntry.Item, _ entry: ResultsEntry
+    ) -> [UInt8] {
+        var builder = BatchBuilder()
+        entry.bytes.withUnsafeBytes { raw in
+            builder.append(
+                segment: UnsafeRawBufferPointer(rebasing: raw[segment.encoded]), tokens: item.count,
+                jobID: Array(entry.bytes[item.jobID]), isAtMostOnce: segment.options.delivery == .atMostOnce)
+        }
+        return builder.finish()!
     }
 }

@@ -117,7 +117,9 @@ final class SimulatedHost {
             case 0, 1: try recover()
             case 2, 3, 4: if let token = tokens[.intake] { try intake.step(token) }
             case 5, 6, 7: try gatherer.step()
-            case 8: _ = try simulation.attempt(Promote(limit: 1 + simulation.below(5)))
+            case 8:
+                _ = try simulation.attempt(Promote(limit: 1 + simulation.below(5)))
+                if tokens[.intake] != nil { try sweepCancelled() }
             case 9: hire()
             default: try stepWorker()
             }
@@ -132,8 +134,16 @@ final class SimulatedHost {
         for _ in 0..<2 { hire() }
         for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
         for _ in 0..<2 { try gatherer.step() }
+        if tokens[.intake] != nil { try sweepCancelled() }
         try simulation.perform(Promote(limit: 5))
         for _ in 0..<6 { try stepWorker() }
+    }
+
+    /// Ends what was called back.
+    private func sweepCancelled() throws {
+        guard simulation.profile.cancels > 0, try !simulation.marks(.cancels).isEmpty else { return }
+        guard let page = try simulation.attempt(ScanBatches()) else { return }
+        _ = try simulation.attempt(CancelBatches(page.items))
     }
 
     private func stepWorker() throws {

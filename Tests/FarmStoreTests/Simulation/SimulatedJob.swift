@@ -15,6 +15,8 @@ struct SimulatedJob {
     let isPoison: Bool
     /// Redis went back to before it was pushed.
     var mayBeLost = false
+    /// An operator has called it back.
+    var mayBeCancelled = false
 
     init(number: Int, simulation: Simulation) {
         let count = simulation.chance(15) ? 40 + simulation.below(60) : 1 + simulation.below(20)

@@ -31,6 +31,8 @@ final class SimulatedWorker {
     /// Withdrawn shards of which it has nothing any more; to be read by the coordinator.
     var released: Set<Int> = []
     private(set) var isGone = false
+    private var assigned: [Int: FenceToken] = [:]
+    private var recalled: Set<Int> = []
     private(set) var isCrashed = false
     /// Calls on their way to Redis.
     private var wire: [Call] = []
@@ -53,8 +55,27 @@ final class SimulatedWorker {
     }
 
     func assign(_ shards: [Int: FenceToken]) {
+        assigned = shards
+        serve()
+    }
+
+    private func serve() {
         window.now = now
-        window.assign(isOrphaned ? [:] : shards)
+        window.assign(isOrphaned ? [:] : assigned.filter { !recalled.contains($0.key) })
+    }
+
+    /// As the product's ``AppSender`` does: the shards are emptied, and then served again.
+    func recall(_ jobs: Set<String>, _ shards: Set<Int>) {
+        let affected = window.shards(of: jobs).union(shards).filter { window.shards.tokens[$0] != nil }
+        guard !affected.isEmpty else { return }
+        recalled.formUnion(affected)
+        serve()
+    }
+
+    private func areEmpty(_ shards: [Int]) {
+        let back = shards.filter { recalled.remove($0) != nil && assigned[$0] != nil }
+        if !back.isEmpty { serve() }
+        released.formUnion(shards.filter { assigned[$0] == nil })
     }
 
     func stop(for turns: Int) {
@@ -110,7 +131,7 @@ final class SimulatedWorker {
         window.yields = window.careful != nil
         for action in window.takeActions() {
             switch action {
-            case .released(let shards): released.formUnion(shards)
+            case .released(let shards): areEmpty(shards)
             case .fenced: isFenced = true
             case .hasReported: break
             case .park(let park): throw SimulationFault.count("\(park.batch) is parked: \(park.reason)")
@@ -169,7 +190,13 @@ final class SimulatedWorker {
             switch push.answer {
             case .unprocessed: window.giveBack(push.batch, push.position)
             case .delivered: window.delivered(push.batch, push.position)
-            case .failed: settle(push, .failed(reason: "BadDeviceToken", status: 400, isDead: true))
+            case .failed:
+                let token = push.batch.batch.bytes[push.batch.batch.pushes[push.position].token]
+                settle(
+                    push,
+                    SimulatedGateway.isTokenAtFault(token)
+                        ? .failed(reason: "BadDeviceToken", status: 400, isDead: true)
+                        : .refused(reason: "BadTopic", status: 400))
             case .throttled:
                 settle(push, .retry(.throttled, status: 429, reason: "busy", retryAfterMilliseconds: 0))
             case .unknown:

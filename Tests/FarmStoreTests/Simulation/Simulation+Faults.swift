@@ -35,6 +35,12 @@ extension Simulation {
         } else if falls(profile.pauses) {
             isPaused.toggle()
             note("paused: \(isPaused)")
+        } else if falls(profile.cancels) {
+            try cancel()
+        } else if falls(profile.holds) {
+            try chance(50) ? hold() : letGo()
+        } else if falls(profile.promotions) {
+            try promote()
         } else {
             return false
         }

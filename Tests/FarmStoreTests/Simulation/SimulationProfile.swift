@@ -16,6 +16,10 @@ struct SimulationProfile: Sendable, CustomStringConvertible {
     var clockJumps = 0
     var flushes = 0
     var pauses = 0
+    /// What operators do to one job: call it back, pause or resume it, make it due; and to a device.
+    var cancels = 0
+    var holds = 0
+    var promotions = 0
     /// Workers that crash by themselves without a push's fault, in a whole run.
     var ownCrashes = 0
     /// Of 100 jobs: with a token that kills whoever sends it, with a body that kills whoever reads it.
@@ -45,5 +49,14 @@ struct SimulationProfile: Sendable, CustomStringConvertible {
         name: "everything", workerKills: 80, workerStops: 40, hostKills: 30, hostStops: 30, handOvers: 40,
         rollBacks: 60, clockJumps: 60, flushes: 20, pauses: 10, ownCrashes: 1, poisonTokens: 6, poisonJobs: 2)
 
-    static let all = [quiet, kills, poison, rollBacks, clock, everything]
+    /// Operators who cannot leave jobs alone.
+    static let orders = SimulationProfile(
+        name: "orders", workerKills: 30, workerStops: 20, hostKills: 20, hostStops: 20, handOvers: 40,
+        pauses: 20, cancels: 150, holds: 250, promotions: 80)
+    /// And a Redis that forgets what they said.
+    static let forgottenOrders = SimulationProfile(
+        name: "forgotten-orders", workerKills: 30, handOvers: 30, rollBacks: 80, cancels: 120, holds: 200,
+        promotions: 50)
+
+    static let all = [quiet, kills, poison, rollBacks, clock, everything, orders, forgottenOrders]
 }

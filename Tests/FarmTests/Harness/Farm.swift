@@ -22,6 +22,8 @@ final class Farm {
         var apps: ((Gateway.Started, TestFolder) -> [App])?
         /// Lines of the one app.
         var appLines: [String] = []
+        /// Lines beside `apps`; FOLDER in them is the farm's.
+        var lines: [String] = []
     }
 
     let folder: TestFolder
@@ -55,7 +57,7 @@ final class Farm {
         try folder.write(
             Self.configuration(
                 address, workers: options.hasAutoWorkers ? "auto" : "\(options.workers)", folder: folder.path,
-                apps: apps),
+                apps: apps, more: options.lines),
             to: "pushfarm.yaml")
         coordinator = try Self.startCoordinator(folder, options.environment)
     }
@@ -64,16 +66,16 @@ final class Farm {
 
     static func configuration(
         _ redis: String, workers: some CustomStringConvertible, folder: String, apps: [App],
-        host: String = "here"
+        host: String = "here", more: [String] = []
     ) -> String {
-        """
-        redis: \(redis)
-        state_dir: \(folder)/var
-        host: \(host)
-        workers: \(workers)
-        apps:
-        \(apps.map(\.text).joined(separator: "\n"))
-        """ + "\n"
+        more.map { $0.replacing("FOLDER", with: folder) + "\n" }.joined() + """
+            redis: \(redis)
+            state_dir: \(folder)/var
+            host: \(host)
+            workers: \(workers)
+            apps:
+            \(apps.map(\.text).joined(separator: "\n"))
+            """ + "\n"
     }
 
     // MARK: The coordinator

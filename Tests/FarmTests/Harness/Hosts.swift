@@ -13,6 +13,8 @@ final class Hosts {
         var faults: [String] = []
         /// Of each app.
         var appLines: [String] = []
+        /// Lines beside `apps`; FOLDER in them is the host's.
+        var lines: [String] = []
         /// Each host, Redis and the gateway are machines of their own.
         var isSpread = false
         var redisOptions: [String] = []
@@ -63,7 +65,10 @@ final class Hosts {
 
     /// Starts a host's coordinator, for the first time or again.
     @discardableResult
-    func start(_ host: String, as name: String? = nil, workers: Int? = nil) throws -> Child {
+    func start(
+        _ host: String, as name: String? = nil, workers: Int? = nil, logFile: String? = nil,
+        environment: [String: String] = [:]
+    ) throws -> Child {
         let home = folder.path + "/" + host
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         let address =
@@ -72,11 +77,13 @@ final class Hosts {
         let text = Farm.configuration(
             address, workers: workers ?? options.workers, folder: home,
             apps: options.apps.map { App(gateway.started, name: $0, more: options.appLines) },
-            host: name ?? host)
-        try folder.write(text, to: host + "/pushfarm.yaml")
+            host: name ?? host, more: options.lines)
+        try folder.write(
+            (logFile.map { "log: { file: \($0) }\n" } ?? "") + text, to: host + "/pushfarm.yaml")
         let child = try Child(
             "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"],
-            environment: options.environment, in: home, prefix: network?.prefix(host) ?? [])
+            environment: options.environment.merging(environment) { $1 }, in: home,
+            prefix: network?.prefix(host) ?? [])
         coordinators[host] = child
         return child
     }

@@ -1,0 +1,52 @@
+/// What a coordinator tells the one that is to follow it.
+package enum SuccessionOrder: Equatable, Sendable {
+    /// Everything was given back, and nothing of this host is in any other hands: the host's name is yours. `nonce`: of the
+    /// coordinator that ends.
+    case seat(nonce: String)
+    /// It is not to be: give everything back, and end.
+    case abort
+}
+
+/// What a coordinator tells the one that it is to follow.
+package enum SuccessionNotice: Equatable, Sendable {
+    /// Connected, with its children ready: it takes what becomes free.
+    case ready
+    /// It has the host's name.
+    case seated
+}
+
+extension SuccessionOrder: ControlMessage {
+    package func write(to writer: inout ControlWriter) {
+        switch self {
+        case .seat(let nonce):
+            writer.kind(1)
+            writer.text(nonce)
+        case .abort: writer.kind(2)
+        }
+    }
+
+    package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
+        switch kind {
+        case 1: self = .seat(nonce: try reader.text())
+        case 2: self = .abort
+        default: throw .unknownKind(kind)
+        }
+    }
+}
+
+extension SuccessionNotice: ControlMessage {
+    package func write(to writer: inout ControlWriter) {
+        switch self {
+        case .ready: writer.kind(1)
+        case .seated: writer.kind(2)
+        }
+    }
+
+    package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
+        switch kind {
+        case 1: self = .ready
+        case 2: self = .seated
+        default: throw .unknownKind(kind)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// Writes alerts into Redis in the order in which they came up; while Redis is away they wait.
+@Loop final class AlertBook {
+    private let registry: FarmRegistry
+    private let host: String
+    private let log: Logger
+    /// Tells producers of an app's alert.
+    private let tellApp: @Loop (_ app: String, FarmEvent) -> Void
+    private var waiting: [AlertMessage] = []
+    private var isWriting = false
+
+    /// More would be older than what an operator looks at.
+    private static let most = 1000
+
+    init(
+        _ registry: FarmRegistry, host: String, log: Logger,
+        tellApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
+    ) {
+        (self.registry, self.host, self.log, self.tellApp) = (registry, host, log, tellApp)
+    }
+
+    func write(_ message: AlertMessage) {
+        waiting.append(message)
+        if waiting.count > Self.most { waiting.removeFirst() }
+        writeOn()
+    }
+
+    /// Goes on where Redis has stopped it. To be called once a second.
+    func writeOn() {
+        guard !isWriting, !waiting.isEmpty else { return }
+        isWriting = true
+        Loop.task {
+            while let message = self.waiting.first, await self.writeNow(message) {
+                self.waiting.removeFirst()
+            }
+            self.isWriting = false
+        }
+    }
+
+    /// - Returns: false when Redis cannot do it now.
+    private func writeNow(_ message: AlertMessage) async -> Bool {
+        let alert = FarmRegistry.RaisedAlert(
+            id: message.alert.id, level: message.level, since: message.since, text: message.text)
+        do throws(RedisError) {
+            let isNew =
+                message.what == .cleared
+                ? try await registry.callOff(alert, teller: host)
+                : try await registry.raise(alert, teller: host)
+            if isNew, case .app(let app) = message.alert.scope { tellApp(app, FarmEvent(message)) }
+            return true
+        } catch {
+            if error.isTemporary { return false }
+            log.error("an alert is not in the books", metadata: ["error": "\(error)"])
+            return true
+        }
+    }
+}
+
+extension FarmEvent {
+    fileprivate init(_ message: AlertMessage) {
+        self.init(message.what == .cleared ? .alertCleared : .alertRaised)
+        for (name, value) in message.fields where name != "type" && name != "app" { add(name, value) }
+        for (name, value) in message.numbers where name != "at" { add(name, String(value)) }
+    }
+}

@@ -1,0 +1,65 @@
+import EventLoop
+import FarmStore
+import Logging
+
+/// Tells alerts one way, one after the other: each at most three times, and only the latest hundred of those that wait.
+@Loop final class AlertLane {
+    /// Why an alert could not be told; nil when it was.
+    typealias Way = @Loop (AlertMessage) async -> String?
+
+    private(set) var failures = 0
+    private let name: String
+    private let log: Logger
+    private let pause: Duration
+    private let way: Way
+    private var waiting: [AlertMessage] = []
+    private var work: Task<Void, Never>?
+    private var isClosed = false
+
+    static let most = 100
+    static let tries = 3
+
+    /// - Parameter pause: before the second try; before the third it is five times as long.
+    init(_ name: String, log: Logger, pause: Duration = .seconds(1), way: @escaping Way) {
+        (self.name, self.log, self.pause, self.way) = (name, log, pause, way)
+    }
+
+    func tell(_ message: AlertMessage) {
+        guard !isClosed else { return }
+        waiting.append(message)
+        if waiting.count > Self.most {
+            let dropped = waiting.removeFirst()
+            failed(dropped, "too many alerts wait")
+        }
+        guard work == nil else { return }
+        work = Loop.task {
+            while !self.waiting.isEmpty, !self.isClosed { await self.tell(next: self.waiting.removeFirst()) }
+            self.work = nil
+        }
+    }
+
+    func close() {
+        isClosed = true
+        waiting = []
+        work?.cancel()
+    }
+
+    private func tell(next message: AlertMessage) async {
+        var reason = ""
+        for attempt in 1...Self.tries {
+            guard let trouble = await way(message) else { return }
+            reason = trouble
+            guard attempt < Self.tries, !isClosed else { break }
+            let wait = attempt == 1 ? pause : pause * 5
+            guard (try? await Loop.sleep(for: wait)) != nil else { return }
+        }
+        failed(message, reason)
+    }
+
+    private func failed(_ message: AlertMessage, _ reason: String) {
+        failures += 1
+        log.error(
+            "an alert was not told",
+            metadata: ["by": "\(name)", "alert": "\(message.alert.id)", "reason": "\(reason)"])
+    }
+}

@@ -1,0 +1,79 @@
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// Carries out what ``AlertDesk`` decides, for the scopes that are this host's to tell of.
+@Loop final class AlertWatch {
+    private(set) var desk: AlertDesk
+    private let registry: FarmRegistry
+    private let host: String
+    private let log: Logger
+    private let teller: AlertTeller
+    private let book: AlertBook
+    /// Scopes whose alerts, raised by others before, are known.
+    private var adopted: Set<Alert.Scope> = []
+    private var isAdopting = false
+
+    init(
+        _ settings: AlertSettings, host: String, registry: FarmRegistry, log: Logger,
+        tellApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
+    ) {
+        (self.registry, self.host, self.log) = (registry, host, log)
+        desk = AlertDesk(again: settings.again)
+        teller = AlertTeller(settings, log: log)
+        book = AlertBook(registry, host: host, log: log, tellApp: tellApp)
+    }
+
+    var failures: Int { teller.failures }
+
+    /// - Parameters:
+    ///   - scopes: that this host tells of now.
+    ///   - clock: Unix milliseconds.
+    func look(_ sights: [Alert: AlertDesk.Sight], scopes: Set<Alert.Scope>, clock: Int64) {
+        adopted.formIntersection(scopes)
+        desk.forget { !scopes.contains($0) }
+        if adopted != scopes, !isAdopting { adopt(scopes.subtracting(adopted)) }
+        book.writeOn()
+        let known = sights.filter { adopted.contains($0.key.scope) }
+        for news in desk.look(known, at: .now, clock: clock) { tell(news, at: clock) }
+    }
+
+    /// Calls off, in the books only, what nobody is there any more to tell of.
+    func bury(_ alert: Alert, _ raised: FarmRegistry.RaisedAlert, clock: Int64) {
+        book.write(
+            AlertMessage(
+                what: .cleared, alert: alert, level: raised.level, text: raised.text, since: raised.since,
+                at: clock, teller: host))
+    }
+
+    func close() { teller.close() }
+
+    /// What is told of these scopes waits until Redis has answered; the others' alerts do not.
+    private func adopt(_ scopes: Set<Alert.Scope>) {
+        isAdopting = true
+        Loop.task { [self] in
+            defer { isAdopting = false }
+            // The next look, in a second, tries again.
+            guard let all = try? await registry.raisedAlerts() else { return }
+            for raised in all {
+                guard let alert = Alert(id: raised.id), scopes.contains(alert.scope) else { continue }
+                desk.adopt(alert, level: raised.level, text: raised.text, since: raised.since, at: .now)
+            }
+            adopted.formUnion(scopes)
+        }
+    }
+
+    private func tell(_ news: AlertDesk.News, at clock: Int64) {
+        let message = AlertMessage(
+            what: news.what, alert: news.alert, level: news.level, text: news.text, since: news.since,
+            at: clock, teller: host)
+        let level: Logger.Level = news.what == .cleared ? .notice : .error
+        log.log(
+            level: level, news.what == .cleared ? "alert called off" : "alert",
+            metadata: ["alert": "\(news.alert.kind.rawValue)", "text": "\(news.text)"])
+        teller.tell(message)
+        if news.what != .again { book.write(message) }
+    }
+}

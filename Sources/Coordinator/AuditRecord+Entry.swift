@@ -1,0 +1,52 @@
+import FarmStore
+import PushModel
+
+/// What the audit gets of an entry: what the workers said, whatever the farm then makes of it.
+extension AuditRecord {
+    init(of entry: ResultsEntry) {
+        self.init()
+        for item in entry.items {
+            let job = entry.jobID(of: item)
+            func named(_ tokens: Range<Int>) -> [ArraySlice<UInt8>] {
+                entry.tokens[tokens].map { entry.bytes[$0.range] }
+            }
+            func pushes(_ segment: Batch.Segment) -> [ArraySlice<UInt8>] {
+                entry.pushes[segment.pushes].map { entry.bytes[$0.token] }
+            }
+            switch item.result {
+            case .delivered(let tokens):
+                if tokens.isEmpty {
+                    append(.delivered, job: job, marks: entry.bytes[item.marks])
+                } else {
+                    append(.delivered, job: job, tokens: named(tokens))
+                }
+            case .failed(let failure):
+                append(
+                    .failed, job: job, reason: entry.text(failure.reason), status: failure.status,
+                    tokens: named(failure.tokens))
+            case .letter(let letter):
+                append(
+                    .failed, job: job, reason: entry.text(letter.reason), status: letter.status,
+                    tokens: pushes(letter.segment))
+            case .expired(let expiry):
+                append(
+                    .expired, job: job, reason: entry.text(expiry.cause), tokens: named(expiry.tokens))
+            case .retry(let retry):
+                append(
+                    .retry, job: job, reason: entry.text(retry.reason), status: retry.status,
+                    tokens: pushes(retry.segment))
+            }
+        }
+    }
+
+    /// Of pushes that were closed when their worker was lost.
+    init(of letters: [Settlement.Letter]) {
+        self.init()
+        for letter in letters {
+            guard let batch = try? Batch(decoding: letter.body) else { continue }
+            append(
+                .failed, job: letter.job, reason: letter.reason,
+                tokens: batch.pushes.map { batch.bytes[$0.token] })
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import ControlChannel
+import EventLoop
+import Logging
+import Supervision
+import Transport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The coordinator's control socket: one command a connection, then its answers. Works while Redis is away.
+///
+/// Whoever may open the socket, in the folder of mode 0700, is the operator.
+@Loop final class ControlDoor {
+    private typealias Link = ControlLink<OperatorAnswer, OperatorCommand>
+
+    private let path: String
+    private let log: Logger
+    private let take: @Loop (OperatorCommand, _ tell: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
+    private var listener: Listener?
+    private var visitors: [ObjectIdentifier: Link] = [:]
+    private var timers: [ObjectIdentifier: Timer] = [:]
+
+    /// At the same time.
+    private static let most = 32
+    /// For the command to come, and for the visitor to go.
+    private static let patience = Duration.seconds(5)
+
+    init(
+        _ path: String, log: Logger,
+        take:
+            @escaping @Loop (OperatorCommand, _ tell: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
+    ) {
+        (self.path, self.log, self.take) = (path, log, take)
+    }
+
+    /// A coordinator goes on without one that cannot be made.
+    func open() async {
+        unlink(path)  // What an earlier coordinator has left behind.
+        do {
+            listener = try await Listener(.unix(path: path), tls: nil) { [unowned self] in greet($0) }
+            chmod(path, 0o600)
+        } catch {
+            log.warning("no control socket", metadata: ["path": "\(path)", "error": "\(error)"])
+        }
+    }
+
+    /// - Parameter isKept: another coordinator has the path now.
+    func close(isKept: Bool = false) {
+        listener?.close()
+        for visitor in visitors.values { visitor.close() }
+        (visitors, timers) = ([:], [:])
+        if listener != nil, !isKept { unlink(path) }
+        listener = nil
+    }
+
+    private func greet(_ stream: ByteStream) {
+        guard visitors.count < Self.most else { return stream.close() }
+        let link = Link(stream)
+        let key = ObjectIdentifier(link)
+        visitors[key] = link
+        expect(key)
+        link.onEnd = { [unowned self] _ in leave(key) }
+        link.onMessage = { [unowned self] command in
+            guard let timer = timers.removeValue(forKey: key) else { return }
+            timer.stop()
+            take(command) { [weak self] answer in
+                guard let link = self?.visitors[key] else { return }
+                link.tell(answer)
+                // The visitor leaves when it has read it.
+                if answer.isLast { self?.expect(key) }
+            }
+        }
+    }
+
+    private func expect(_ key: ObjectIdentifier) {
+        let timer = Timer { [unowned self] in leave(key) }
+        timer.start(after: Self.patience)
+        timers[key] = timer
+    }
+
+    private func leave(_ key: ObjectIdentifier) {
+        timers.removeValue(forKey: key)?.stop()
+        visitors.removeValue(forKey: key)?.close()
+    }
+}

@@ -1,0 +1,279 @@
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// How many workers there are, which of them serve, and one process after the other anew: as operators say.
+extension Coordinator {
+    // MARK: scale
+
+    func scale(_ text: String, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+        let wish = try self.wish(text)
+        let now = staffing == nil ? "\(crew.size)" : "auto, \(crew.size) now"
+        if isDry { return "would go from \(now) to \(wish.text)" }
+        return try await alone("scale") { () async throws(Refusal) in
+            let kept = text == "default" ? nil : wish.text
+            followedScale = kept
+            await keep("scale:" + configuration.host, kept)
+            setStaff(wish, reason: .operator)
+            guard case .fixed(let number) = wish else {
+                return "as many as the load takes, at most \(mostAuto)"
+            }
+            let deadline = ContinuousClock.now + .seconds(60)
+            let isDone = await changes.until(deadline) { [unowned self] in
+                operation.progress("\(slots.count { $0.pid > 0 }) of \(number) workers")
+                let isRight =
+                    crew.size != number
+                    || crew.seated == number && slots.prefix(number).allSatisfy(\.isReady)
+                        && slots.dropFirst(number).allSatisfy { $0.pid == 0 }
+                return isRight || isStopping
+            }
+            guard crew.size == number else {
+                throw .failed("\(crew.size) workers: others do not start, see the log")
+            }
+            guard isDone else { throw .failed("not all workers are ready, or gone, after 60 s") }
+            return "\(number) worker\(number == 1 ? "" : "s") (before: \(now))"
+        }
+    }
+
+    /// Stores what an operator wants to last; without Redis it lasts as long as this process.
+    func keep(_ name: String, _ value: String?) async {
+        do throws(RedisError) { try await registry.desire(name, value) } catch {
+            log.warning("not kept in Redis", metadata: ["wish": "\(name)", "error": "\(error)"])
+        }
+    }
+
+    private func wish(_ text: String) throws(Refusal) -> StaffWish {
+        if text == "default" { return configuredStaff }
+        if let step = text.first, step == "+" || step == "-", let by = Int(text) {
+            return .fixed(min(max(1, crew.size + by), Self.mostWorkers))
+        }
+        guard let wish = StaffWish(text) else { throw Refusal("workers: N, +N, -N or auto, not \(text)") }
+        if case .fixed(let number) = wish, number > Self.mostWorkers {
+            throw Refusal("at most \(Self.mostWorkers) workers")
+        }
+        return wish
+    }
+
+    var mostAuto: Int { min(options.processors, Self.mostWorkers) }
+
+    /// The signals' `scale`: of this process, and not kept.
+    func scale(by step: Int) {
+        setStaff(.fixed(min(max(1, crew.size + step), Self.mostWorkers)), reason: .operator)
+    }
+
+    func setStaff(_ wish: StaffWish, reason: Staffing.Reason) {
+        switch wish {
+        case .auto:
+            guard staffing == nil else { return }
+            staffing = Staffing(most: mostAuto, workers: crew.size)
+            log.notice("as many workers as the load takes", metadata: ["most": "\(mostAuto)"])
+            if crew.size > mostAuto { resize(to: mostAuto, reason) }
+        case .fixed(let number):
+            staffing = nil
+            resize(to: min(number, Self.mostWorkers), reason)
+        }
+    }
+
+    private func resize(to number: Int, _ reason: Staffing.Reason) {
+        guard number != crew.size else { return }
+        carryOut(Staffing.Change(from: crew.size, to: number, reason: reason))
+    }
+
+    // MARK: quiet, drain, stop
+
+    func quiet(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+        let name = slot.map { "worker \($0.index)" } ?? "host \(configuration.host)"
+        if isDry { return "\(name) would take nothing more; what it has stays its own" }
+        if let slot {
+            guard slot.index < crew.size else { throw Refusal("\(name) is leaving already") }
+            let wasSo = crew.isQuiet(slot.index)
+            crew.hush(slot.index)
+            reassign()
+            _ = await changes.until(.now + .seconds(30)) { [unowned self] in hands.isEmpty(slot.index) }
+            return wasSo ? "\(name) was quiet already" : "\(name) is quiet: restart or scale wakes it"
+        }
+        let wasSo = isQuiet
+        beQuiet()
+        let isIdle = await changes.until(.now + .seconds(30)) { [unowned self] in
+            let left = slots.count { !hands.isEmpty($0.index) }
+            operation.progress("\(left) workers still wait for answers")
+            return left == 0
+        }
+        guard isIdle else { throw .failed("pushes are still in the air after 30 s; nothing new is taken") }
+        return wasSo
+            ? "\(name) was quiet already"
+            : "\(name) is quiet; its shards wait until it drains or ends"
+    }
+
+    /// One way: until the process ends, or its shards go to others.
+    func beQuiet() {
+        guard !isQuiet else { return }
+        log.notice("quiet: nothing more is taken")
+        crew.isQuiet = true
+        for app in apps.values { app.isQuiet = true }
+        reassign()
+    }
+
+    var isQuiet: Bool { crew.isQuiet }
+
+    func drain(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+        if let slot { return try await drain(worker: slot, isDry, operation) }
+        let others = membership.hosts.filter { $0.name != configuration.host && $0.capacity > 0 }.map(\.name)
+        let heirs = others.isEmpty ? "nobody: pushes wait" : others.joined(separator: ", ")
+        if isDry { return "would give all shards to \(heirs)" }
+        if isDrained, !apps.values.contains(where: \.leases.isOwner) { return "drained already" }
+        return try await alone("drain") { () async throws(Refusal) in
+            beDrained()
+            let isEmpty = await changes.until(.now + HandOver.patience + .seconds(10)) { [unowned self] in
+                let left = apps.values.reduce(0) { $0 + $1.leases.tokens.count }
+                operation.progress("\(left) shards to go")
+                return !apps.values.contains(where: \.leases.isOwner)
+            }
+            guard isEmpty else { throw .failed("not empty yet: pushes are still in the air") }
+            return "empty; its shards are with \(heirs). reload brings it back"
+        }
+    }
+
+    /// Gives everything away, and stays. Others learn first that this host takes nothing more.
+    func beDrained() {
+        guard !isDrained else { return }
+        log.notice("drained: everything goes to the other hosts")
+        isDrained = true
+        Loop.task {
+            await self.beat()
+            self.registry.tell(HostCommand.hosts.text)
+            for app in self.apps.values { self.handOverAll(app) }
+        }
+    }
+
+    /// Takes part again after ``beDrained()``.
+    func comeBack() {
+        guard isDrained, !isStopping else { return }
+        log.notice("takes part again")
+        isDrained = false
+        crew.isQuiet = false
+        for app in apps.values {
+            app.isQuiet = false
+            app.leases.comeBack()
+        }
+        Loop.task {
+            await self.beat()
+            self.registry.tell(HostCommand.hosts.text)
+            self.renewSoon()
+        }
+    }
+
+    private func drain(
+        worker slot: WorkerSlot, _ isDry: Bool, _ operation: Operation
+    ) async throws(Refusal) -> String {
+        let index = slot.index
+        guard index < crew.size else { throw Refusal("worker \(index) is leaving already") }
+        if isDry { return "worker \(index) would lend its shards to the others" }
+        guard (0..<crew.seated).contains(where: { $0 != index && !crew.isResting($0) }) else {
+            throw Refusal("worker \(index) is the only one that serves: drain the host, or scale up first")
+        }
+        return try await alone("drain of worker \(index)") { () async throws(Refusal) in
+            try await empty(slot)
+            return "worker \(index) is empty; restart or scale wakes it"
+        }
+    }
+
+    /// The others serve what it has, when nothing of it is in its hands any more.
+    private func empty(_ slot: WorkerSlot) async throws(Refusal) {
+        crew.rest(slot.index)
+        reassign()
+        let isEmpty = await changes.until(.now + .seconds(30)) { [unowned self] in
+            hands.isEmpty(slot.index) || isStopping
+        }
+        guard isEmpty else {
+            crew.wake(slot.index)
+            reassign()
+            throw .failed("worker \(slot.index) still waits for answers after 30 s: it goes on")
+        }
+    }
+
+    func stop(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+        guard let slot else {
+            if isDry { return "would drain and end the coordinator, \(staffText)" }
+            // The answer first: there is nobody to give it afterwards.
+            Loop.task {
+                try await Loop.sleep(for: .milliseconds(200))
+                if !self.isStopping { self.stop() }
+            }
+            return "stops: what is in the air is finished"
+        }
+        let index = slot.index
+        if isDry { return "worker \(index) would end" }
+        if slot.state == .stopped, slot.pid == 0 { return "worker \(index) had ended already" }
+        return try await alone("stop of worker \(index)") { () async throws(Refusal) in
+            if (0..<crew.seated).contains(where: { $0 != index && !crew.isResting($0) }) {
+                try await empty(slot)
+            }
+            await slot.stop(within: .seconds(20))
+            return "worker \(index) has ended; restart or scale starts it"
+        }
+    }
+
+    var staffText: String { "\(crew.size) workers and the intake" }
+
+    // MARK: restart
+
+    func restart(
+        _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
+    ) async throws(Refusal) -> String {
+        let chosen = slot.map { [$0] } ?? Array(slots.prefix(crew.size))
+        if isDry {
+            return "would restart \(chosen.map { "worker \($0.index) (\($0.pid))" }.joined(separator: ", "))"
+        }
+        return try await alone("restart") { () async throws(Refusal) in
+            if slot == nil { intake?.renew(within: .seconds(5)) }
+            if isRolling {
+                for (number, slot) in chosen.enumerated() {
+                    operation.progress("\(number) of \(chosen.count) workers anew")
+                    try await roll(slot)
+                }
+            } else {
+                for slot in chosen { try await renew(slot) { slot.renewOrStart() } }
+            }
+            return chosen.count == 1
+                ? "worker \(chosen[0].index) is process \(chosen[0].pid) now" : "\(chosen.count) workers anew"
+        }
+    }
+
+    /// Empties a worker, starts its process anew, and returns when it delivers.
+    private func roll(_ slot: WorkerSlot) async throws(Refusal) {
+        if crew.seated > 1, slot.isReady { try await empty(slot) }
+        try await renew(slot) { slot.renewOrStart() }
+        // Its next one goes when this one delivers again, or has nothing to deliver.
+        let from = slot.beat.delivered + slot.beat.failed
+        _ = await changes.until(.now + .seconds(20)) { [unowned self] in
+            let settled = slot.beat.delivered + slot.beat.failed
+            return settled > from || isStopping
+                || slot.hasBeaten && slot.beat.batches == 0 && pressure.batches == 0
+        }
+    }
+
+    private func renew(
+        _ slot: WorkerSlot, _ act: @Loop () -> Void
+    ) async throws(Refusal) {
+        let before = slot.name
+        act()
+        let isReady = await changes.until(.now + .seconds(60)) { [unowned self] in
+            slot.name != before && slot.isReady || slot.state == .failed || isStopping
+        }
+        guard isReady, slot.isReady, slot.name != before else {
+            throw .failed("worker \(slot.index) does not become ready; the others are as they were")
+        }
+        crew.wake(slot.index)
+        reassign()
+    }
+}
+
+extension WorkerSlot {
+    /// The process finishes and another one starts; where there is none, one starts.
+    fileprivate func renewOrStart() {
+        if pid > 0, state != .stopped { renew(within: .seconds(20)) } else { startAnew() }
+    }
+}

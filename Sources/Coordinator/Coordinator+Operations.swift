@@ -1,0 +1,195 @@
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+import Supervision
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What operators tell this host to do, one verb after the other.
+extension Coordinator {
+    /// What was done shows in the host's line when the answer comes.
+    func carryOut(_ command: OperatorCommand, _ operation: Operation) async throws(Refusal) -> String {
+        let answer = try await obey(command, operation)
+        if !command.isDryRun, redis.isReady, !isSucceeding, !isSucceeded { await beat() }
+        return answer
+    }
+
+    private func obey(_ command: OperatorCommand, _ operation: Operation) async throws(Refusal) -> String {
+        guard let verb = OperatorVerb(rawValue: command.verb) else {
+            throw Refusal("this coordinator does not know \(command.verb); is it older than the command?")
+        }
+        guard !isStopping || verb == .status else { throw Refusal("this host is stopping") }
+        let words = OperatorWords(command.arguments)
+        let isDry = command.isDryRun
+        switch verb {
+        case .look: return await look()
+        case .status: return String(decoding: statusLine, as: UTF8.self)
+        case .scale: return try await scale(try words.first("workers: N, +N, -N or auto"), isDry, operation)
+        case .quiet: return try await quiet(try worker(words), isDry, operation)
+        case .drain: return try await drain(try worker(words), isDry, operation)
+        case .stop: return try await stop(try worker(words), isDry, operation)
+        case .restart:
+            return try await restart(try worker(words), isRolling: words.has("rolling"), isDry, operation)
+        case .upgrade:
+            return try await words.has("abort")
+                ? abortUpgrade(isDry) : upgrade(words.value("binary"), isDry, operation)
+        case .reload: return try await reload(isDry, operation)
+        case .takeover:
+            return try await takeOver(
+                try words.first("app"), try words.number(1, "shard"), isForced: words.has("force"), isDry)
+        case .kill: return try kill(try worker(words), hasTrace: words.has("abrt"), isDry)
+        case .purge: return try purge(isDry)
+        case .dump: return try dump(try worker(words))
+        case .logLevel: return try setLogLevel(try words.first("level"), isDry)
+        }
+    }
+
+    /// One change of the workers or the leases at a time.
+    func alone(
+        _ name: String, _ body: @Loop () async throws(Refusal) -> String
+    ) async throws(Refusal) -> String {
+        if let busyWith { throw Refusal("\(busyWith) is under way; try again when it is done") }
+        busyWith = name
+        defer { busyWith = nil }
+        return try await body()
+    }
+
+    /// The worker that is meant; nil: the host.
+    private func worker(_ words: OperatorWords) throws(Refusal) -> WorkerSlot? {
+        guard let text = words.words.first else { return nil }
+        guard let index = Int(text), index >= 0, index < slots.count,
+            index < crew.size || slots[index].pid > 0
+        else {
+            let known = slots.filter { $0.index < crew.size }.map { "\($0.index)" }.joined(separator: " ")
+            throw Refusal("there is no worker \(text) on \(configuration.host): it has \(known)")
+        }
+        return slots[index]
+    }
+
+    // MARK: Looking
+
+    /// Follows at once what is stored in Redis.
+    private func look() async -> String {
+        await follow()
+        for app in apps.values { await app.credentials.look() }
+        return "looked at what is stored"
+    }
+
+    /// Reads what operators want to last, and does it.
+    func follow() async {
+        let wishes: [String: String]
+        do throws(RedisError) { wishes = try await registry.desired() } catch {
+            return log.debug("wishes not read", metadata: ["error": "\(error)"])
+        }
+        followPins(wishes)
+        let scale = wishes["scale:" + configuration.host]
+        guard scale != followedScale, busyWith == nil else { return }
+        followedScale = scale
+        setStaff(scale.flatMap { StaffWish($0) } ?? configuredStaff, reason: .operator)
+    }
+
+    private func followPins(_ wishes: [String: String]) {
+        let pins = Pins(wishes)
+        guard pins != membership.pins else { return }
+        membership.pins = pins
+        for (name, app) in apps {
+            app.leases.shares = membership.shares(of: name)
+            app.leases.wake()
+            handOverOthers(app)
+        }
+        leaseBell.ring()
+    }
+
+    private func kill(
+        _ slot: WorkerSlot?, hasTrace: Bool, _ isDry: Bool
+    ) throws(Refusal) -> String {
+        guard let slot else { throw Refusal("which worker? as in HOST/0") }
+        guard slot.pid > 0 else { throw Refusal("worker \(slot.index) has no process now") }
+        let how = hasTrace ? "SIGABRT, then SIGKILL" : "SIGKILL"
+        if isDry { return "would end process \(slot.pid) of worker \(slot.index) by \(how)" }
+        let pid = slot.pid
+        slot.slay(hasTrace: hasTrace)
+        return "process \(pid) of worker \(slot.index) is ended by \(how)"
+    }
+
+    private func purge(_ isDry: Bool) throws(Refusal) -> String {
+        let orphans = Orphans.of(lock: configuration.stateDirectory + "/coordinator.lock", except: getpid())
+        guard !orphans.isEmpty else { return "no process of this farm is without its coordinator" }
+        let list = orphans.map { "\($0)" }.joined(separator: ", ")
+        if isDry { return "would end \(list)" }
+        for pid in orphans { Orphans.end(pid) }
+        return "ended \(list)"
+    }
+
+    private func dump(_ slot: WorkerSlot?) throws(Refusal) -> String {
+        for slot in slot.map({ [$0] }) ?? slots where slot.pid > 0 { slot.tell(.dump) }
+        if slot == nil { logState() }
+        return "see the log"
+    }
+
+    /// What this process knows, in the log.
+    func logState() {
+        log.notice("dump", metadata: ["host": "\(String(decoding: statusLine, as: UTF8.self))"])
+        for (name, app) in apps.sorted(by: { $0.key < $1.key }) {
+            log.notice(
+                "dump",
+                metadata: [
+                    "app": "\(name)", "shards": "\(app.leases.served.count)",
+                    "intake": "\(app.leases.intake != nil)", "leaving": "\(app.leases.leaving.count)",
+                    "paused": "\(app.credentials.pauseReason ?? "")",
+                ])
+        }
+    }
+
+    private func setLogLevel(_ text: String, _ isDry: Bool) throws(Refusal) -> String {
+        guard let level = Logger.Level(rawValue: text) else {
+            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal("\(text) is no level; there are \(levels)")
+        }
+        if isDry { return "would log from \(text) on" }
+        options.setLogLevel(level)
+        logLevel = text
+        for slot in slots { slot.tell(.logLevel(text)) }
+        intake?.tell(.logLevel(text))
+        return "logs from \(text) on"
+    }
+}
+
+/// The words behind a verb: what is meant, and options.
+struct OperatorWords {
+    let words: [String]
+    private let options: [String: String]
+
+    /// Options are `--name` or `--name=value`.
+    init(_ arguments: [String]) {
+        words = arguments.filter { !$0.hasPrefix("--") }
+        let pairs = arguments.filter { $0.hasPrefix("--") }.map { text in
+            let parts = text.dropFirst(2).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+        }
+        options = Dictionary(pairs) { first, _ in first }
+    }
+
+    func has(_ option: String) -> Bool { options[option] != nil }
+    func value(_ option: String) -> String? { options[option] }
+
+    func first(_ what: String) throws(Refusal) -> String { try word(0, what) }
+
+    func word(_ index: Int, _ what: String) throws(Refusal) -> String {
+        guard words.count > index else { throw Refusal("\(what) is missing") }
+        return words[index]
+    }
+
+    func number(_ index: Int, _ what: String) throws(Refusal) -> Int {
+        let text = try word(index, what)
+        guard let number = Int(text), number >= 0 else { throw Refusal("\(what): \(text) is no number") }
+        return number
+    }
+}

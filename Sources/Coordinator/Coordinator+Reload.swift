@@ -1,0 +1,97 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// A configuration that changed: it is read and checked as a whole before anything follows it.
+extension Coordinator {
+    /// - Returns: what has changed.
+    /// - Throws: why it is not followed; then nothing has changed.
+    func reload(_ isDry: Bool = false, _ operation: Operation? = nil) async throws(Refusal) -> String {
+        if isDry { return "would change: " + describe(configuration.changes(to: try read())) }
+        guard await changes.until(.now + .seconds(60), { [unowned self] in !isReloading }) else {
+            throw Refusal("another reload is still under way")
+        }
+        guard let around = surroundings, !isStopping else {
+            throw Refusal("the coordinator is starting or ending")
+        }
+        isReloading = true
+        service.reloading()
+        defer {
+            isReloading = false
+            service.reloaded()
+            changes.ring()
+        }
+        let next = try read()
+        let differences = configuration.changes(to: next)
+        if !differences.needRestart.isEmpty {
+            log.warning(
+                "some changes take effect at the next start",
+                metadata: ["keys": "\(differences.needRestart.joined(separator: ", "))"])
+        }
+        await follow(next, differences, around)
+        // What kept them from starting may be mended.
+        for slot in slots where slot.state == .failed { slot.retry() }
+        comeBack()
+        log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
+        return describe(differences)
+    }
+
+    private func read() throws(Refusal) -> FarmConfiguration {
+        do {
+            let next = try options.reload()
+            refusal = nil
+            return next
+        } catch {
+            refusal = "\(error)"
+            log.error("the configuration is not changed", metadata: ["error": "\(error)"])
+            throw Refusal("the configuration is not changed: \(error)")
+        }
+    }
+
+    private func follow(
+        _ next: FarmConfiguration, _ differences: ConfigurationChanges, _ around: HostedApp.Surroundings
+    ) async {
+        configuration.apps = next.apps
+        if next.workers != configuration.workers {
+            configuration.workers = next.workers
+            // What an operator has said last counts.
+            if followedScale == nil { setStaff(configuredStaff, reason: .operator) }
+        }
+        let removals = differences.removed.map { name in Loop.task { await self.remove(name) } }
+        for removal in removals { await removal.value }
+        guard !isStopping else { return }
+        for app in next.apps {
+            if differences.added.contains(app.name) {
+                await add(app, surroundings ?? around)
+            } else if let present = apps[app.name] {
+                await present.change(to: app)
+            }
+        }
+        if !differences.added.isEmpty || !differences.removed.isEmpty { listen() }
+        do throws(RedisError) { try await registry.addApps(next.apps.map(\.name)) } catch {
+            log.warning("apps not registered", metadata: ["error": "\(error)"])
+        }
+        for slot in slots where slot.isReady {
+            for name in differences.added { apps[name].map { introduce($0, to: slot) } }
+        }
+    }
+
+    private func describe(_ changes: ConfigurationChanges) -> String {
+        let parts = [
+            ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),
+            ("at the next start", changes.needRestart),
+        ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
+        return parts.isEmpty ? "nothing differs; credentials are read again" : parts.joined(separator: "; ")
+    }
+
+    /// What the configuration says, without operators.
+    var configuredStaff: StaffWish {
+        switch configuration.workers {
+        case .auto: .auto
+        case .fixed(let number): .fixed(number)
+        }
+    }
+}

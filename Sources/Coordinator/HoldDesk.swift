@@ -1,0 +1,146 @@
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// What operators hold back of an app, or call back: tells the workers of this host, and ends what was called back if the
+/// app's intake is this host's.
+@Loop final class HoldDesk {
+    /// Shards that are not served.
+    private(set) var withheld: Set<Int> = []
+    /// They are others now.
+    var onWithheld: @Loop () -> Void = {}
+    /// The app's intake is this host's.
+    var isOwner: @Loop () -> Bool = { false }
+
+    private let desk: AppDesk
+    private let tellWorkers: @Loop (Order) -> Void
+    /// What `holds` in the gate was when the marks were read.
+    private var seen: Int?
+    /// Marks of which the workers were told.
+    private var told: Set<String> = []
+    /// Jobs that are called back from a later moment on, in Unix milliseconds.
+    private var later: [String: Int64] = [:]
+    private var rounds = CancelRounds()
+    private var isSweeping = false
+
+    private static let jobsPerOrder = 100
+    private static let batchesPerCall = 64
+
+    init(_ desk: AppDesk, tellWorkers: @escaping @Loop (Order) -> Void) {
+        (self.desk, self.tellWorkers) = (desk, tellWorkers)
+    }
+
+    /// To be called whenever the gate was read.
+    func look(_ standing: ReadStanding.Standing) async {
+        if standing.holds != seen ?? 0 { await read(standing.holds) }
+        let now = desk.clock.seconds * 1000
+        let due = later.filter { $0.value <= now }.keys.sorted()
+        if !due.isEmpty {
+            for job in due { later[job] = nil }
+            recall(due, [])
+            rounds.changed(at: .now)
+        }
+        guard !isSweeping, isOwner(), rounds.isDue(open: standing.cancels, at: .now) else { return }
+        isSweeping = true
+        Loop.task {
+            let isWhole = await self.sweep()
+            self.rounds.ended(isWhole: isWhole, at: .now)
+            self.isSweeping = false
+        }
+    }
+
+    // MARK: Marks
+
+    private func read(_ holds: Int) async {
+        do throws(StoreError) {
+            var jobs: [String] = []
+            var shards: Set<Int> = []
+            var fresh: Set<String> = []
+            func isNew(_ mark: ReadMarks.Mark) -> Bool {
+                fresh.insert("\(mark.kind) \(mark.text) \(mark.since)")
+                return !told.contains("\(mark.kind) \(mark.text) \(mark.since)")
+            }
+            for mark in try await marks(.jobs) where isNew(mark) { jobs.append(mark.text) }
+            let now = desk.clock.seconds * 1000
+            later = [:]
+            for mark in try await marks(.cancels) {
+                if mark.from > now {
+                    later[mark.text] = mark.from
+                } else if isNew(mark) {
+                    jobs.append(mark.text)
+                }
+            }
+            for mark in try await marks(.devices) where isNew(mark) {
+                if let shard = mark.shard { shards.insert(shard) }
+            }
+            let held = Set(try await marks(.shards).compactMap { Int($0.text) })
+            (seen, told) = (holds, fresh)
+            recall(jobs, shards)
+            rounds.changed(at: .now)
+            if held != withheld {
+                withheld = held
+                onWithheld()
+            }
+        } catch {
+            desk.log.warning(
+                "cannot read what is held back", metadata: ["app": "\(desk.name)", "error": "\(error)"])
+        }
+    }
+
+    private func marks(_ kind: ReadMarks.Kind) async throws(StoreError) -> [ReadMarks.Mark] {
+        let request = ReadMarks(kind)
+        return request.marks(try await desk.store.perform(request))
+    }
+
+    /// Workers give back what they have of these and is not in the air: checkouts hold it back from then on.
+    private func recall(_ jobs: [String], _ shards: Set<Int>) {
+        let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
+        if !numbers.isEmpty { tellWorkers(.recall(app: desk.name, jobs: [], shards: numbers)) }
+        for first in stride(from: 0, to: jobs.count, by: Self.jobsPerOrder) {
+            let some = Array(jobs[first..<min(first + Self.jobsPerOrder, jobs.count)])
+            tellWorkers(.recall(app: desk.name, jobs: some, shards: []))
+        }
+    }
+
+    // MARK: Called back
+
+    /// Goes through all batches that are in nobody's hands. What is split or tried again meanwhile ends by itself.
+    /// - Returns: whether it came to its end.
+    private func sweep() async -> Bool {
+        do throws(StoreError) {
+            var start = 0
+            while isOwner() {
+                let batches = try await desk.store.perform(ListParked(start: start))
+                if batches.isEmpty { break }
+                start += try await cancel(batches)
+            }
+            var cursor: String? = "0"
+            while let from = cursor, isOwner() {
+                let page = try await desk.store.perform(ScanBatches(cursor: from))
+                try await cancel(page.items)
+                cursor = page.next
+            }
+            return cursor == nil
+        } catch {
+            desk.log.warning(
+                "jobs that were called back wait for Redis",
+                metadata: ["app": "\(desk.name)", "error": "\(error)"])
+            return false
+        }
+    }
+
+    /// - Returns: how many of the batches are still there, as far as the numbers tell.
+    @discardableResult
+    private func cancel(_ batches: [String]) async throws(StoreError) -> Int {
+        var (first, cancelled) = (0, 0)
+        while first < batches.count {
+            let some = Array(batches[first..<min(first + Self.batchesPerCall, batches.count)])
+            let reply = try await desk.store.perform(CancelBatches(some))
+            first += max(1, reply.looked)
+            cancelled += reply.gone
+        }
+        return batches.count - cancelled
+    }
+}

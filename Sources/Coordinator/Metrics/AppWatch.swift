@@ -1,0 +1,28 @@
+import EventLoop
+import FarmStore
+
+/// Looks every few seconds at what waits of the apps whose intake is this host's: so each app is looked at by one host.
+@Loop final class AppWatch {
+    private(set) var readings: [String: BacklogReading] = [:]
+
+    /// Between two looks at an app.
+    static let interval = Duration.seconds(5)
+
+    func look(at apps: some Sequence<HostedApp>) async {
+        var next: [String: BacklogReading] = [:]
+        for app in apps where app.leases.intake != nil {
+            // Without an answer the last one holds, as long as the app is ours.
+            next[app.name] = await Self.read(app) ?? readings[app.name]
+        }
+        readings = next
+    }
+
+    private static func read(_ app: HostedApp) async -> BacklogReading? {
+        let shards = app.desk.shards
+        do throws(StoreError) {
+            return BacklogReading(
+                depths: try await app.store.perform(ReadDepths(shards: shards)),
+                ages: try await app.store.perform(ReadAges(shards: shards)))
+        } catch { return nil }
+    }
+}

@@ -1,0 +1,7 @@
+import FarmStore
+
+/// What waits of an app, as Redis last said to the host that has its intake.
+struct BacklogReading {
+    var depths: ReadDepths.Reply
+    var ages: ReadAges.Reply
+}

@@ -1,0 +1,131 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import PushModel
+import Supervision
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The coordinator's numbers, as a scraper reads them. docs/metrics.md has what each means.
+extension Coordinator {
+    func openMetrics() {
+        guard let place = configuration.metrics else { return }
+        let desk = MetricsDesk(place, log: log) { [unowned self] in
+            metricsText
+        } unready: { [unowned self] in
+            whyUnready
+        }
+        metrics = desk
+        desk.open()
+    }
+
+    /// Why it is not ready for work; nil when it is.
+    var whyUnready: String? {
+        if isStopping { return "stopping" }
+        if !hasChildren { return "starting" }
+        if !redis.isReady { return "Redis is not reachable" }
+        if intake?.state != .ready { return "the intake is not ready" }
+        return slots.contains(where: \.isReady) ? nil : "no worker is ready"
+    }
+
+    var metricsText: String {
+        var page = MetricsPage()
+        page.add(
+            "pushfarm_build_info", .gauge, "What runs here; always 1.",
+            ["version": options.version, "host": configuration.host], 1)
+        addProcess(to: &page)
+        addChildren(to: &page)
+        addFarm(to: &page)
+        addApps(to: &page)
+        return page.text
+    }
+
+    private func addProcess(to page: inout MetricsPage) {
+        let time = ProcessorTime.now
+        page.add(
+            "process_cpu_seconds_total", .counter, "Processor time of the coordinator.",
+            Double(time.taken) / 1e6)
+        page.add(
+            "process_resident_memory_bytes", .gauge, "Memory of the coordinator.",
+            Double(Memory.residentBytes))
+        page.add(
+            "process_start_time_seconds", .gauge, "When the coordinator began, since 1970.",
+            Double(since) / 1000)
+        page.add(
+            "pushfarm_ready", .gauge, "1 when leases are asked for and children are ready.",
+            whyUnready == nil ? 1 : 0)
+    }
+
+    private func addChildren(to page: inout MetricsPage) {
+        for slot in slots where slot.index < crew.size || slot.pid > 0 {
+            let name = "\(slot.index)"
+            func add(_ metric: String, _ kind: MetricsPage.Kind, _ help: String, _ value: Double) {
+                page.add("pushfarm_worker_" + metric, kind, help, ["worker": name], value)
+            }
+            add("up", .gauge, "1 when the worker is ready.", slot.isReady ? 1 : 0)
+            add(
+                "restarts_total", .counter, "Processes that followed another one in the worker's place.",
+                Double(slot.restarts))
+            add(
+                "cpu_seconds_total", .counter, "Processor time of the worker's present process.",
+                Double(slot.beat.processorTaken) / 1e6)
+            add(
+                "resident_memory_bytes", .gauge, "Memory of the worker's process.",
+                Double(slot.beat.residentBytes))
+            add("connections", .gauge, "Gateway connections of the worker.", Double(slot.beat.connections))
+            add("streams", .gauge, "Pushes of the worker in the air.", Double(slot.beat.openStreams))
+            add("batches", .gauge, "Batches in the worker's hands.", Double(slot.beat.batches))
+        }
+        guard let intake else { return }
+        func add(_ metric: String, _ kind: MetricsPage.Kind, _ help: String, _ value: Double) {
+            page.add("pushfarm_intake_" + metric, kind, help, value)
+        }
+        add("up", .gauge, "1 when the intake is ready.", intake.state == .ready ? 1 : 0)
+        add(
+            "restarts_total", .counter, "Processes that followed another one in the intake's place.",
+            Double(intake.restarts))
+        add(
+            "jobs_total", .counter, "Jobs that the intake's present process is done with.",
+            Double(intake.beat.jobs))
+        add(
+            "refused_jobs_total", .counter, "Jobs among them that were refused.", Double(intake.beat.refused))
+        add(
+            "pushes_total", .counter, "Pushes that the intake's present process put into batches.",
+            Double(intake.beat.pushes))
+        add("resident_memory_bytes", .gauge, "Memory of the intake.", Double(intake.beat.residentBytes))
+    }
+
+    private func addFarm(to page: inout MetricsPage) {
+        page.add(
+            "pushfarm_hosts", .gauge, "Hosts that live, as this one sees it.", Double(membership.hosts.count))
+        page.add("pushfarm_shards", .gauge, "Shards of an app.", Double(configuration.shards))
+        page.add("pushfarm_redis_up", .gauge, "1 while Redis can be reached.", redis.isReady ? 1 : 0)
+        page.add(
+            "pushfarm_redis_outages_total", .counter, "How often Redis was out of reach.",
+            Double(probe.outages))
+        page.add(
+            "pushfarm_redis_latency_seconds", "What Redis takes to answer a PING, asked once a second.", [:],
+            probe.latency, bounds: 13)
+        page.add(
+            "pushfarm_redis_memory_bytes", .gauge, "Memory of Redis that counts.",
+            Double(pressure.memory?.used ?? 0))
+        page.add(
+            "pushfarm_redis_memory_limit_bytes", .gauge, "What Redis may use; 0 if that is not known.",
+            Double(pressure.memory?.limit ?? 0))
+        page.add(
+            "pushfarm_alert_failures_total", .counter, "Alerts that could not be told in three tries.",
+            Double(alerts?.failures ?? 0))
+        for kind in Alert.Kind.allCases {
+            page.add(
+                "pushfarm_alerts_active", .gauge, "Alerts that are raised and this host's to tell of.",
+                ["alert": kind.rawValue], Double(alerts?.desk.raised.keys.count { $0.kind == kind } ?? 0))
+        }
+        page.add(
+            "pushfarm_leases_lost_total", .counter, "Leases that were lost or have run out.",
+            Double(apps.values.reduce(0) { $0 + $1.leases.lost }))
+    }
+}

@@ -1,0 +1,94 @@
+import EventLoop
+import FarmConfiguration
+import Logging
+import Transport
+import Web
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Shows the coordinator's numbers, and whether it lives and is ready, where the configuration says.
+@Loop final class MetricsDesk {
+    private let place: MetricsPlace
+    private let log: Logger
+    private let server: PageServer
+    private var opening: Task<Void, Never>?
+    /// The socket that is ours: another coordinator may have put its own in the place.
+    private var socket: (path: String, inode: UInt64)?
+
+    /// - Parameters:
+    ///   - metrics: all of the page.
+    ///   - unready: why the coordinator is not ready; nil when it is.
+    init(
+        _ place: MetricsPlace, log: Logger, metrics: @escaping @Loop () -> String,
+        unready: @escaping @Loop () -> String?
+    ) {
+        (self.place, self.log) = (place, log)
+        server = PageServer { path in
+            switch path {
+            case "/metrics":
+                return Page(type: "text/plain; version=0.0.4; charset=utf-8", body: Array(metrics().utf8))
+            case "/healthz": return Page(200, "alive")
+            case "/readyz": return unready().map { Page(503, $0) } ?? Page(200, "ready")
+            case "/": return Page(200, "pushfarm: /metrics /healthz /readyz")
+            default: return nil
+            }
+        }
+    }
+
+    /// Delivery goes on whether it can be opened or not: it is tried again.
+    func open() {
+        opening = Loop.task { [self] in
+            var hasComplained = false
+            while !Task.isCancelled {
+                do throws(TransportError) {
+                    let address = try await server.listen(on: endpoint)
+                    if case .unix(let path) = place { own(path) }
+                    let name = if case .unix = place { "\(place)" } else { "\(address)" }
+                    return log.notice("metrics", metadata: ["at": "\(name)"])
+                } catch {
+                    if !hasComplained {
+                        log.error("no metrics", metadata: ["at": "\(place)", "error": "\(error)"])
+                    }
+                    hasComplained = true
+                    guard (try? await Loop.sleep(for: .seconds(5))) != nil else { return }
+                }
+            }
+        }
+    }
+
+    func close() {
+        opening?.cancel()
+        server.close()
+        if let socket, Self.inode(socket.path) == socket.inode { unlink(socket.path) }
+    }
+
+    private func own(_ path: String) {
+        chmod(path, 0o660)
+        socket = Self.inode(path).map { (path, $0) }
+    }
+
+    private static func inode(_ path: String) -> UInt64? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    private var endpoint: Endpoint {
+        switch place {
+        case .tcp(let host, let port): return .tcp(host: host, port: port)
+        case .unix(let path):
+            removeStale(path)
+            return .unix(path: path)
+        }
+    }
+
+    /// The socket of a coordinator that was killed; one that lives would be this host's only one.
+    private func removeStale(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
+        unlink(path)
+    }
+}

@@ -1,0 +1,117 @@
+import FarmPolicy
+
+/// Numbers in Prometheus's text format, 0.0.4.
+///
+/// Names and labels follow swift-metrics' conventions as its Prometheus back end writes them: snake case, `_total` behind what only
+/// grows, seconds and bytes as units. The library itself would be in the way: its handlers may be called from any thread and
+/// therefore lock, whereas all that is told here is there already, in plain values of the loop, and is read when somebody asks.
+struct MetricsPage {
+    enum Kind: String { case counter, gauge, histogram }
+
+    /// A label and its value, in the order in which they are written.
+    typealias Labels = KeyValuePairs<String, String>
+
+    private struct Family {
+        var kind: Kind
+        var help: String
+        /// By labels as they are written; in the order of their coming.
+        var places: [String: Int] = [:]
+        var labels: [String] = []
+        var values: [Double] = []
+        var histograms: [LatencyCounts] = []
+        /// Buckets that are written.
+        var bounds = 0
+    }
+
+    private var names: [String] = []
+    private var families: [String: Family] = [:]
+
+    /// Values with the same labels are added up.
+    mutating func add(
+        _ name: String, _ kind: Kind, _ help: String, _ labels: Labels, _ value: Double
+    ) {
+        let place = place(name, kind, help, labels)
+        families[name]!.values[place] += value
+    }
+
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+        add(name, kind, help, [:], value)
+    }
+
+    /// - Parameter bounds: how many buckets there are below "any": the first is a millisecond, each twice the one before.
+    mutating func add(
+        _ name: String, _ help: String, _ labels: Labels, _ counts: LatencyCounts, bounds: Int
+    ) {
+        let place = place(name, .histogram, help, labels)
+        families[name]!.bounds = bounds
+        families[name]!.histograms[place].add(counts)
+    }
+
+    private mutating func place(_ name: String, _ kind: Kind, _ help: String, _ labels: Labels) -> Int {
+        if families[name] == nil {
+            names.append(name)
+            families[name] = Family(kind: kind, help: help)
+        }
+        let text = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+        if let place = families[name]!.places[text] { return place }
+        let place = families[name]!.labels.count
+        families[name]!.places[text] = place
+        families[name]!.labels.append(text)
+        families[name]!.values.append(0)
+        families[name]!.histograms.append(LatencyCounts())
+        return place
+    }
+
+    var text: String {
+        var text = ""
+        for name in names {
+            guard let family = families[name] else { continue }
+            text += "# HELP \(name) \(family.help)\n# TYPE \(name) \(family.kind.rawValue)\n"
+            for (place, labels) in family.labels.enumerated() {
+                if family.kind == .histogram {
+                    Self.write(name, labels, family.histograms[place], family.bounds, to: &text)
+                } else {
+                    text += name + Self.braced(labels) + " \(Self.number(family.values[place]))\n"
+                }
+            }
+        }
+        return text
+    }
+
+    private static func write(
+        _ name: String, _ labels: String, _ counts: LatencyCounts, _ bounds: Int, to text: inout String
+    ) {
+        let before = labels.isEmpty ? "" : labels + ","
+        var sum: UInt64 = 0
+        for bucket in 0..<bounds {
+            sum += counts.counts[bucket]
+            let bound = Double(LatencyCounts.bound(bucket) ?? 0) / 1000
+            text += "\(name)_bucket{\(before)le=\"\(number(bound))\"} \(sum)\n"
+        }
+        text += "\(name)_bucket{\(before)le=\"+Inf\"} \(counts.total)\n"
+        text += "\(name)_sum\(braced(labels)) \(number(Double(counts.milliseconds) / 1000))\n"
+        text += "\(name)_count\(braced(labels)) \(counts.total)\n"
+    }
+
+    private static func braced(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
+
+    /// Whole numbers without a point.
+    private static func number(_ value: Double) -> String {
+        if let whole = Int64(exactly: value) { return String(whole) }
+        if value.isNaN { return "NaN" }
+        return value.isInfinite ? (value > 0 ? "+Inf" : "-Inf") : String(value)
+    }
+
+    private static func escaped(_ value: String) -> String {
+        var text = ""
+        for character in value.unicodeScalars {
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(character)
+            }
+        }
+        return text
+    }
+}

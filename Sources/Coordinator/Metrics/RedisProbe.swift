@@ -1,0 +1,30 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import RESP
+
+/// How long Redis takes to answer, asked once a second, and how often it was out of reach.
+@Loop final class RedisProbe {
+    private(set) var latency = LatencyCounts()
+    private(set) var outages = 0
+    private(set) var isUp = true
+    private let redis: RedisConnection
+    private var isAsking = false
+
+    init(_ redis: RedisConnection) { self.redis = redis }
+
+    func ask() {
+        let isReady = redis.isReady
+        if isUp, !isReady { outages += 1 }
+        isUp = isReady
+        guard isReady, !isAsking else { return }
+        isAsking = true
+        let start = ContinuousClock.now
+        redis.send(RESPCommand("PING")) { [weak self] result in
+            guard let self else { return }
+            isAsking = false
+            guard case .success = result else { return }
+            latency.add(UInt64((ContinuousClock.now - start) / .milliseconds(1)))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ControlChannel
+import EventLoop
+
+/// A command that is being carried out: says how far it is.
+@Loop final class Operation {
+    private let host: String
+    private let tell: @Loop (OperatorAnswer) async -> Void
+    private var pending: OperatorAnswer?
+    private var telling: Task<Void, Never>?
+
+    init(host: String, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
+        (self.host, self.tell) = (host, tell)
+    }
+
+    /// How far it is, for a person. Only the latest is told when answers take their time.
+    func progress(_ text: String) { say(OperatorAnswer(host: host, state: .working, text: text)) }
+
+    /// The last answer; nothing is told after it.
+    func end(_ answer: OperatorAnswer) async {
+        say(answer)
+        await telling?.value
+    }
+
+    private func say(_ answer: OperatorAnswer) {
+        pending = answer
+        guard telling == nil else { return }
+        telling = Loop.task {
+            while let next = self.pending {
+                self.pending = nil
+                await self.tell(next)
+            }
+            self.telling = nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+
+/// Takes operators' commands, from Redis and from the control socket, and gives this host's answers.
+///
+/// A command that comes by Redis is claimed by its id before it is begun, so it is carried out once, whatever is lost or
+/// read twice, also by the coordinator that follows.
+@Loop final class OperationDesk {
+    private let registry: FarmRegistry
+    private let host: String
+    private let log: Logger
+    private let carryOut: @Loop (OperatorCommand, Operation) async throws(Refusal) -> String
+    /// A command was answered for good.
+    var onEnd: @Loop () -> Void = {}
+    /// Of the last entry that was read; nil before the first look.
+    private var position: String?
+    private var isReading = false
+    private var isToBeReadAgain = false
+    /// Not yet answered for good.
+    private(set) var underWay: [String: OperatorCommand] = [:]
+    /// Commands begun, of all clients together, at most.
+    static let most = 64
+
+    init(
+        _ registry: FarmRegistry, host: String, log: Logger,
+        carryOut: @escaping @Loop (OperatorCommand, Operation) async throws(Refusal) -> String
+    ) {
+        (self.registry, self.host, self.log, self.carryOut) = (registry, host, log, carryOut)
+    }
+
+    /// Reads what operators have put into Redis since the last look. What cannot be read now is read by the next look.
+    func look() async {
+        guard !isReading else {
+            isToBeReadAgain = true
+            return
+        }
+        isReading = true
+        repeat {
+            isToBeReadAgain = false
+            do throws(RedisError) { try await read() } catch {
+                log.debug("operations not read", metadata: ["error": "\(error)"])
+            }
+        } while isToBeReadAgain
+        isReading = false
+    }
+
+    private func read() async throws(RedisError) {
+        var start: String
+        if let position { start = position } else { start = try await firstPosition() }
+        while true {
+            let some = try await registry.operations(after: start, count: 100)
+            for operation in some {
+                start = operation.position
+                if let command = operation.command, command.host == nil || command.host == host {
+                    try await take(command)
+                }
+                position = start
+            }
+            guard some.count == 100 else { break }
+        }
+        position = start
+    }
+
+    /// What was said before that is too late, or was said to the coordinator before.
+    private func firstPosition() async throws(RedisError) -> String {
+        let now = try await registry.time()
+        return "\(now - Int64(FarmRegistry.operationLife.milliseconds))-0"
+    }
+
+    private func take(_ command: OperatorCommand) async throws(RedisError) {
+        guard underWay.count < Self.most else {
+            return log.warning("too many commands at once", metadata: ["command": "\(command.text)"])
+        }
+        guard case .granted = try await registry.claim(command, host: host) else { return }
+        begin(command) { [registry, log] answer in
+            do throws(RedisError) { try await registry.answer(command.id, answer) } catch {
+                log.warning(
+                    "an operator hears no answer", metadata: ["id": "\(command.id)", "error": "\(error)"])
+            }
+        }
+    }
+
+    /// Carries a command out beside others.
+    /// - Parameter tell: gives each answer; one after the other.
+    func begin(_ command: OperatorCommand, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
+        underWay[command.id] = command
+        log.notice("operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
+        let operation = Operation(host: host, tell: tell)
+        Loop.task {
+            var answer = OperatorAnswer(host: self.host, state: .done)
+            do throws(Refusal) {
+                answer.text = try await self.carryOut(command, operation)
+            } catch {
+                answer.state = error.hasBegun ? .failed : .refused
+                answer.text = error.reason
+            }
+            self.log.notice(
+                "operator answered",
+                metadata: [
+                    "command": "\(command.text)", "state": "\(answer.state.rawValue)",
+                    "text": "\(answer.text)",
+                ])
+            await operation.end(answer)
+            self.underWay[command.id] = nil
+            self.onEnd()
+        }
+    }
+}
+
+/// Why a host does not do what it was told, or not all of it.
+struct Refusal: Error {
+    var reason: String
+    /// Something was done already.
+    var hasBegun = false
+
+    init(_ reason: String) { self.reason = reason }
+
+    static func failed(_ reason: String) -> Refusal {
+        var refusal = Refusal(reason)
+        refusal.hasBegun = true
+        return refusal
+    }
+}

@@ -1,0 +1,62 @@
+import ControlChannel
+import EventLoop
+import Supervision
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The coordinator that is to follow this one: another process of this host, of the same name.
+@Loop final class Successor {
+    private(set) var isReady = false
+    private(set) var isSeated = false
+    private(set) var hasEnded = false
+    private(set) var how = ""
+    private let link: ControlLink<SuccessionOrder, SuccessionNotice>
+    private var process: ChildProcess?
+    /// Something of the above has changed.
+    private let changed: @Loop () -> Void
+
+    var pid: Int32 { process?.pid ?? 0 }
+
+    /// - Parameters:
+    ///   - arguments: those that this process was started with.
+    ///   - environment: ours, for it is the same service.
+    ///   - lock: goes with all that it holds to the successor.
+    /// - Throws: why the program cannot be started.
+    init(
+        _ program: String, arguments: [String], environment: [String], lock: HostLock,
+        changed: @escaping @Loop () -> Void
+    ) throws(LoopError) {
+        let (ours, theirs) = try SocketPair.make()
+        defer { close(theirs) }
+        self.changed = changed
+        link = ControlLink(descriptor: ours, peer: "successor")
+        link.onMessage = { [unowned self] notice in
+            switch notice {
+            case .ready: isReady = true
+            case .seated: isSeated = true
+            }
+            changed()
+        }
+        process = try ChildProcess(
+            program, arguments: ["pushfarm"] + arguments.dropFirst() + ["--succeed"],
+            environment: environment,
+            descriptors: [nil, 1, 2, theirs, lock.descriptor, lock.own]
+        ) { [weak self] process in
+            self?.ended(process)
+        }
+    }
+
+    func tell(_ order: SuccessionOrder) { link.tell(order) }
+
+    func signal(_ number: Int32) { process?.signal(number) }
+
+    private func ended(_ process: ChildProcess) {
+        hasEnded = true
+        how = process.end.map { "\($0)" } ?? "?"
+        changed()
+    }
+}

@@ -1,0 +1,28 @@
+/// When somebody is to be told, and how.
+package struct AlertSettings: Sendable, Equatable {
+    /// Seconds that the oldest push of an app may wait.
+    package var backlogAge = 300
+    /// Percent of a minute's answers.
+    package var errorShare = 5
+    /// Percent of Redis's memory.
+    package var redisMemory = 70
+    /// What goes on is told again after so long.
+    package var again: Duration = .seconds(3600)
+    /// A line for the shell, which finds the alert in its environment.
+    package var command: String?
+    package var webhook: WebhookAddress?
+
+    package init() {}
+
+    init(_ reader: SettingReader) throws(ConfigurationError) {
+        func path(_ key: String) -> SettingPath { SettingPath("alerts", key) }
+        if let seconds = try reader.number(path("backlog_age"), in: 1...604_800) { backlogAge = seconds }
+        if let percent = try reader.number(path("error_share"), in: 1...100) { errorShare = percent }
+        if let percent = try reader.number(path("redis_memory"), in: 1...100) { redisMemory = percent }
+        if let seconds = try reader.number(path("repeat"), in: 10...604_800) { again = .seconds(seconds) }
+        command = try reader.text(path("command"))
+        webhook = try reader.value(path("webhook")) { text, _ throws(InvalidValue) in
+            try WebhookAddress(text)
+        }
+    }
+}

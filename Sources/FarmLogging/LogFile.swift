@@ -1,0 +1,26 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The file that this process and its children log to, in standard error's place.
+package enum LogFile {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Opens it, or opens it anew after it was moved away, and has standard error lead there.
+    package static func take(_ path: String) throws(Failure) {
+        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+        guard file >= 0 else {
+            throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
+        }
+        defer { close(file) }
+        guard dup2(file, Terminal.standardError) >= 0 else {
+            throw Failure(description: "cannot log to \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}

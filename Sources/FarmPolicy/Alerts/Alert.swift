@@ -1,0 +1,63 @@
+/// Something that is wrong, and that an operator should know of.
+package struct Alert: Hashable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
+        case appPaused = "app_paused"
+        case workerCrashLoop = "worker_crash_loop"
+        case leaseLost = "lease_lost"
+        case backlogAge = "backlog_age"
+        case errorShare = "error_share"
+        case redisFull = "redis_full"
+        case credentialExpiring = "credential_expiring"
+        case hostGone = "host_gone"
+
+        /// For how long all must be well before it is called off.
+        package var patience: Duration {
+            switch self {
+            case .appPaused, .credentialExpiring, .hostGone: .zero
+            case .backlogAge, .redisFull: .seconds(10)
+            case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
+            }
+        }
+    }
+
+    /// Who tells of it: the host that has the app's intake, the host itself, or one of all hosts.
+    package enum Scope: Hashable, Sendable {
+        case app(String)
+        case host(String)
+        case farm
+    }
+
+    package let kind: Kind
+    package let scope: Scope
+    /// What tells several of a kind apart, such as a worker; without spaces.
+    package let subject: String
+
+    package init(_ kind: Kind, _ scope: Scope, subject: String = "") {
+        (self.kind, self.scope, self.subject) = (kind, scope, subject)
+    }
+}
+
+extension Alert {
+    /// One name for it in the whole farm: "kind app NAME subject".
+    package var id: String {
+        let place =
+            switch scope {
+            case .app(let name): "app \(name)"
+            case .host(let name): "host \(name)"
+            case .farm: "farm "
+            }
+        return "\(kind.rawValue) \(place) \(subject)"
+    }
+
+    /// Nil when it is no id.
+    package init?(id: String) {
+        let parts = id.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 4, let kind = Kind(rawValue: parts[0]) else { return nil }
+        switch parts[1] {
+        case "app": self.init(kind, .app(parts[2]), subject: parts[3])
+        case "host": self.init(kind, .host(parts[2]), subject: parts[3])
+        case "farm": self.init(kind, .farm, subject: parts[3])
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/// Which alerts are raised: is told what is seen, and says what is to be told.
+///
+/// An alert is raised once, told again after a while as long as it lasts or when it gets worse, and called off when all has been
+/// well for its kind's patience. Knows no clock and tells nobody.
+package struct AlertDesk: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    package enum Sight: Equatable, Sendable {
+        /// - Parameter level: 1 or more; a higher one is worse.
+        case bad(level: Int, text: String)
+        case good
+        /// Neither: what was, stays.
+        case unclear
+    }
+
+    package struct News: Equatable, Sendable {
+        package enum What: String, Sendable { case raised, again, cleared }
+        package let what: What
+        package let alert: Alert
+        package let level: Int
+        package let text: String
+        /// Since when it is raised, in Unix milliseconds.
+        package let since: Int64
+    }
+
+    /// One that is raised.
+    package struct Raised: Equatable, Sendable {
+        package var level: Int
+        package var text: String
+        package var since: Int64
+        fileprivate var toldAt: Instant
+        fileprivate var wellSince: Instant?
+    }
+
+    package private(set) var raised: [Alert: Raised] = [:]
+    /// What goes on is told again after so long.
+    package var again: Duration
+
+    package init(again: Duration = .seconds(3600)) { self.again = again }
+
+    /// What another process, or another host, has raised before: it is not raised once more.
+    package mutating func adopt(_ alert: Alert, level: Int, text: String, since: Int64, at now: Instant) {
+        guard raised[alert] == nil else { return }
+        raised[alert] = Raised(level: level, text: text, since: since, toldAt: now)
+    }
+
+    /// Others tell of these from now on.
+    package mutating func forget(where isTheirs: (Alert.Scope) -> Bool) {
+        raised = raised.filter { !isTheirs($0.key.scope) }
+    }
+
+    /// - Parameters:
+    ///   - sights: of everything that is looked at; what is raised and is not among them counts as well.
+    ///   - clock: Unix milliseconds.
+    package mutating func look(_ sights: [Alert: Sight], at now: Instant, clock: Int64) -> [News] {
+        var news: [News] = []
+        for alert in Set(sights.keys).union(raised.keys).sorted(by: { $0.id < $1.id }) {
+            switch sights[alert] ?? .good {
+            case .bad(let level, let text):
+                if let one = bad(alert, level, text, now, clock) { news.append(one) }
+            case .good: if let one = good(alert, now) { news.append(one) }
+            case .unclear: raised[alert]?.wellSince = nil
+            }
+        }
+        return news
+    }
+
+    private mutating func bad(
+        _ alert: Alert, _ level: Int, _ text: String, _ now: Instant, _ clock: Int64
+    ) -> News? {
+        guard var one = raised[alert] else {
+            raised[alert] = Raised(level: level, text: text, since: clock, toldAt: now)
+            return News(what: .raised, alert: alert, level: level, text: text, since: clock)
+        }
+        let isWorse = level > one.level
+        (one.level, one.text, one.wellSince) = (level, text, nil)
+        let isDue = isWorse || one.toldAt.duration(to: now) >= again
+        if isDue { one.toldAt = now }
+        raised[alert] = one
+        guard isDue else { return nil }
+        return News(
+            what: isWorse ? .raised : .again, alert: alert, level: level, text: text, since: one.since)
+    }
+
+    private mutating func good(_ alert: Alert, _ now: Instant) -> News? {
+        guard var one = raised[alert] else { return nil }
+        let since = one.wellSince ?? now
+        guard since.duration(to: now) >= alert.kind.patience else {
+            one.wellSince = since
+            raised[alert] = one
+            return nil
+        }
+        raised[alert] = nil
+        return News(what: .cleared, alert: alert, level: one.level, text: one.text, since: one.since)
+    }
+}
+
+extension AlertDesk.Sight {
+    /// Bad above the mark; well only below four fifths of it, so that it does not come and go.
+    package static func above(
+        _ mark: Double, _ value: Double, level: Int = 1, text: @autoclosure () -> String
+    ) -> AlertDesk.Sight {
+        if value > mark { return .bad(level: level, text: text()) }
+        return value < mark * 0.8 ? .good : .unclear
+    }
+}

@@ -1,0 +1,71 @@
+/// A host's workers by place: how many there are to be, which of them serve, and whose each shard is.
+///
+/// Places are filled from 0 on. A place that rests lends its shards to the others, each to the same one every time, and has
+/// them back when it serves again: nothing else moves.
+package struct Crew: Sendable {
+    /// Places that are to be filled.
+    package private(set) var size: Int
+    /// Places that have shards; fewer than ``size`` while newcomers start.
+    package private(set) var seated: Int
+    /// Nothing is served: what the places have stays theirs.
+    package var isQuiet = false
+
+    private var map: ShardMap
+    private var resting: Set<Int> = []
+    private var quiet: Set<Int> = []
+
+    package init(shards: Int, size: Int) {
+        (self.size, seated) = (size, size)
+        map = ShardMap(shards: shards, workers: size)
+    }
+
+    /// The place whose the shard is. Of those that rest, when all do.
+    package func place(of shard: Int) -> Int {
+        let owner = map.worker(of: shard)
+        guard resting.contains(owner) else { return owner }
+        let others = (0..<seated).filter { !resting.contains($0) }
+        guard !others.isEmpty, let rank = map.shards(of: owner).firstIndex(of: shard) else { return owner }
+        return others[(rank + owner) % others.count]
+    }
+
+    /// Whether the place is to check anything out.
+    package func serves(_ place: Int) -> Bool {
+        !isQuiet && place < seated && !resting.contains(place) && !quiet.contains(place)
+    }
+
+    /// Some place does not serve what is its own: nothing is to be concluded from what the others do.
+    package var isDisturbed: Bool { isQuiet || !resting.isEmpty || !quiet.isEmpty }
+
+    package func isResting(_ place: Int) -> Bool { resting.contains(place) }
+    package func isQuiet(_ place: Int) -> Bool { isQuiet || quiet.contains(place) }
+
+    /// The others serve its shards.
+    package mutating func rest(_ place: Int) { resting.insert(place) }
+
+    /// Nobody serves its shards.
+    package mutating func hush(_ place: Int) { quiet.insert(place) }
+
+    /// It serves what is its own again.
+    package mutating func wake(_ place: Int) {
+        resting.remove(place)
+        quiet.remove(place)
+    }
+
+    /// Places from 0 to `size` are to be filled. Those beyond have nothing from now on; new ones have nothing yet.
+    package mutating func resize(to size: Int) {
+        precondition(size > 0, "a host has at least one worker")
+        self.size = size
+        guard size < seated else { return }
+        seat(size)
+    }
+
+    /// The newcomers are ready.
+    package mutating func seatAll() { seat(size) }
+
+    private mutating func seat(_ places: Int) {
+        seated = places
+        map = ShardMap(shards: map.shards, workers: places)
+        resting = resting.filter { $0 < places }
+        quiet = quiet.filter { $0 < places }
+    }
+}

@@ -1,0 +1,23 @@
+/// The id of an entry of a stream: "ms-number".
+package struct EntryID: Hashable, Sendable, CustomStringConvertible {
+    package let bytes: [UInt8]
+
+    /// Before all others.
+    package static let first = EntryID(Array("0-0".utf8))
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Unix milliseconds of Redis's clock when the entry was added.
+    package var milliseconds: Int64 { Int64(clamping: parts.moment) }
+
+    private var parts: (moment: UInt64, number: UInt64) {
+        let parts = description.split(separator: "-").map { UInt64($0) ?? 0 }
+        return (parts.first ?? 0, parts.count > 1 ? parts[1] : 0)
+    }
+}
+
+extension EntryID: Comparable {
+    package static func < (one: EntryID, other: EntryID) -> Bool { one.parts < other.parts }
+}

@@ -1,0 +1,38 @@
+package import PushModel
+package import RESP
+
+/// What the audit remembers of one settling.
+package struct AuditEntry: Equatable, Sendable {
+    package let id: EntryID
+    package let groups: [AuditRecord.Group]
+}
+
+/// Reads the audit, the oldest first.
+package struct ReadAudit: Request {
+    /// Nil: from the beginning.
+    package var after: EntryID?
+    package var count: Int
+
+    package init(after: EntryID?, count: Int = 16) { (self.after, self.count) = (after, count) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("XRANGE")
+        command.append(keys.audit)
+        command.append(after.map { [UInt8(ascii: "(")] + $0.bytes } ?? [UInt8(ascii: "-")])
+        command.append("+")
+        command.append("COUNT")
+        command.append(count)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [AuditEntry] {
+        guard let entries = value.array else { throw .unexpectedReply("audit") }
+        var found: [AuditEntry] = []
+        for entry in entries {
+            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes,
+                let bytes = parts[1].array?.last?.bytes, let groups = try? AuditRecord.groups(bytes)
+            else { throw .unexpectedReply("audit entry") }
+            found.append(AuditEntry(id: EntryID(id), groups: groups))
+        }
+        return found
+    }
+}

@@ -1,0 +1,55 @@
+package import RESP
+
+/// An entry of an events stream.
+package struct EventEntry: Equatable, Sendable {
+    package let id: EntryID
+    /// In the order in which they were written; the type is the first.
+    package let fields: [Field]
+
+    package struct Field: Equatable, Sendable {
+        package let name: String
+        package let value: String
+    }
+
+    package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    /// Of an answer to XRANGE and the like.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [EventEntry] {
+        guard let entries = value.array else { throw .unexpectedReply("events") }
+        var events: [EventEntry] = []
+        events.reserveCapacity(entries.count)
+        for entry in entries {
+            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
+                throw .unexpectedReply("event")
+            }
+            let words = (parts[1].array ?? []).map { String(decoding: $0.bytes ?? [], as: UTF8.self) }
+            let fields = stride(from: 0, to: words.count - 1, by: 2).map {
+                Field(name: words[$0], value: words[$0 + 1])
+            }
+            events.append(EventEntry(id: EntryID(id), fields: fields))
+        }
+        return events
+    }
+}
+
+/// Reads an app's events, the youngest first.
+package struct ReadEvents: Request {
+    /// Nil: from the end of the stream.
+    package var before: EntryID?
+    package var count: Int
+
+    package init(before: EntryID?, count: Int) { (self.before, self.count) = (before, count) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("XREVRANGE")
+        command.append(keys.events)
+        command.append(before.map { [UInt8(ascii: "(")] + $0.bytes } ?? [UInt8(ascii: "+")])
+        command.append("-")
+        command.append("COUNT")
+        command.append(count)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [EventEntry] {
+        try EventEntry.read(value)
+    }
+}

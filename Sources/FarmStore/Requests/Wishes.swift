@@ -1,0 +1,116 @@
+package import RESP
+
+/// What an operator wants an app's rate to be, for the whole farm; it wins over the configuration.
+package enum RateWish: Equatable, Sendable {
+    /// No limit of the farm's.
+    case off
+    /// Pushes a second.
+    case limit(Double)
+
+    /// As Redis holds it; nil if it says nothing that makes sense.
+    package init?(_ text: String) {
+        if text == "off" {
+            self = .off
+        } else if let rate = Double(text), rate > 0, rate.isFinite {
+            self = .limit(rate)
+        } else {
+            return nil
+        }
+    }
+
+    package var text: String {
+        switch self {
+        case .off: "off"
+        case .limit(let rate): rate == rate.rounded() && rate < 1e9 ? "\(Int(rate))" : "\(rate)"
+        }
+    }
+}
+
+/// Stores what an operator wants the rate to be; nil: as it is configured.
+package struct SetRate: Request {
+    package static var script: Script? { .gate }
+
+    package var rate: RateWish?
+    package var by: String
+
+    package init(_ rate: RateWish?, by: String) { (self.rate, self.by) = (rate, by) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append("rate")
+        command.append(rate?.text ?? "")
+        command.append(by)
+    }
+
+    /// Whether something changed.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("rate") }
+}
+
+/// Opens or closes an app to producers, whatever there is room for; nil: as there is room.
+package struct SetDoor: Request {
+    package enum Door: String, Sendable {
+        case open, closed
+    }
+
+    package static var script: Script? { .gate }
+
+    package var door: Door?
+    package var by: String
+
+    package init(_ door: Door?, by: String) { (self.door, self.by) = (door, by) }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append("door")
+        command.append(door?.rawValue ?? "")
+        command.append(by)
+    }
+
+    /// Whether something changed.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("door") }
+}
+
+/// What a coordinator has to know of an app's gate.
+package struct ReadStanding: Request {
+    package struct Standing: Equatable, Sendable {
+        /// Nil if it is not paused.
+        package var pause: ReadGate.Pause?
+        /// Nil: as it is configured.
+        package var rate: RateWish?
+        /// Nil: as there is room.
+        package var door: SetDoor.Door?
+        /// Who wanted the rate, and the door.
+        package var rateBy: String?
+        package var doorBy: String?
+        /// Goes up with each change of what is held back: jobs, devices, shards.
+        package var holds = 0
+        /// Jobs that are called back and not finished.
+        package var cancels = 0
+
+        package init() {}
+
+        fileprivate init(_ texts: [String?], pause: ReadGate.Pause?) {
+            self.pause = pause
+            (rate, door) = (texts[4].flatMap(RateWish.init), texts[5].flatMap(SetDoor.Door.init))
+            (rateBy, doorBy) = (texts[6], texts[7])
+            holds = texts[8].flatMap { Int($0) } ?? 0
+            cancels = texts[9].flatMap { Int($0) } ?? 0
+        }
+    }
+
+    private static let fields =
+        ReadGate.Pause.fields + ["rate", "door", "rate_by", "door_by", "holds", "cancels"]
+
+    package init() {}
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append("HMGET")
+        command.append(keys.gate)
+        for field in Self.fields { command.append(field) }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Standing {
+        guard let parts = value.array, parts.count == fields.count else { throw .unexpectedReply("standing") }
+        return Standing(parts.map(\.text), pause: ReadGate.Pause(parts[..<4]))
+    }
+}

@@ -1,0 +1,45 @@
+#!lua flags=allow-oom
+-- Ends what was called back, in batches that are in nobody's hands.
+--
+-- KEYS  1 prefix
+-- ARGV  batches
+-- Reply [batches looked at, pushes cancelled, batches that ended]
+-- Fence none: what is closed is closed once. OOM allowed.
+-- Again the positions are closed, and nothing happens.
+--
+-- It looks at as many as it has time for, at one at least: a table of a batch takes its time, and so does the list that an
+-- ended one is looked for in; counted in quarters of a microsecond. What workers have comes back by order of their
+-- coordinators, and ends on the way.
+local MOST, spent, looked, gone = 12000, 0, 0, 0
+for _, id in ipairs(ARGV) do
+    if spent > MOST then break end
+    looked = looked + 1
+    local s, body = load_state(id), call('HGET', BODIES, id)
+    local isRead, dots = false, nil
+    spent = spent + 20
+    if s and body and s.worker == '' then
+        isRead, dots = pcall(call_back, s, body)
+        spent = spent + 20 + #body / 256 + (isRead and 4 * (body:byte(2) * 256 + body:byte(3)) or 0)
+    end
+    if isRead and dots then
+        local isDelayed = call('ZSCORE', P .. 'delayed', id)
+        if isDelayed then add_to_accounts(dots, 'waiting', -1) end
+        if s.open > 0 then
+            save_state(id, s)
+        else
+            gone = gone + 1
+            spent = spent + 40 + (call('LLEN', (ready_list(id))) + call('LLEN', P .. 'parked')) / 16
+            local isOut = isDelayed and call('ZREM', P .. 'delayed', id) or call('LREM', (ready_list(id)), 1, id)
+            if isOut == 1 then
+                put_away(id, s)
+            elseif s.map:find('p', 1, true) then
+                gone = gone - 1
+                save_state(id, s)
+            else
+                call('LREM', P .. 'parked', 1, id)
+                drop_batch(id)
+            end
+        end
+    end
+end
+return { looked, book_cancelled(), gone }

@@ -1,0 +1,77 @@
+#!lua flags=allow-oom
+-- What an operator holds back, or calls back: jobs, devices, shards.
+--
+-- KEYS  1 prefix; 2 inbox
+-- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, ms from when on (0: now), seconds the account is kept,
+--       operator | device, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason
+--       | serve, NN
+-- Reply [1 when something changed, else 0; of a job: open, finished, expected (it has no account, but jobs wait in the
+--       inbox), unknown; of all: full, when there are too many, and "" otherwise; what was written down before, or ""]
+-- Fence none: the wish is stored, and what is held back by something already stays so. OOM allowed.
+-- Again it is held back already, and nothing happens.
+--
+-- Coordinators are told by the bell and by `holds` in the gate, which goes up with each change: workers give back what they
+-- have. Checkouts park what is quarantined and end what was called back. At most 1,000 of each kind: of those that no job
+-- came for, the marks of yesterday make room.
+local op, name, t = ARGV[1], ARGV[2], string.format('%d', now())
+local MOST, DAY, SHARDS = 1000, 86400000, P .. 'withheld'
+
+local function changed()
+    call('HINCRBY', P .. 'gate', 'holds', 1)
+    call('PUBLISH', P .. 'bell', 'hold')
+end
+
+local function make_room(key)
+    if call('HLEN', key) < MOST then return true end
+    local marks = call('HGETALL', key)
+    for i = 1, #marks, 2 do
+        local since = tonumber(marks[i + 1]:match('^%d+'))
+        if since < t - DAY and call('EXISTS', P .. 'job:' .. marks[i]) == 0 then call('HDEL', key, marks[i]) end
+    end
+    return call('HLEN', key) < MOST
+end
+
+local function hold(key, what, mark)
+    local old = call('HGET', key, name)
+    if old then return { 0, what, old } end
+    if not make_room(key) then return { 0, 'full', '' } end
+    call('HSET', key, name, mark)
+    count_holds()
+    changed()
+    return { 1, what, '' }
+end
+
+if op == 'device' then
+    return hold(DEVICES, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
+elseif op == 'shard' then
+    return hold(SHARDS, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
+elseif op == 'serve' then
+    local old = call('HGET', SHARDS, name)
+    if not old then return { 0, '', '' } end
+    call('HDEL', SHARDS, name)
+    changed()
+    return { 1, '', old }
+end
+
+local account = P .. 'job:' .. name
+local state = call('HGET', account, 'state')
+local is_expected = not state and call('LLEN', KEYS[2]) + call('LLEN', P .. 'taken') > 0
+local what = state or (is_expected and 'expected' or 'unknown')
+if what == 'unknown' or what == 'finished' then return { 0, what, '' } end
+if op == 'cancel' then
+    local due = ARGV[3] == '0' and t or ARGV[3]
+    local old = call('HGET', CANCELS, name)
+    -- Later is no wish any more when it was called back already; sooner is.
+    if old and tonumber(old:match('^%d+ (%d+)')) > tonumber(due) then call('HDEL', CANCELS, name) end
+    local reply = hold(CANCELS, what, table.concat({ t, due, ARGV[4], ARGV[5] }, ' '))
+    if reply[1] == 1 then tell('job.cancelled', t, 'job', name, 'from', due, 'by', ARGV[5]) end
+    return reply
+end
+local mark = table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' ')
+local reply = hold(QUARANTINE, what, mark)
+if reply[1] == 1 then
+    local reason = hold_reason(mark)
+    if state then call('HSET', account, 'parked', reason) end
+    tell('job.parked', t, 'job', name, 'reason', reason)
+end
+return reply

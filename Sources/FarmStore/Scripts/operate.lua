@@ -1,0 +1,45 @@
+#!lua flags=allow-oom
+-- Brings an operator's command to the coordinators, and their answers to the operator.
+--
+-- KEYS  1 operations, the stream of all commands and of their last answers; 2 the operation, a hash
+-- ARGV  put: 1 "put"; 2 ms in which it may be begun; 3 channel of the coordinators; then field, value…
+--       claim: 1 "claim"; 2 host
+--       answer: 1 "answer"; 2 host; 3 state; 4 text; 5 "1": the host's last answer; 6 channel of the answers; 7 id
+-- Reply put: 1, or 0: an operation of this id is known already. claim: 1 to be carried out, 0 seen already, -1 too late.
+--       answer: 1
+-- Fence none: an id is put once, and claimed once by each host.
+-- OOM   allowed: a full Redis is when operators are needed.
+-- Again put and claim say that it was so already; an answer is what it was.
+local KEPT = 86400
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local op = ARGV[1]
+
+if op == 'put' then
+    if redis.call('HSETNX', KEYS[2], 'ends', now + ARGV[2]) == 0 then return 0 end
+    redis.call('EXPIRE', KEYS[2], KEPT)
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', 10000, '*', 'at', now, 'ends', now + ARGV[2], unpack(ARGV, 4))
+    redis.call('PUBLISH', ARGV[3], 'operation')
+    return 1
+end
+
+local field = 'host:' .. ARGV[2]
+if op == 'claim' then
+    local ends = tonumber(redis.call('HGET', KEYS[2], 'ends') or '0')
+    if redis.call('HEXISTS', KEYS[2], field) == 1 then return 0 end
+    if ends < now then return -1 end
+    redis.call('HSET', KEYS[2], field, 'accepted ')
+    return 1
+end
+
+local answer = ARGV[3] .. ' ' .. ARGV[4]
+if redis.call('HGET', KEYS[2], field) ~= answer then
+    redis.call('HSET', KEYS[2], field, answer)
+    redis.call('EXPIRE', KEYS[2], KEPT)
+    if ARGV[5] == '1' then
+        redis.call('XADD', KEYS[1], 'MAXLEN', '~', 10000, '*', 'at', now, 'of', ARGV[7], 'host', ARGV[2],
+            'state', ARGV[3], 'text', ARGV[4])
+    end
+end
+redis.call('PUBLISH', ARGV[6], ARGV[7])
+return 1

@@ -1,0 +1,65 @@
+#!lua flags=allow-oom
+-- Puts dead letters, or refused jobs, into the inbox again as a new job, or drops them: all of one call, or none.
+--
+-- KEYS  1 prefix; 2 inbox
+-- ARGV  1 a name that only this replay has; 2 its step, ascending from 1; 3 what the replay is of; 4 the last letter that it
+--       may take; 5 seconds for which it is remembered; 6 dead | refused; 7 the new job, JSON, or "": they are dropped;
+--       8 the job that they are of, or "": dropped letters may be of any; 9 the new job's id, 10 its number among the
+--       replays of that job, or ""; then the letters' ids
+-- Reply [1, letters, pushes, ""]; [0, letters, pushes, ""] of all steps so far when this one was done before;
+--       [-1, ms, 0, reason] when the app is full: nothing happened
+-- Fence the replay's name and step. STEP n: its last step was n, or this one was something else; NUMBER n: the number is
+--       taken, n is the last one; GONE id: nobody has it any more; OTHER what: the replay was of something else. Nothing happened
+--       then. OOM allowed: what goes in has been there.
+-- Again the step is the replay's: nothing happens.
+local name, step, stream = P .. 'replay:' .. ARGV[1], tonumber(ARGV[2]), P .. ARGV[6]
+local json, old, new, first = ARGV[7], ARGV[8], ARGV[9], 11
+local what = ARGV[first] .. ' ' .. #ARGV .. ' ' .. new
+local last = call('HMGET', name, 'step', 'did', 'of', 'letters', 'pushes')
+local done = tonumber(last[1] or '0')
+if last[3] and last[3] ~= ARGV[3] then return { err = 'OTHER ' .. last[3] } end
+if done == step and last[2] == what then return { 0, tonumber(last[4]), tonumber(last[5]), '' } end
+if step ~= done + 1 then return { err = 'STEP ' .. done } end
+local counter = P .. 'replays:' .. old
+if json ~= '' then
+    local gate = call('HMGET', P .. 'gate', 'full', 'retry')
+    if gate[1] then return { -1, tonumber(gate[2]) or 1000, 0, gate[1] } end
+    if ARGV[10] ~= '' then
+        local number = tonumber(call('GET', counter) or '0')
+        if tonumber(ARGV[10]) <= number then return { err = 'NUMBER ' .. number } end
+        if call('EXISTS', P .. 'job:' .. new) == 1 then return { err = 'NUMBER ' .. ARGV[10] } end
+    end
+end
+
+local letters = {}
+for k = first, #ARGV do
+    local letter = call('XRANGE', stream, ARGV[k], ARGV[k])[1]
+    if not letter then return { err = 'GONE ' .. ARGV[k] } end
+    letters[#letters + 1] = letter
+end
+local isDead, stamp, pushes = ARGV[6] == 'dead', string.format('%d', now()), 0
+if isDead then check_letters() end
+for _, letter in ipairs(letters) do
+    if isDead then
+        pushes = pushes + (take_letter(letter) or 0)
+    else
+        call('XDEL', stream, letter[1])
+    end
+end
+if json ~= '' then
+    call('RPUSH', KEYS[2], json)
+    -- A day later the account of the job tells that its number is taken.
+    if ARGV[10] ~= '' then call('SET', counter, ARGV[10], 'EX', 86400) end
+    local words, account = { 'job', old, 'replay', new }, P .. 'job:' .. old
+    add_number(words, 'pushes', pushes)
+    tell('job.replayed', stamp, unpack(words))
+    if isDead and call('HEXISTS', account, 'state') == 1 then call('HINCRBY', account, 'replayed', pushes) end
+elseif isDead then
+    call('HINCRBY', LETTER_SUMS, 'dropped', pushes)
+end
+call('HSET', name, 'step', step, 'did', what, 'of', ARGV[3], 'until', ARGV[4])
+call('HINCRBY', name, 'letters', #letters)
+call('HINCRBY', name, 'pushes', pushes)
+if json ~= '' then call('HINCRBY', name, 'jobs', 1) end
+call('EXPIRE', name, ARGV[5])
+return { 1, #letters, pushes, '' }

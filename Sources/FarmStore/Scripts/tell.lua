@@ -1,0 +1,11 @@
+#!lua flags=allow-oom
+-- Tells producers of an event that belongs to no other step.
+--
+-- KEYS  1 prefix
+-- ARGV  1 a name of this telling that was not used before; 2 type; then field, value…
+-- Reply 1, or 0: it was told already
+-- Fence none. OOM allowed.
+-- Again it is told once: the name is kept for a minute.
+if not call('SET', P .. 'told:' .. ARGV[1], '1', 'NX', 'EX', 60) then return 0 end
+tell(ARGV[2], now(), unpack(ARGV, 3))
+return 1

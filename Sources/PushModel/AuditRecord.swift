@@ -1,0 +1,74 @@
+/// What became of some pushes, in short: a push is the upper half of its id, from which whoever knows job and token, or the
+/// id, finds it again.
+///
+///     record := group*
+///     group  := outcome u8 | idLength u8 | job id | reasonLength u8 | reason | status u16 | count u16 | count × mark u64
+package struct AuditRecord: Sendable {
+    package enum Outcome: UInt8, Sendable {
+        case delivered = 0x44  // D
+        case failed = 0x46  // F
+        case expired = 0x45  // E
+        case retry = 0x52  // R
+    }
+
+    /// Pushes of one job that went the same way.
+    package struct Group: Equatable, Sendable {
+        package let outcome: Outcome
+        package let job: String
+        /// Empty of what was delivered.
+        package let reason: String
+        package let status: UInt16
+        package let marks: [UInt64]
+    }
+
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    /// Of pushes that were marked when they were reported.
+    package mutating func append(_ outcome: Outcome, job: String, marks: ArraySlice<UInt8>) {
+        begin(outcome, job, "", 0, count: marks.count / 8)
+        bytes += marks
+    }
+
+    package mutating func append(
+        _ outcome: Outcome, job: String, reason: String = "", status: UInt16 = 0,
+        tokens: some Collection<ArraySlice<UInt8>>
+    ) {
+        begin(outcome, job, reason, status, count: tokens.count)
+        let marker = PushID.Job(id: job)
+        for token in tokens {
+            token.withUnsafeBytes { bytes.appendBigEndian(marker.mark(token: $0)) }
+        }
+    }
+
+    private mutating func begin(
+        _ outcome: Outcome, _ job: String, _ reason: String, _ status: UInt16, count: Int
+    ) {
+        bytes.append(outcome.rawValue)
+        bytes.appendShort(job)
+        var reason = reason
+        reason.withUTF8 { bytes.appendShort(UTF8Text.prefix(UnsafeRawBufferPointer($0), limit: 64)) }
+        bytes.appendBigEndian(status)
+        bytes.appendBigEndian(UInt16(count))
+    }
+
+    /// Reads records that stand one behind the other.
+    package static func groups(_ bytes: [UInt8]) throws(CodecError) -> [Group] {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
+            var reader = ByteReader(UnsafeRawBufferPointer(buffer))
+            var groups: [Group] = []
+            while !reader.isAtEnd {
+                guard let outcome = Outcome(rawValue: try reader.uint8()) else { throw reader.error(.kind) }
+                let job = reader.text(try reader.shortRange())
+                let reason = reader.text(try reader.shortRange())
+                let status = try reader.uint16()
+                var marks: [UInt64] = []
+                for _ in 0..<Int(try reader.uint16()) { marks.append(UInt64(bitPattern: try reader.int64())) }
+                groups.append(
+                    Group(outcome: outcome, job: job, reason: reason, status: status, marks: marks))
+            }
+            return groups
+        }
+    }
+}

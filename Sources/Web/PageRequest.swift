@@ -1,0 +1,51 @@
+/// What a client of ``PageServer`` asks for: the first line of an HTTP/1.1 request, once all of its head is there.
+package struct PageRequest: Equatable, Sendable {
+    /// No browser or scraper has more to say.
+    package static let longestHead = 8 << 10
+
+    package let method: String
+    /// Without a query.
+    package let path: String
+
+    package enum Reading: Equatable, Sendable {
+        case incomplete
+        case whole(PageRequest)
+        /// The status to answer.
+        case bad(Int)
+    }
+
+    package static func read(_ bytes: some Collection<UInt8>) -> Reading {
+        guard let end = bytes.endOfHead else {
+            return bytes.count > longestHead ? .bad(431) : .incomplete
+        }
+        guard end <= longestHead else { return .bad(431) }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count == 3, words[2].starts(with: Array("HTTP/1.".utf8)),
+            words.allSatisfy({ $0.allSatisfy { (0x21...0x7E).contains($0) } && !$0.isEmpty })
+        else { return .bad(400) }
+        let path = words[1].prefix { $0 != UInt8(ascii: "?") }
+        return .whole(
+            PageRequest(
+                method: String(decoding: words[0], as: UTF8.self),
+                path: String(decoding: path, as: UTF8.self)))
+    }
+}
+
+extension Collection<UInt8> {
+    /// How many bytes the head of a message has, its empty line included; nil until that has come.
+    var endOfHead: Int? {
+        var (count, breaks) = (0, 0)
+        for byte in self {
+            count += 1
+            switch byte {
+            case UInt8(ascii: "\n"):
+                breaks += 1
+                if breaks == 2 { return count }
+            case UInt8(ascii: "\r"): continue
+            default: breaks = 0
+            }
+        }
+        return nil
+    }
+}

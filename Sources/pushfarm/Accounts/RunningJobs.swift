@@ -1,0 +1,95 @@
+import EventLoop
+import FarmStore
+
+/// Jobs that are not finished, with what they do: looked at twice.
+struct RunningJobs: Sendable {
+    struct Job: Sendable {
+        let account: Account
+        /// Pushes a second that came to their end between the looks.
+        let rate: Double
+        /// The app is paused.
+        let isPaused: Bool
+
+        /// Nil when nothing moves.
+        var remaining: Duration? {
+            let due = account.accepted - account.settled - account.waiting
+            guard due > 0 else { return .zero }
+            return rate > 0 ? .milliseconds(Int64((Double(due) / rate * 1000).rounded(.up))) : nil
+        }
+
+        /// When something happened last, as far as the books tell.
+        var lastActivity: Int64 { max(account.createdAt, account.lastAt) }
+
+        /// - Parameter now: Unix milliseconds.
+        func isStuck(at now: Int64) -> Bool {
+            let waits = account.waiting == account.accepted - account.settled
+            return !waits && account.parked == nil && !isPaused && rate == 0
+                && now - lastActivity > RunningJobs.stuckAfter
+        }
+
+        var json: JSONValue {
+            guard case .object(let fields) = account.json else { return account.json }
+            return .object(
+                fields + [
+                    .init(name: "rate", value: .decimal((rate * 10).rounded() / 10)),
+                    .init(
+                        name: "remaining_ms",
+                        value: remaining.map {
+                            .number(
+                                $0.components.seconds * 1000 + $0.components.attoseconds
+                                    / 1_000_000_000_000_000)
+                        } ?? .null),
+                    .init(name: "last_activity", value: .number(lastActivity)),
+                ])
+        }
+    }
+
+    /// Milliseconds.
+    static let stuckAfter: Int64 = 300_000
+    /// So many of an app's latest jobs are looked through.
+    private static let latest = 100_000
+
+    let client: FarmClient
+    /// Jobs of each app, at most.
+    let limit: Int
+
+    @Loop func look(_ apps: [String], over pause: Duration) async throws(CommandFailure) -> [Job] {
+        var first: [(account: Account, at: ContinuousClock.Instant)] = []
+        for app in apps {
+            for account in try await open(app) { first.append((account, .now)) }
+        }
+        do { try await Loop.sleep(for: pause) } catch {}
+        var jobs: [Job] = []
+        var paused: [String: Bool] = [:]
+        for (before, at) in first {
+            let app = before.app
+            if paused[app] == nil { paused[app] = try await client.call(ReadGate(), app) != nil }
+            guard let account = try await client.account(before.id, app), account.state == .open else {
+                continue
+            }
+            let time = (ContinuousClock.now - at) / .seconds(1)
+            jobs.append(
+                Job(
+                    account: account, rate: Double(max(0, account.settled - before.settled)) / time,
+                    isPaused: paused[app] == true))
+        }
+        return jobs
+    }
+
+    @Loop private func open(_ app: String) async throws(CommandFailure) -> [Account] {
+        var found: [Account] = []
+        var start = 0
+        while start < Self.latest {
+            let ids = try await client.call(JobsPage(start: start), app)
+            if ids.isEmpty { break }
+            for id in ids where found.count < limit {
+                if let account = try await client.account(id, app), account.state == .open {
+                    found.append(account)
+                }
+            }
+            if found.count >= limit { break }
+            start += ids.count
+        }
+        return found
+    }
+}

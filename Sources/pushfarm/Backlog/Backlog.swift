@@ -1,0 +1,115 @@
+import EventLoop
+import FarmStore
+import PushModel
+
+/// What of an app waits where, in pushes, by lane; and how fast it goes.
+struct Backlog: Sendable {
+    struct LaneBacklog: Equatable, Sendable {
+        /// In a list that workers take from.
+        var waiting = 0
+        /// In a worker's hands.
+        var inFlight = 0
+        /// For their start or a retry.
+        var delayed = 0
+        /// With a job, a device or a batch that was put aside.
+        var parked = 0
+        /// When the oldest of what waits or is in flight was split, in Unix milliseconds.
+        var oldest: Int64?
+    }
+
+    let app: String
+    var lanes: [Lane: LaneBacklog] = [.high: LaneBacklog(), .bulk: LaneBacklog()]
+    /// Jobs that are not split yet.
+    var inbox = 0
+    /// Reported, and not booked.
+    var unsettled = 0
+    /// Pushes a second that come to their end; nil when it was not measured.
+    var rate: Double?
+    /// Why nothing is sent, if it is so.
+    var pause: String?
+
+    /// What is to be sent now.
+    var due: Int { lanes.values.reduce(0) { $0 + $1.waiting + $1.inFlight } + unsettled }
+
+    /// How long it takes at the present rate; nil when nothing moves, or it was not measured.
+    var remaining: Duration? {
+        guard due > 0 else { return .zero }
+        guard let rate, rate > 0 else { return nil }
+        return .milliseconds(Int64((Double(due) / rate * 1000).rounded(.up)))
+    }
+
+    @Loop static func read(_ app: String, _ client: FarmClient) async throws(CommandFailure) -> Backlog {
+        var backlog = Backlog(app: app)
+        let load = try await client.call(ReadLoad(), app)
+        let depths = try await client.call(ReadDepths(shards: 0), app)
+        backlog.inbox = depths.inbox + depths.taken
+        backlog.pause = try await client.call(ReadStanding(), app).pause?.reason
+        let delayed = try await all(app, client) { ListDelayed(start: $0) }
+        let parked = try await all(app, client) { ListParked(start: $0) }
+        var cursor: String? = "0"
+        var inBatches = 0
+        while let from = cursor {
+            let page = try await client.call(ScanStates(cursor: from), app)
+            for state in page.states {
+                inBatches += state.open + state.parked
+                backlog.add(state, isDelayed: delayed.contains, isParked: parked.contains)
+            }
+            cursor = page.next
+        }
+        // What was split and settled meanwhile is counted in one of the two only.
+        backlog.unsettled = max(0, load.open - inBatches)
+        return backlog
+    }
+
+    @Loop private static func all<Page: Request>(
+        _ app: String, _ client: FarmClient, _ page: (Int) -> Page
+    ) async throws(CommandFailure) -> Set<String> where Page.Reply == [String] {
+        var found: Set<String> = []
+        var start = 0
+        while true {
+            let some = try await client.call(page(start), app)
+            if some.isEmpty { return found }
+            found.formUnion(some)
+            start += some.count
+        }
+    }
+
+    mutating func add(_ state: ScanStates.State, isDelayed: (String) -> Bool, isParked: (String) -> Bool) {
+        let id = "\(state.id)"
+        var lane = lanes[state.id.lane ?? .high] ?? LaneBacklog()
+        lane.parked += state.parked
+        if isDelayed(id) {
+            lane.delayed += state.open
+        } else if isParked(id) {
+            lane.parked += state.open
+        } else {
+            if state.isHeld { lane.inFlight += state.open } else { lane.waiting += state.open }
+            if let madeAt = state.id.madeAt, state.open > 0 {
+                lane.oldest = min(lane.oldest ?? madeAt, madeAt)
+            }
+        }
+        lanes[state.id.lane ?? .high] = lane
+    }
+
+    /// - Parameter now: Unix milliseconds of Redis's clock.
+    func json(at now: Int64) -> JSONValue {
+        .object([
+            "app": .string(app), "inbox": .number(inbox), "unsettled": .number(unsettled),
+            "lanes": .array(
+                Lane.allCases.map { lane in
+                    let backlog = lanes[lane] ?? LaneBacklog()
+                    return .object([
+                        "lane": .string(lane.name), "waiting": .number(backlog.waiting),
+                        "in_flight": .number(backlog.inFlight), "delayed": .number(backlog.delayed),
+                        "parked": .number(backlog.parked),
+                        "oldest_ms": backlog.oldest.map { .number(max(0, now - $0)) } ?? .null,
+                    ])
+                }),
+            "rate": rate.map { .decimal(($0 * 10).rounded() / 10) } ?? .null,
+            "remaining_ms": remaining.map {
+                .number($0.components.seconds * 1000 + $0.components.attoseconds / 1_000_000_000_000_000)
+            } ?? .null,
+            "paused_reason": .text(pause),
+        ])
+    }
+}

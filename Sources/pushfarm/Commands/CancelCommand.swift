@@ -1,0 +1,174 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct CancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Calls a job back: what of it is not sent becomes cancelled.",
+        discussion: """
+            What is on its way to the gateway is awaited; everything else of the job ends as
+            cancelled, in every queue and on every host, and nothing of it is tried again. The
+            job is finished when the last answer has come. A job that is still in the inbox
+            ends as soon as it is taken. There is no way back.
+
+            With --expire-at the job goes on until that moment, and what is not sent by then
+            is cancelled.
+
+            Waits until the job is finished; an interrupt ends the waiting only. Status 3
+            when it is not finished within --patience.
+
+            Example:
+              pushfarm cancel order-4711
+              pushfarm cancel campaign-7 --app demo --expire-at 1780000000
+              pushfarm cancel campaign-7 --dry-run --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The job's id.")
+    var job: String
+
+    @Option(
+        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
+        completion: .apps)
+    var app: String?
+
+    @Option(help: ArgumentHelp("Unix seconds: only what is not sent by then.", valueName: "seconds"))
+    var expireAt: Int64?
+
+    @Flag(inversion: .prefixedNo, help: "Wait until the job is finished.")
+    var wait = true
+
+    @Option(help: ArgumentHelp("How long to wait.", valueName: "seconds"))
+    var patience = 300
+
+    @Flag(help: "Says what would be done, and changes nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        if let expireAt, expireAt <= 0 { throw ValidationError("--expire-at is in Unix seconds.") }
+        guard (1...86_400).contains(patience) else {
+            throw ValidationError("--patience is 1 to 86400 seconds.")
+        }
+    }
+
+    /// What came of it.
+    private struct Outcome: Sendable {
+        let app: String
+        let changed: Bool
+        let subject: Hold.Subject
+        var account: Account?
+        var isOverdue = false
+    }
+
+    func run() throws {
+        let (configuration, job, app, expireAt) = (try common.load(), job, app, expireAt)
+        let (wait, patience, dryRun) = (wait && expireAt == nil, Duration.seconds(patience), dryRun)
+        let console = Console(json: common.json)
+        let outcome = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let app = try await client.app(ofJob: job, app: app)
+            var outcome =
+                try await dryRun
+                ? Self.preview(job, app, client)
+                : Self.cancel(job, app, from: (expireAt ?? 0) * 1000, client)
+            outcome.account = try await client.account(job, app)
+            guard wait, !dryRun, outcome.account?.state != .finished else { return outcome }
+            let watch = CancelWatch(client: client, console: console)
+            outcome.account = try await watch.wait(job, app, atMost: patience)
+            outcome.isOverdue = outcome.account?.state != .finished
+            return outcome
+        }
+        show(outcome, console)
+        if outcome.isOverdue {
+            throw CommandFailure(status: .partly, message: "job \(job) is not finished yet")
+        }
+    }
+
+    @Loop private static func cancel(
+        _ job: String, _ app: String, from: Int64, _ client: FarmClient
+    ) async throws(CommandFailure) -> Outcome {
+        let keep = Int(client.configuration.accountLife.components.seconds)
+        let hold = Hold(.cancel(job, from: from, keep: keep), by: OperatorName.current)
+        let reply = try await client.call(hold, app)
+        switch reply.subject {
+        case .unknown: throw .failed("there is no job \(job) in \(app)")
+        case .full: throw .failed("\(app) has 1000 jobs called back that are not finished")
+        case .open, .expected, .finished, .none: break
+        }
+        return Outcome(app: app, changed: reply.hasChanged, subject: reply.subject)
+    }
+
+    @Loop private static func preview(
+        _ job: String, _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> Outcome {
+        let account = try await client.account(job, app)
+        let isCalledBack = try await client.marks(.cancels, app).contains { $0.text == job }
+        let subject: Hold.Subject = account.map { $0.state == .open ? .open : .finished } ?? .expected
+        return Outcome(app: app, changed: subject != .finished && !isCalledBack, subject: subject)
+    }
+
+    private func show(_ outcome: Outcome, _ console: Console) {
+        let account = outcome.account
+        var text = "job \(job) of \(outcome.app) "
+        if let account {
+            let open = account.accepted - account.settled
+            if dryRun {
+                text +=
+                    outcome.changed
+                    ? "would be cancelled: up to \(Figures.grouped(open)) pushes of \(Figures.grouped(account.accepted))"
+                    : account.state == .finished ? "is finished" : "is called back already"
+            } else if account.state == .finished {
+                text += "is finished: \(Figures.grouped(account.cancelled)) cancelled, "
+                text +=
+                    "\(Figures.grouped(account.delivered)) delivered, \(Figures.grouped(account.failed)) failed"
+            } else {
+                text += expireAt == nil ? "is called back: " : "is called back from then on: "
+                text +=
+                    "\(Figures.grouped(account.cancelled)) cancelled so far, \(Figures.grouped(open)) open"
+            }
+        } else {
+            text +=
+                dryRun
+                ? "would be cancelled when it is taken" : "is cancelled when it is taken from the inbox"
+        }
+        console.show(
+            .object([
+                "app": .string(outcome.app), "job": .string(job), "changed": .bool(outcome.changed),
+                "dry_run": .bool(dryRun), "expected": .bool(outcome.subject == .expected),
+                "account": account?.json ?? .null,
+            ]), text + "\n")
+    }
+}
+
+/// Waits until a job that was called back is finished.
+@Loop struct CancelWatch {
+    let client: FarmClient
+    let console: Console
+
+    /// - Returns: the account as it was last; nil when the job was refused or never came.
+    func wait(_ job: String, _ app: String, atMost patience: Duration) async throws(CommandFailure)
+        -> Account?
+    {
+        let deadline = ContinuousClock.now + patience
+        var progress: ProgressLine?
+        defer { progress?.finish() }
+        var pause = Duration.milliseconds(10)
+        while true {
+            let account = try await client.account(job, app)
+            if account?.state == .finished { return account }
+            if account == nil, try await client.refusal(of: job, app) != nil { return nil }
+            if let account {
+                if progress == nil {
+                    progress = ProgressLine("cancelling", total: account.accepted, quiet: console.json)
+                }
+                progress?.update(account.settled)
+            }
+            guard ContinuousClock.now < deadline else { return account }
+            do { try await Loop.sleep(for: pause) } catch { return account }
+            pause = min(pause * 2, .milliseconds(250))
+        }
+    }
+}

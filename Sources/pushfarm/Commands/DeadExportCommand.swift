@@ -1,0 +1,52 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct DeadExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes dead letters to a file, a push a line.",
+        discussion: """
+            Each line is a JSON document: token, payload, options (in the words of the
+            job contract), reason, status, cause, attempts, at (Unix milliseconds), app,
+            job, letter. They stay where they are: dead drop removes them.
+
+            Example:
+              pushfarm dead export letters.jsonl --reason PayloadTooLarge
+              pushfarm dead export - --app demo | jq -r .token
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var selection: LetterOptions
+
+    @Argument(help: "Where to; - is standard output.")
+    var file: String
+
+    func run() throws {
+        let configuration = try common.load()
+        let (filter, app, file) = (try selection.filter(), selection.app, file)
+        let isQuiet = common.json || file == "-"
+        let (letters, pushes) = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            let apps = try await client.apps().filter { app == nil || app == $0 }
+            var total = 0
+            for name in apps { total += try await client.call(CountLetters(), name).pushes }
+            let sheet = try LetterSheet(file == "-" ? nil : file, total: total, quiet: isQuiet)
+            for name in apps {
+                try await LetterBook(client: client, app: name).read(filter) {
+                    (letter) throws(CommandFailure) in
+                    try sheet.write(letter, app: name)
+                    return true
+                }
+            }
+            try sheet.finish()
+            return (sheet.letters, sheet.pushes)
+        }
+        guard file != "-" else { return }
+        Console(json: common.json).show(
+            .object(["letters": .number(letters), "pushes": .number(pushes)]),
+            "\(Figures.grouped(pushes)) pushes of \(Figures.grouped(letters)) dead letters exported\n")
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct DeadListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Sums up dead letters by app, reason and age; or names each.",
+        discussion: """
+            Example:
+              pushfarm dead list
+              pushfarm dead list --letters --reason PayloadTooLarge --limit 20
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var selection: LetterOptions
+
+    @Flag(help: "Names each letter, the oldest first, instead of sums.")
+    var letters = false
+
+    @Option(help: ArgumentHelp("With --letters: so many at most.", valueName: "count"))
+    var limit = 100
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is at least 1.") }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let (filter, app) = (try selection.filter(), selection.app)
+        let most = letters ? limit : Int.max
+        let (survey, apps) = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            var survey = LetterSurvey(now: try await client.clock().components.seconds * 1000)
+            var apps: [LetterSurvey.App] = []
+            for name in try await client.apps() where app == nil || app == name {
+                let count = try await client.call(CountLetters(), name)
+                apps.append(LetterSurvey.App(name: name, count: count))
+                try await LetterBook(client: client, app: name).read(filter) {
+                    (letter) throws(CommandFailure) in
+                    survey.add(letter, app: name, keeping: most < .max)
+                    return survey.letters.count < most
+                }
+            }
+            return (survey, apps)
+        }
+        let console = Console(json: common.json)
+        if letters {
+            console.show(
+                .object(["letters": .array(survey.letters.map(\.json))]), survey.letterTable(console.colours))
+        } else {
+            console.show(survey.json(apps), survey.text(apps, console.colours))
+        }
+    }
+}

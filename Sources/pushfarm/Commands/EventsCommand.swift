@@ -1,0 +1,104 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import FarmStore
+
+struct EventsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events",
+        abstract: "Shows what the farm tells producers and operators.",
+        discussion: """
+            The events stream of each app, as docs/jobs.md describes it, the oldest
+            first. With --follow it goes on as they come, also when Redis was away
+            in between; Ctrl-C ends it with status 0.
+
+            Example:
+              pushfarm events --since 15m --type app.paused --type farm.full
+              pushfarm events --app demo --follow
+              pushfarm events --operations --since 1d
+              pushfarm events --follow --json | jq -r 'select(.type=="token.dead").token'
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(
+        name: .customLong("type"),
+        help: ArgumentHelp(
+            "Only of this type, or of all that begin with it when it ends in a dot (job.); several times for several.",
+            valueName: "type"))
+    var types: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "All since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
+            valueName: "when"))
+    var since: PastMoment?
+
+    @Option(
+        help: ArgumentHelp(
+            "Without --since: so many of the last ones. Default: 100, with --follow 0.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Instead of events what operators ordered, and what the hosts answered.")
+    var operations = false
+
+    @Flag(name: .shortAndLong, help: "Goes on as they come.")
+    var follow = false
+
+    func validate() throws {
+        if let limit, !(0...1_000_000).contains(limit) {
+            throw ValidationError("--limit is 0 to 1000000.")
+        }
+        if operations, app != nil {
+            throw ValidationError("Operations are the farm's: --operations and --app exclude each other.")
+        }
+        if limit != nil, since != nil { throw ValidationError("--limit and --since exclude each other.") }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let console = Console(json: common.json)
+        let (app, types, since, follow) = (app, types, since, follow)
+        let operations = operations
+        let latest = limit ?? (follow ? 0 : 100)
+        try Loop.run { @Loop in
+            let end = follow ? EndSignal() : nil
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            let apps = try await client.apps().filter { app == nil || app == $0 }
+            guard operations || !apps.isEmpty else {
+                throw CommandFailure.usage("there is no app in this farm")
+            }
+            let printer = EventPrinter(console: console, types: types)
+            let tail = EventTail(
+                client, operations ? [.operations] : apps.map { .events($0) })
+            if let since {
+                let now = try await client.clock().components.seconds * 1000
+                try await tail.read(since: since.milliseconds(now: now), printer.show)
+            } else if latest > 0 {
+                for line in try await tail.latest(latest, where: printer.isWanted) { try printer.show(line) }
+            } else {
+                try await tail.skip()
+            }
+            try printer.flush()
+            guard follow else { return }
+            let closer = Loop.task {
+                await end?.wait()
+                client.close()
+            }
+            defer { closer.cancel() }
+            tail.onTrouble = { error in
+                let what = error.map { "\(client.place): \($0); waiting" } ?? "\(client.place): here again"
+                Terminal.write("pushfarm: \(what)\n", to: Terminal.standardError)
+            }
+            try await tail.follow { (line) throws(CommandFailure) in
+                try printer.show(line)
+                try printer.flush()
+            }
+        }
+    }
+}

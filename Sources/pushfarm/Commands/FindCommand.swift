@@ -1,0 +1,107 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+import PushModel
+
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find",
+        abstract: "Where a push is now, and what happened to it.",
+        discussion: """
+            By device token, by apns-id or by job. Where it is now: in the inbox, in a
+            list, in flight with which worker, delayed until when, parked, dead,
+            suppressed. What happened to it: the events, and with audit: in the
+            configuration every outcome of the last hours.
+
+            Example:
+              pushfarm find --token $TOKEN --app demo
+              pushfarm find --apns-id 5f0c1a0e-1b1d-8c2a-9f3b-0123456789ab
+              pushfarm find --job order-4711
+
+            Status 1 when nothing is known.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("A device token, as hex.", valueName: "hex"))
+    var token: String?
+
+    @Option(help: ArgumentHelp("The apns-id of a push.", valueName: "id"))
+    var apnsID: String?
+
+    @Option(help: ArgumentHelp("The id of a job.", valueName: "id"))
+    var job: String?
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(help: ArgumentHelp("Events to look at, the latest; 0: none.", valueName: "count"))
+    var events = 100_000
+
+    func validate() throws {
+        guard [token, apnsID, job].count(where: { $0 != nil }) == 1 else {
+            throw ValidationError("Say one of --token, --apns-id and --job.")
+        }
+        guard (0...1_000_000).contains(events) else { throw ValidationError("--events is 0 to 1000000.") }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let console = Console(json: common.json)
+        let (app, events) = (app, events)
+        if let job {
+            let found = try Loop.run { @Loop in
+                let client = try await FarmClient.connect(configuration)
+                defer { client.close() }
+                if let app { try await client.mustHave(app: app) }
+                var found: [JobSearch.Outcome] = []
+                for name in try await client.apps() where app == nil || app == name {
+                    let search = JobSearch(client: client, app: name, job: job, events: events)
+                    let outcome = try await search.run()
+                    if outcome.isKnown { found.append(outcome) }
+                }
+                return found
+            }
+            guard !found.isEmpty else { throw CommandFailure.failed("nothing is known of a job \(job)") }
+            for outcome in found { console.show(outcome.json(job), outcome.text(job, console)) }
+            return
+        }
+        let wanted = try wanted()
+        let found = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            let shards = try await client.ask { registry throws(RedisError) in
+                try await registry.fixedShards()
+            }
+            var found: [PushFinding] = []
+            for name in try await client.apps() where app == nil || app == name {
+                let search = PushSearch(
+                    client: client, app: name, wanted: wanted, shards: shards ?? configuration.shards,
+                    events: events)
+                found += try await search.run()
+            }
+            return found
+        }
+        console.show(.object(["findings": .array(found.map(\.json))]), text(found, console))
+        if found.isEmpty { throw CommandFailure.failed() }
+    }
+
+    private func wanted() throws(CommandFailure) -> Wanted {
+        if let apnsID {
+            guard let id = PushID(text: apnsID) else {
+                throw .usage("\(apnsID.prefix(64)) is no apns-id: a UUID is wanted")
+            }
+            return .push(id)
+        }
+        let tokens = try TokenOptions.bytes(of: token.map { [$0] } ?? [])
+        return .token(tokens.first ?? [])
+    }
+
+    private func text(_ found: [PushFinding], _ console: Console) -> String {
+        guard !found.isEmpty else { return "nothing is known of it\n" }
+        var table = Table(["when": .left, "app": .left, "where": .left, "job": .left, "": .left])
+        for finding in found.sorted(by: { $0.at ?? .max < $1.at ?? .max }) { finding.add(to: &table) }
+        return table.text(colours: console.colours)
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct GateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gate",
+        abstract: "Tells producers by hand to wait, or to go on.",
+        discussion: """
+            A closed app answers BUSY to producers that ask (pushfarm_submit); what is in
+            the inbox is taken, and what is accepted is delivered. An open one answers OK as
+            long as Redis has memory at all, however full it is. auto is the farm's own
+            judgement. It stays so, through restarts, until it is changed.
+
+            Example:
+              pushfarm gate close demo
+              pushfarm gate open demo
+              pushfarm gate auto demo
+            """)
+
+    enum Act: String, ExpressibleByArgument, CaseIterable, Sendable {
+        case open, close, auto
+
+        var door: SetDoor.Door? {
+            switch self {
+            case .open: .open
+            case .close: .closed
+            case .auto: nil
+            }
+        }
+    }
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "open, close or auto.")
+    var act: Act
+
+    @Argument(help: "The app, or all.", completion: .apps)
+    var app: String
+
+    @Flag(help: "Says what would be done, and changes nothing.")
+    var dryRun = false
+
+    func run() throws {
+        let (configuration, name, act, dryRun) = (try common.load(), app, act, dryRun)
+        let report = try Loop.run { @Loop in
+            var report = ChangeReport(command: "gate", isDryRun: dryRun)
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if name != "all" { try await client.mustHave(app: name) }
+            for app in try await name == "all" ? client.apps() : [name] {
+                var changed = try await client.call(ReadStanding(), app).door != act.door
+                if !dryRun {
+                    changed = try await client.call(SetDoor(act.door, by: OperatorName.current), app)
+                }
+                report.lines.append(Self.line(app, act, changed))
+            }
+            return report
+        }
+        report.show(Console(json: common.json))
+    }
+
+    private static func line(_ app: String, _ act: Act, _ changed: Bool) -> ChangeReport.Line {
+        let state =
+            switch act {
+            case .open: "open to producers"
+            case .close: "closed to producers"
+            case .auto: "open to producers as there is room"
+            }
+        return .init(
+            app: app, changed: changed, text: changed ? "is \(state)" : "was \(state) already",
+            more: [.init(name: "gate", value: .string(act.door?.rawValue ?? "auto"))])
+    }
+}

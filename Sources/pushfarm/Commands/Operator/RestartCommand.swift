@@ -1,0 +1,37 @@
+import ArgumentParser
+import ControlChannel
+import EventLoop
+
+struct RestartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restart",
+        abstract: "Starts workers anew.",
+        discussion: """
+            Each finishes what is in the air. With --rolling one after the other: the others
+            serve its shards meanwhile, and the next one goes when the last one delivers again;
+            hosts come one after the other, too. When one does not become ready the others are
+            left as they are.
+
+            Example:
+              pushfarm restart all --rolling
+              pushfarm restart alpha
+              pushfarm restart alpha/1
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(
+        help: ArgumentHelp("The host, HOST/N for one of its workers, or all.", valueName: "host[/worker]"))
+    var target: OperatorTarget
+
+    @Flag(help: "One worker at a time.")
+    var rolling = false
+
+    func run() throws {
+        let isAll = target.text == "all"
+        try common.operate(
+            .restart, target.words + (rolling ? ["--rolling"] : []), on: isAll ? nil : target.host, operation,
+            patience: .seconds(600), oneByOne: rolling)
+    }
+}

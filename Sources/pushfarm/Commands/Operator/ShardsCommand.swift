@@ -1,0 +1,92 @@
+import ArgumentParser
+import EventLoop
+import FarmPolicy
+import FarmStore
+
+struct ShardsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shards",
+        abstract: "Shows who owns which shard, or moves one.",
+        subcommands: [ShardsListCommand.self, ShardsMoveCommand.self],
+        defaultSubcommand: ShardsListCommand.self)
+}
+
+struct ShardsListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Who owns which shard.",
+        discussion: """
+            A pinned shard was moved by hand.
+
+            Example:
+              pushfarm shards
+              pushfarm shards list --app demo --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    func run() throws {
+        let configuration = try common.load()
+        let app = app
+        let owners = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            var all: [ShardOwners] = []
+            for name in try await client.apps() where app == nil || app == name {
+                all.append(try await ShardOwners.read(name, from: client))
+            }
+            return all
+        }
+        let console = Console(json: common.json)
+        console.show(
+            .object(["apps": .array(owners.map(\.json))]),
+            owners.map { $0.text(colours: console.colours) }.joined(separator: "\n"))
+    }
+}
+
+struct ShardsMoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move",
+        abstract: "Gives a shard to a host.",
+        discussion: """
+            It is drained where it is, and goes when nothing of it is in the air. It stays
+            there, as long as that host lives, until it is moved again or to auto: then it
+            is where the farm would have it.
+
+            Example:
+              pushfarm shards move 7 beta
+              pushfarm shards move 7 auto --app demo
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(help: "The shard.")
+    var shard: Int
+
+    @Argument(help: ArgumentHelp("The host, or auto.", valueName: "host"))
+    var host: String
+
+    @Option(
+        help: ArgumentHelp("Only this app's shard; all apps' without it.", valueName: "name"),
+        completion: .apps)
+    var app: String?
+
+    func run() throws {
+        let configuration = try common.load()
+        let (shard, host, app, operation) = (shard, host, app, operation)
+        let console = Console(json: common.json)
+        try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let move = ShardMove(shard: shard, host: host == "auto" ? nil : host, apps: app.map { [$0] })
+            let outcome = try await move.carryOut(client, operation, quiet: common.json)
+            console.show(outcome.json, outcome.text + "\n")
+            if !outcome.isDone { throw CommandFailure(status: .partly, message: "") }
+        }
+    }
+}

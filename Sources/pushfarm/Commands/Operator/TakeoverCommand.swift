@@ -1,0 +1,75 @@
+import ArgumentParser
+import ControlChannel
+import EventLoop
+import FarmLogging
+import FarmPolicy
+import FarmStore
+
+struct TakeoverCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "takeover",
+        abstract: "Takes a shard from an owner that is stuck.",
+        discussion: """
+            Moving a shard waits for its owner; this does not. The owner's steps are refused
+            from then on, and what it has in the air may be sent twice: the command says how
+            many pushes that are, and wants the shard's number typed again, or given with
+            --yes. The shard stays with the host until it is moved to auto.
+
+            Example:
+              pushfarm takeover 7 --app demo --host beta
+              pushfarm takeover 7 --app demo --host beta --force --yes 7
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(help: "The shard.")
+    var shard: Int
+
+    @Option(help: ArgumentHelp("The app.", valueName: "name"), completion: .apps)
+    var app: String
+
+    @Option(help: ArgumentHelp("The host that takes it.", valueName: "name"))
+    var host: String
+
+    @Flag(help: "Also from an owner whose lease has not ended.")
+    var force = false
+
+    @Option(help: ArgumentHelp("The shard's number once more: nothing is asked.", valueName: "shard"))
+    var yes: Int?
+
+    func run() throws {
+        let configuration = try common.load()
+        let (shard, app, host) = (shard, app, host)
+        if force, !operation.dryRun {
+            let suspects = try Loop.run { @Loop in
+                let client = try await FarmClient.connect(configuration)
+                defer { client.close() }
+                try await client.mustHave(app: app)
+                return try await Suspects.count(shard, app, client)
+            }
+            try confirm(suspects)
+        }
+        let console = Console(json: common.json)
+        let operation = operation
+        let words = [app, "\(shard)"] + (force ? ["--force"] : [])
+        try Loop.run { @Loop in
+            try await OperatorDesk(configuration: configuration, options: operation, console: console)
+                .carryOut(.takeover, words, on: host)
+        }
+    }
+
+    private func confirm(_ suspects: Int) throws(CommandFailure) {
+        let warning = "shard \(shard) of \(app): \(suspects) pushes are in the air and may be sent twice"
+        if let yes {
+            guard yes == shard else { throw .usage("--yes: \(yes) is not the shard") }
+            Console(json: common.json).note(warning)
+            return
+        }
+        guard Terminal.isTerminal(0) else {
+            throw .usage("\(warning); --yes \(shard) says that this is meant")
+        }
+        Terminal.write("\(warning)\ntype the shard's number again: ", to: Terminal.standardError)
+        guard readLine() == "\(shard)" else { throw .failed("nothing is done") }
+    }
+}

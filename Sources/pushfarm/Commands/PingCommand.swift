@@ -1,0 +1,63 @@
+import ArgumentParser
+import ControlChannel
+import EventLoop
+import Foundation
+
+/// Asks this machine's coordinator over its control socket: a probe for containers, which needs neither Redis nor a port.
+struct PingCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ping",
+        abstract: "Asks this machine's coordinator whether it lives and is ready.",
+        discussion: """
+            It is ready when its intake and a worker are. Asked is the control socket in the
+            state folder, not Redis. Status 1 when it lives and is not ready, 75 when it does not answer.
+
+            Example:
+              pushfarm ping
+              pushfarm ping --alive --timeout 2
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(help: "That it answers is enough.")
+    var alive = false
+
+    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "seconds"))
+    var timeout: Double = 5
+
+    func validate() throws {
+        if !(timeout > 0 && timeout <= 3600) {
+            throw ValidationError("--timeout: expected seconds, up to 3600")
+        }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let socket = configuration.stateDirectory + "/control.sock"
+        let limit = Duration.seconds(timeout)
+        let isEnough = alive
+        let console = Console(json: common.json)
+        try Loop.run { @Loop in
+            let command = OperatorCommand(
+                id: UUID().uuidString.lowercased(), issuer: OperatorDesk.issuer, host: nil,
+                verb: OperatorVerb.status.rawValue)
+            let coordinator = try await LocalCoordinator.connect(socket)
+            guard
+                let answer = await coordinator.carryOut(command, within: limit, isPatient: true),
+                answer.state == .done
+            else { throw CommandFailure.temporary("the coordinator at \(socket) does not answer") }
+            let host = HostStatus(name: answer.host, json: Array(answer.text.utf8), isAlive: true)
+            let ready = host.workers.count { $0.state == "ready" }
+            let isReady = host.state == "running" && host.intake?.state == "ready" && ready > 0
+            console.show(
+                .object([
+                    "host": .string(host.host), "pid": .number(host.pid), "state": .string(host.state),
+                    "ready": .bool(isReady), "workers": .number(host.workers.count),
+                    "ready_workers": .number(ready),
+                ]),
+                "\(host.host) is \(isReady ? "ready" : host.state == "running" ? "not ready" : host.state): "
+                    + "\(ready) of \(host.workers.count) workers ready\n")
+            if !isReady, !isEnough { throw CommandFailure.failed() }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct PromoteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "promote",
+        abstract: "Makes what of a job waits for its time due now.",
+        discussion: """
+            What waits for deliver_at, and what waits to be tried again, goes to the end of
+            the queue at once. Other jobs' pushes stay where they are.
+
+            Example:
+              pushfarm promote campaign-7
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The job's id.")
+    var job: String
+
+    @Option(
+        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
+        completion: .apps)
+    var app: String?
+
+    @Flag(help: "Says what would be done, and changes nothing.")
+    var dryRun = false
+
+    func run() throws {
+        let (configuration, job, app, dryRun) = (try common.load(), job, app, dryRun)
+        let (name, pushes) = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let name = try await client.app(ofJob: job, app: app)
+            guard let account = try await client.account(job, name) else {
+                throw CommandFailure.failed("job \(job) is still in the inbox of \(name)")
+            }
+            if dryRun { return (name, account.waiting) }
+            var (pushes, next) = (0, Int?.some(0))
+            while let start = next {
+                let reply = try await client.call(Hasten(job: job, start: start), name)
+                pushes += reply.pushes
+                next = reply.next
+            }
+            return (name, pushes)
+        }
+        let verb = dryRun ? "would become due now" : "are due now"
+        Console(json: common.json).show(
+            .object([
+                "app": .string(name), "job": .string(job), "pushes": .number(pushes),
+                "changed": .bool(pushes > 0), "dry_run": .bool(dryRun),
+            ]),
+            pushes == 0
+                ? "nothing of job \(job) of \(name) waits for its time\n"
+                : "\(Figures.grouped(pushes)) pushes of job \(job) of \(name) \(verb)\n")
+    }
+}

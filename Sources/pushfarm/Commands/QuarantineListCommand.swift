@@ -1,0 +1,101 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import FarmStore
+
+struct QuarantineListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists all that is held back: what, by whom, since when, why.",
+        discussion: """
+            What operators have paused, put aside or called back, and jobs that ended
+            workers.
+
+            Example:
+              pushfarm quarantine list --app demo --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    /// One thing that is held back.
+    fileprivate struct Row: Sendable {
+        let app: String
+        let what: String
+        let name: String
+        let mark: ReadMarks.Mark
+    }
+
+    func run() throws {
+        let (configuration, app) = (try common.load(), app)
+        let rows = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            var rows: [Row] = []
+            for name in try await client.apps() where app == nil || app == name {
+                rows += try await Self.rows(name, client)
+            }
+            return rows
+        }
+        let console = Console(json: common.json)
+        console.show(.object(["held": .array(rows.map(\.json))]), text(rows, console))
+    }
+
+    @Loop private static func rows(
+        _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> [Row] {
+        var rows: [Row] = []
+        if let pause = try await client.call(ReadStanding(), app).pause {
+            let isQuarantine = pause.by != nil && pause.reason.hasPrefix("quarantined")
+            rows.append(
+                Row(
+                    app: app, what: "app", name: app,
+                    mark: .init(
+                        name: Array(app.utf8), since: pause.since,
+                        kind: isQuarantine ? "quarantine" : "pause",
+                        by: pause.by ?? "", reason: pause.reason)))
+        }
+        for (kind, what) in [
+            (ReadMarks.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
+        ] {
+            for mark in try await client.marks(kind, app) {
+                let name = kind == .devices ? hex(mark.name) : mark.text
+                rows.append(Row(app: app, what: what, name: name, mark: mark))
+            }
+        }
+        return rows
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private func text(_ rows: [Row], _ console: Console) -> String {
+        guard !rows.isEmpty else { return "nothing is held back\n" }
+        var table = Table([
+            "WHAT": .left, "NAME": .left, "APP": .left, "HOW": .left, "BY": .left, "SINCE": .left,
+            "WHY": .left,
+        ])
+        for row in rows {
+            table.add(
+                .init(row.what), .init(row.name), .init(row.app),
+                .init(row.mark.kind, row.mark.kind == "poison" ? .red : .yellow),
+                .init(row.mark.by.isEmpty ? "the farm" : row.mark.by),
+                .init(Timestamp(milliseconds: row.mark.since).description), .init(row.mark.reason))
+        }
+        return table.text(colours: console.colours)
+    }
+}
+
+extension QuarantineListCommand.Row {
+    fileprivate var json: JSONValue {
+        .object([
+            "what": .string(what), "name": .string(name), "app": .string(app), "how": .string(mark.kind),
+            "by": .text(mark.by.isEmpty ? nil : mark.by), "since": .number(mark.since),
+            "from": mark.kind == "cancel" ? .number(mark.from) : .null, "reason": .text(mark.reason),
+        ])
+    }
+}

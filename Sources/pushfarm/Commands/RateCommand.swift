@@ -1,0 +1,89 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct RateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rate",
+        abstract: "Changes how much the whole farm sends of an app, while it runs.",
+        discussion: """
+            It holds for all workers of all hosts together, survives restarts, and wins
+            over budget.max_rate of the configuration until it is set to default. Without
+            a rate it says what holds.
+
+            Example:
+              pushfarm rate demo 500/s
+              pushfarm rate demo 6000/m
+              pushfarm rate demo off
+              pushfarm rate demo default
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The app.", completion: .apps)
+    var app: String
+
+    @Argument(help: ArgumentHelp("As 500/s or 6000/m; off; default.", valueName: "rate"))
+    var rate: String?
+
+    @Flag(help: "Says what would be done, and changes nothing.")
+    var dryRun = false
+
+    func validate() throws { _ = try wish() }
+
+    /// Nil: nothing is to be changed.
+    private func wish() throws -> RateWish?? {
+        guard let rate else { return .none }
+        switch rate {
+        case "default": return .some(nil)
+        case "off": return .some(.off)
+        default:
+            let parts = rate.split(separator: "/", omittingEmptySubsequences: false)
+            let unit = parts.count == 2 ? ["s": 1.0, "m": 60.0, "h": 3600.0][String(parts[1])] : nil
+            guard let unit, let number = Double(parts[0]), number > 0, number.isFinite, number / unit <= 1e9
+            else { throw ValidationError("A rate is as 500/s, 6000/m or 100/h; or off, or default.") }
+            return .some(.limit(number / unit))
+        }
+    }
+
+    func run() throws {
+        let console = Console(json: common.json)
+        let (configuration, app, wish, dryRun) = (try common.load(), app, try wish(), dryRun)
+        let (standing, changed, outcome) = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            try await client.mustHave(app: app)
+            var standing = try await client.call(ReadStanding(), app)
+            var outcome: OperatorDesk.Outcome?
+            guard let wish, standing.rate != wish else { return (standing, false, outcome) }
+            if !dryRun {
+                _ = try await client.call(SetRate(wish, by: OperatorName.current), app)
+                outcome = try await OperatorDesk.followed(
+                    ["rate", app, wish?.text ?? "default"], client, console)
+                standing = try await client.call(ReadStanding(), app)
+            }
+            return (standing, true, outcome)
+        }
+        let text =
+            switch standing.rate {
+            case nil:
+                configuration.app(named: app)?.budget.maxRate.map {
+                    "\(RateWish.limit($0).text)/s (budget.max_rate)"
+                }
+                    ?? "as configured: no limit of the farm's"
+            case .off: "no limit of the farm's, by \(standing.rateBy ?? "an operator")"
+            case .limit(let rate): "\(RateWish.limit(rate).text)/s, by \(standing.rateBy ?? "an operator")"
+            }
+        console.show(
+            .object([
+                "app": .string(app), "rate": .text(standing.rate?.text), "by": .text(standing.rateBy),
+                "changed": .bool(changed), "dry_run": .bool(dryRun),
+                "hosts": outcome?.hostsJSON ?? .array([]),
+                "silent": .array((outcome?.silent ?? []).map { .string($0) }),
+            ]),
+            dryRun && changed ? "\(app): would change; now \(text)\n" : "\(app): \(text)\n")
+        var report = ChangeReport(command: "rate")
+        report.outcome = outcome
+        try report.check()
+    }
+}

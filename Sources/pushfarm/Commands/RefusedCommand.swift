@@ -1,0 +1,22 @@
+import ArgumentParser
+
+struct RefusedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refused",
+        abstract: "Jobs that were refused: see them, send them again, drop them.",
+        discussion: """
+            A job that breaks a rule of the contract is refused whole. The last ten
+            thousand or so are kept, each cut at 64 KiB.
+
+            Example:
+              pushfarm refused list
+              pushfarm refused show 1780000000123-0
+              pushfarm refused retry 1780000000123-0 --file mended.json
+              pushfarm refused drop 1780000000123-0
+            """,
+        subcommands: [
+            RefusedListCommand.self, RefusedShowCommand.self, RefusedRetryCommand.self,
+            RefusedDropCommand.self,
+        ],
+        aliases: ["bad"])
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import FarmStore
+
+struct RefusedListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists refused jobs, the latest first.",
+        discussion: """
+            Example:
+              pushfarm refused list --app demo --limit 20
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(help: ArgumentHelp("So many of each app at most.", valueName: "count"))
+    var limit = 50
+
+    func validate() throws {
+        guard (1...10_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000.") }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let (app, limit) = (app, limit)
+        let found = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let app { try await client.mustHave(app: app) }
+            var found: [(app: String, job: RefusedJob)] = []
+            for name in try await client.apps() where app == nil || app == name {
+                found += try await client.call(ReadRefused(.youngest, count: limit), name).map { (name, $0) }
+            }
+            return found
+        }
+        let console = Console(json: common.json)
+        console.show(
+            .object(["refused": .array(found.map { $0.job.json(app: $0.app) })]), text(found, console))
+    }
+
+    private func text(_ found: [(app: String, job: RefusedJob)], _ console: Console) -> String {
+        guard !found.isEmpty else { return "no refused jobs\n" }
+        var table = Table([
+            "id": .left, "app": .left, "at": .left, "job": .left, "field": .left, "reason": .left,
+        ])
+        for (app, job) in found {
+            table.add(
+                .init("\(job.id)"), .init(app), .init("\(Timestamp(milliseconds: job.id.milliseconds))"),
+                .init(PlainText.of(job.job)), .init(PlainText.of(job.field), .red),
+                .init(PlainText.of(job.reason)))
+        }
+        return table.text(colours: console.colours)
+    }
+}
+
+extension RefusedJob {
+    /// With its stable field names; the original is for `show`.
+    func json(app: String, original: Bool = false) -> JSONValue {
+        var fields: [JSONValue.Field] = [
+            .init(name: "id", value: .string(id.description)), .init(name: "app", value: .string(app)),
+            .init(name: "at", value: .number(id.milliseconds)), .init(name: "job", value: .string(job)),
+            .init(name: "field", value: .string(field)), .init(name: "position", value: .number(position)),
+            .init(name: "reason", value: .string(reason)),
+            .init(name: "bytes", value: .number(self.original.count)),
+        ]
+        if original {
+            fields.append(
+                .init(name: "original", value: .string(String(decoding: self.original, as: UTF8.self))))
+        }
+        return .object(fields)
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import EventLoop
+
+struct RefusedRetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Puts a refused job into the inbox again, as it came or mended.",
+        discussion: """
+            It leaves the refused jobs in the same step. What would be refused again
+            stays, and so does one of which only the first 64 KiB are kept: give the
+            whole job with --file.
+
+            Example:
+              pushfarm refused show 1780000000123-0 --original > job.json
+              pushfarm refused retry 1780000000123-0 --file job.json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Its id, as refused list names it.")
+    var id: String
+
+    @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(help: ArgumentHelp("The job that goes in instead; - is standard input.", valueName: "file"))
+    var file: String?
+
+    @Flag(help: "Says what would be done, and does nothing.")
+    var dryRun = false
+
+    func run() throws {
+        let configuration = try common.load()
+        let mended = try file.map { file throws(CommandFailure) in Array(try TextFile.read(file).utf8) }
+        let (id, app, dryRun) = (id, app, dryRun)
+        let done = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            return try await RefusedDesk.retry(id, app, mended: mended, isDry: dryRun, client)
+        }
+        Console(json: common.json).show(
+            .object([
+                "id": .string(id), "app": .string(done.app), "job": .string(done.job),
+                "dry_run": .bool(dryRun),
+            ]),
+            "\(id) \(dryRun ? "would be" : "is") in the inbox of \(done.app) again\n")
+    }
+}

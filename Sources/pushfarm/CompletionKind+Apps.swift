@@ -1,0 +1,18 @@
+import ArgumentParser
+import FarmConfiguration
+
+extension CompletionKind {
+    /// Names of the apps in the configuration that the command line so far names; none if it cannot be read.
+    static var apps: CompletionKind {
+        .custom { words, _, _ in
+            let option = "--config"
+            let inline = words.last { $0.hasPrefix(option + "=") }.map {
+                String($0.dropFirst(option.count + 1))
+            }
+            let behind = words.lastIndex(of: option).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
+            let farm = try? FarmConfiguration.load(
+                path: inline ?? behind, environment: ProcessEnvironment.variables)
+            return farm?.apps.map(\.name) ?? []
+        }
+    }
+}

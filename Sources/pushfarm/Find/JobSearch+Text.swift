@@ -1,0 +1,31 @@
+import FarmLogging
+import FarmStore
+
+extension JobSearch.Outcome {
+    func json(_ job: String) -> JSONValue {
+        .object([
+            "job": .string(job), "app": .string(app), "place": .text(place?.rawValue),
+            "quarantined": .bool(isQuarantined), "account": account?.json ?? .null,
+            "dead": .object(
+                letters.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) }),
+            "refused": .array(refused.map { $0.json(app: app) }),
+            "events": .array(events.map { EventTail.Line(app: app, event: $0).json }),
+        ])
+    }
+
+    func text(_ job: String, _ console: Console) -> String {
+        var text = ""
+        if let account { text += AccountReport(accounts: [account], console: console).text(account) }
+        if let place { text += "\(app) \(PlainText.of(job))  \(place.rawValue)\n" }
+        if isQuarantined { text += Paint.red.on("quarantined", if: console.colours) + "\n" }
+        for (reason, pushes) in letters.sorted(by: { $0.key < $1.key }) {
+            text += "dead letters: \(Figures.grouped(pushes)) pushes, \(PlainText.of(reason))\n"
+        }
+        for refused in refused {
+            text +=
+                "refused: \(refused.id)  \(PlainText.of(refused.field)): \(PlainText.of(refused.reason, limit: 300))\n"
+        }
+        for event in events { text += EventTail.Line(app: app, event: event).text(console.colours) + "\n" }
+        return text
+    }
+}

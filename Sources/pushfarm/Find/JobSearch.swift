@@ -1,0 +1,80 @@
+import EventLoop
+import FarmStore
+import PushModel
+import RESP
+
+/// What an app knows of one job.
+@Loop struct JobSearch {
+    struct Outcome: Sendable {
+        let app: String
+        var account: Account?
+        /// It waits, whole.
+        var place: PushFinding.Place?
+        var isQuarantined = false
+        /// Pushes by reason.
+        var letters: [String: Int] = [:]
+        var refused: [RefusedJob] = []
+        /// Of the job itself, not of its pushes.
+        var events: [EventEntry] = []
+
+        var isKnown: Bool {
+            account != nil || place != nil || !letters.isEmpty || !refused.isEmpty || !events.isEmpty
+        }
+    }
+
+    let client: FarmClient
+    let app: String
+    let job: String
+    /// Events looked at, the latest.
+    let events: Int
+
+    func run() async throws(CommandFailure) -> Outcome {
+        var outcome = Outcome(app: app)
+        outcome.account = try await client.account(job, app)
+        if outcome.account == nil {
+            outcome.place = try await place()
+        }
+        do {
+            let answer = try await client.redis.call(
+                RESPCommand("HEXISTS", "{pushfarm:\(app)}:quarantine", job))
+            outcome.isQuarantined = answer.integer == 1
+        } catch { throw client.failure(.redis(error)) }
+        try await LetterBook(client: client, app: app).read(LetterFilter(job: job)) {
+            (letter) throws(CommandFailure) in
+            outcome.letters[letter.reason, default: 0] += letter.pushes
+            return true
+        }
+        var after: EntryID?
+        repeat {
+            let page = try await client.call(ReadRefused(.oldest(after: after)), app)
+            outcome.refused += page.filter { $0.job == job }
+            after = page.last?.id
+        } while after != nil
+        outcome.events = try await told()
+        return outcome
+    }
+
+    /// Whether it is in the inbox, or taken and not yet split.
+    private func place() async throws(CommandFailure) -> PushFinding.Place? {
+        let search = JobTexts(client)
+        if try await search.contains("pushfarm:\(app)", job: job, app: app) { return .inbox }
+        return try await search.contains("{pushfarm:\(app)}:taken", job: job, app: app) ? .taken : nil
+    }
+
+    private func told() async throws(CommandFailure) -> [EventEntry] {
+        var found: [EventEntry] = []
+        var before: EntryID?
+        var left = events
+        while left > 0 {
+            let page = try await client.call(
+                ReadEvents(before: before, count: min(1000, left)), app)
+            found += page.filter {
+                ($0["job"] == job || $0["replay"] == job) && $0["type"]?.hasPrefix("job.") == true
+            }
+            left -= page.count
+            guard let last = page.last else { break }
+            before = last.id
+        }
+        return found.reversed()
+    }
+}

@@ -1,0 +1,123 @@
+import EventLoop
+import FarmStore
+import PushModel
+
+/// Where a push is now in one app, and what happened to it, as far as anybody remembers.
+@Loop struct PushSearch {
+    let client: FarmClient
+    let app: String
+    let wanted: Wanted
+    let shards: Int
+    /// Events looked at, the latest.
+    let events: Int
+
+    func run() async throws(CommandFailure) -> [PushFinding] {
+        let queues = QueueSearch(client, app: app, wanted: wanted, shards: shards)
+        var found = try await queues.run()
+        found += try await letters()
+        if case .token(let token) = wanted {
+            found += try await suppressed(token)
+            found += try await told(HexText.of(token))
+        }
+        found += try await audit()
+        return found
+    }
+
+    private func letters() async throws(CommandFailure) -> [PushFinding] {
+        var found: [PushFinding] = []
+        try await LetterBook(client: client, app: app).read(LetterFilter()) {
+            (letter) throws(CommandFailure) in
+            guard let batch = try? Batch(decoding: letter.body) else { return true }
+            for position in wanted.positions(in: batch) {
+                let token = batch.bytes[batch.pushes[position].token]
+                let id = token.withUnsafeBytes { PushID.Job(id: letter.job).pushID(token: $0) }
+                found.append(
+                    PushFinding(
+                        app: app, place: .dead, job: letter.job, token: HexText.of(token), id: "\(id)",
+                        at: letter.id.milliseconds,
+                        details: [("letter", "\(letter.id)"), ("reason", letter.reason)]))
+            }
+            return true
+        }
+        return found
+    }
+
+    private func suppressed(_ token: [UInt8]) async throws(CommandFailure) -> [PushFinding] {
+        let book = try await SuppressionBook.open(client, app: app)
+        return try await book.lines(of: book.shard(of: token)) { $0.token == token }.map { line in
+            PushFinding(
+                app: app, place: .suppressed, token: HexText.of(token), at: line.time * 1000,
+                details: [
+                    ("reason", line.reason.name), ("topic", line.scope.topic),
+                    ("environment", line.scope.environment),
+                ])
+        }
+    }
+
+    /// What was told of a token.
+    private func told(_ token: String) async throws(CommandFailure) -> [PushFinding] {
+        var found: [PushFinding] = []
+        var before: EntryID?
+        var left = events
+        while left > 0 {
+            let page = try await client.call(
+                ReadEvents(before: before, count: min(1000, left)), app)
+            for event in page where event["token"] == token {
+                let words = event.fields.filter { !["type", "at", "token", "job"].contains($0.name) }
+                found.append(
+                    PushFinding(
+                        app: app, place: .event, job: event["job"], token: token, at: event.id.milliseconds,
+                        details: [("type", event["type"] ?? "?")] + words.map { ($0.name, $0.value) }))
+            }
+            left -= page.count
+            guard let last = page.last else { break }
+            before = last.id
+        }
+        return found.reversed()
+    }
+
+    private func audit() async throws(CommandFailure) -> [PushFinding] {
+        var found: [PushFinding] = []
+        var marks: [String: UInt64] = [:]
+        var after: EntryID?
+        while true {
+            let page = try await client.call(ReadAudit(after: after), app)
+            guard let last = page.last else { return found }
+            after = last.id
+            for entry in page {
+                for group in entry.groups {
+                    if marks.count > 100_000 { marks = [:] }
+                    let mark = marks[group.job] ?? wanted.mark(in: group.job)
+                    marks[group.job] = mark
+                    guard group.marks.contains(mark) else { continue }
+                    found.append(finding(group, at: entry.id.milliseconds))
+                }
+            }
+        }
+    }
+
+    private func finding(_ group: AuditRecord.Group, at moment: Int64) -> PushFinding {
+        var details: [(name: String, value: String)] = [("outcome", group.outcome.word)]
+        if !group.reason.isEmpty { details.append(("reason", group.reason)) }
+        if group.status != 0 { details.append(("status", "\(group.status)")) }
+        var finding = PushFinding(app: app, place: .audit, job: group.job, at: moment, details: details)
+        switch wanted {
+        case .token(let token):
+            finding.token = HexText.of(token)
+            finding.id = token.withUnsafeBytes { PushID.Job(id: group.job).pushID(token: $0) }.description
+        case .push(let id): finding.id = id.description
+        }
+        return finding
+    }
+}
+
+extension AuditRecord.Outcome {
+    fileprivate var word: String {
+        switch self {
+        case .delivered: "delivered"
+        case .failed: "failed"
+        case .expired: "expired"
+        case .retry: "to be tried again"
+        }
+    }
+}

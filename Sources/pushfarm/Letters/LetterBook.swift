@@ -1,0 +1,43 @@
+import EventLoop
+import FarmStore
+
+/// The dead letters of one app, as a command sees them.
+@Loop struct LetterBook {
+    let client: FarmClient
+    let app: String
+
+    /// Read at a time: a letter may have a megabyte.
+    private static let portion = 64
+
+    /// Gives the letters that a filter covers to `body`, the oldest first, until it answers false.
+    ///
+    /// - Parameter last: no letter behind it; nil: what is there now.
+    func read(
+        _ filter: LetterFilter, until last: EntryID? = nil,
+        _ body: (DeadLetter) async throws(CommandFailure) -> Bool
+    ) async throws(CommandFailure) {
+        guard let end = if let last { last } else { try await self.last() } else { return }
+        var range = ReadLetters.Range.since(0)
+        if let since = filter.since {
+            let clock = try await client.clock()
+            range = .since(since.milliseconds(now: clock.components.seconds * 1000))
+        }
+        if let first = filter.ids.map({ EntryID(Array($0.utf8)) }).min() {
+            range = .since(first.milliseconds)
+        }
+        while true {
+            let reply = try await client.call(ReadLetters(range, count: Self.portion), app)
+            for letter in reply.letters {
+                if end < letter.id { return }
+                if filter.covers(letter), try await !body(letter) { return }
+            }
+            guard let next = reply.next else { return }
+            range = .after(next)
+        }
+    }
+
+    /// The youngest letter; nil: there is none.
+    func last() async throws(CommandFailure) -> EntryID? {
+        try await client.call(LastLetter(), app)
+    }
+}

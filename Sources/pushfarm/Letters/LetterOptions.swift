@@ -1,0 +1,38 @@
+import ArgumentParser
+
+/// Which dead letters a command is about.
+struct LetterOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(help: ArgumentHelp("Only of this job.", valueName: "id"))
+    var job: String?
+
+    @Option(
+        name: .customLong("reason"),
+        help: ArgumentHelp(
+            "Only those that failed for this reason; several times for several.", valueName: "word"))
+    var reasons: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
+            valueName: "when"))
+    var since: PastMoment?
+
+    /// All letters of the farm are meant.
+    var isEverything: Bool { job == nil && reasons.isEmpty && since == nil }
+
+    func filter(ids: [String] = []) throws(CommandFailure) -> LetterFilter {
+        var filter = try Self.filter(of: ids)
+        (filter.job, filter.reasons, filter.since) = (job, Set(reasons), since)
+        return filter
+    }
+
+    static func filter(of ids: [String]) throws(CommandFailure) -> LetterFilter {
+        for id in ids where !LetterFilter.isID(id) {
+            throw .usage("\(id.prefix(64)) is no id of a dead letter; they look like 1780000000123-0")
+        }
+        return LetterFilter(ids: Set(ids))
+    }
+}

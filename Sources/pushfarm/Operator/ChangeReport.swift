@@ -1,0 +1,90 @@
+import EventLoop
+
+/// What a command has changed, one line a subject.
+struct ChangeReport: Sendable {
+    struct Line: Sendable {
+        let app: String
+        /// Nil when it is about the app.
+        var job: String?
+        /// Nil when it is about no shard.
+        var shard: Int?
+        /// Nil when it is about no device.
+        var token: String?
+        /// Something is otherwise than before.
+        let changed: Bool
+        /// For a person: "paused", "was paused already".
+        let text: String
+        /// More fields for programs.
+        var more: [JSONValue.Field] = []
+
+        var subject: String {
+            if let job { return "job \(job) of \(app)" }
+            if let shard { return "shard \(shard) of \(app)" }
+            if let token { return "token \(token) of \(app)" }
+            return app
+        }
+
+        var json: JSONValue {
+            var fields = [
+                JSONValue.Field(name: "app", value: .string(app)),
+                JSONValue.Field(name: "changed", value: .bool(changed)),
+            ]
+            if let job { fields.append(.init(name: "job", value: .string(job))) }
+            if let shard { fields.append(.init(name: "shard", value: .number(shard))) }
+            if let token { fields.append(.init(name: "token", value: .string(token))) }
+            return .object(fields + more)
+        }
+    }
+
+    /// The command's word, such as "pause".
+    let command: String
+    var isDryRun = false
+    var lines: [Line] = []
+    /// Something that a person should know besides.
+    var note: String?
+    /// What the hosts answered that were told to follow it at once; nil when nobody was told.
+    var outcome: OperatorDesk.Outcome?
+    /// Fields that stand first for programs.
+    var head: [JSONValue.Field] = []
+
+    func show(_ console: Console) {
+        let prefix = isDryRun ? "would change: " : ""
+        var text = lines.map { "\(prefix)\($0.subject) \($0.text)\n" }.joined()
+        if let outcome {
+            let done = outcome.answers.count { $0.state == .done }
+            let hosts = Set(outcome.answers.map(\.host) + outcome.silent).count
+            text += "\(done) of \(hosts) host\(hosts == 1 ? "" : "s") done\n"
+        }
+        if let note { text += note + "\n" }
+        console.show(
+            .object(
+                head + [
+                    JSONValue.Field(name: "command", value: .string(command)),
+                    JSONValue.Field(name: "dry_run", value: .bool(isDryRun)),
+                    JSONValue.Field(name: "changes", value: .array(lines.map(\.json))),
+                    JSONValue.Field(name: "hosts", value: outcome?.hostsJSON ?? .array([])),
+                    JSONValue.Field(
+                        name: "silent", value: .array((outcome?.silent ?? []).map { .string($0) })),
+                ]), text)
+    }
+
+    /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
+    func check() throws(CommandFailure) {
+        guard let outcome, !outcome.silent.isEmpty else { return }
+        throw CommandFailure(
+            status: .partly,
+            message: "it holds, but \(outcome.silent.joined(separator: ", ")) has not said that it follows it"
+        )
+    }
+
+    /// Tells the hosts, if anything is otherwise than before.
+    @Loop mutating func tellHosts(
+        _ words: [String], _ client: FarmClient, _ console: Console
+    ) async throws(CommandFailure) {
+        guard !isDryRun, lines.contains(where: \.changed) else { return }
+        outcome = try await OperatorDesk.followed(words, client, console)
+        if outcome == nil {
+            note = (note.map { $0 + "\n" } ?? "") + "No coordinator is running: it holds when one starts."
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import EventLoop
+import FarmStore
+
+/// Holds a job back, and lets it go on.
+@Loop struct JobHold {
+    let client: FarmClient
+    var isDryRun = false
+
+    func hold(
+        _ job: String, _ app: String, _ kind: Hold.Kind, reason: String
+    ) async throws(CommandFailure) -> ChangeReport.Line {
+        let past = kind == .pause ? "paused" : "quarantined"
+        let reply =
+            try await isDryRun
+            ? preview(job, app)
+            : client.call(
+                Hold(.job(job, kind), by: OperatorName.current, reason: reason), app)
+        switch reply.subject {
+        case .unknown: throw .failed("there is no job \(job) in \(app)")
+        case .finished: throw .failed("job \(job) of \(app) is finished")
+        case .full: throw .failed("\(app) holds back 1000 jobs already: resume or release some")
+        case .open, .expected, .none: break
+        }
+        let isExpected = reply.subject == .expected
+        let text =
+            reply.hasChanged
+            ? isExpected ? "is \(past) as soon as it leaves the inbox" : "is \(past)"
+            : "was held back already (\(Self.words(reply.before)))"
+        return ChangeReport.Line(
+            app: app, job: job, changed: reply.hasChanged, text: text,
+            more: [.init(name: "expected", value: .bool(isExpected))])
+    }
+
+    /// - Parameter isPause: only what an operator has paused.
+    func release(_ job: String, _ app: String, isPause: Bool) async throws(CommandFailure)
+        -> ChangeReport.Line
+    {
+        let mark = try await mark(of: job, app)
+        guard let mark else {
+            return .init(app: app, job: job, changed: false, text: "was not held back")
+        }
+        guard !isPause || mark.kind == "pause" else {
+            throw .failed(
+                "job \(job) of \(app) is held back because of \(mark.kind): pushfarm release \(job) --app \(app)"
+            )
+        }
+        var batches = 0
+        if !isDryRun {
+            batches = try await client.release(isPause ? .pausedJob(job) : .job(job), app).batches
+        }
+        return .init(
+            app: app, job: job, changed: true, text: "goes on",
+            more: [.init(name: "batches", value: .number(batches))])
+    }
+
+    private func mark(of job: String, _ app: String) async throws(CommandFailure) -> ReadMarks.Mark? {
+        try await client.marks(.jobs, app).first { $0.text == job }
+    }
+
+    private func preview(_ job: String, _ app: String) async throws(CommandFailure) -> Hold.Reply {
+        let old = try await mark(of: job, app)
+        let state = try await client.account(job, app)?.state
+        var subject: Hold.Subject = state.map { $0 == .open ? .open : .finished } ?? .unknown
+        if state == nil {
+            let depths = try await client.call(ReadDepths(shards: 0), app)
+            if depths.inbox + depths.taken > 0 { subject = .expected }
+        }
+        return Hold.Reply(
+            hasChanged: old == nil, subject: subject,
+            before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
+    }
+
+    /// What was written down of it, for a person.
+    private static func words(_ mark: String) -> String {
+        let words = mark.split(separator: " ", maxSplits: 2).dropFirst()
+        return words.isEmpty ? "poison" : words.joined(separator: " by ")
+    }
+}
+
+/// Takes a shard out of service, and back.
+@Loop struct ShardHold {
+    let client: FarmClient
+    var isDryRun = false
+
+    func hold(
+        _ app: String, _ shard: Int, _ kind: Hold.Kind, reason: String
+    ) async throws(CommandFailure) -> ChangeReport.Line {
+        try await check(shard)
+        let old = try await client.marks(.shards, app).first { Int($0.text) == shard }
+        var changed = old == nil
+        if !isDryRun {
+            let hold = Hold(.shard(shard, kind), by: OperatorName.current, reason: reason)
+            changed = try await client.call(hold, app).hasChanged
+        }
+        let text = changed ? "is not served any more" : "was not served already, by \(old?.by ?? "somebody")"
+        return .init(app: app, shard: shard, changed: changed, text: text)
+    }
+
+    func serve(_ app: String, _ shard: Int) async throws(CommandFailure) -> ChangeReport.Line {
+        try await check(shard)
+        var changed = try await client.marks(.shards, app).contains { Int($0.text) == shard }
+        if !isDryRun { changed = try await client.call(Hold(.serve(shard), by: ""), app).hasChanged }
+        return .init(
+            app: app, shard: shard, changed: changed, text: changed ? "is served again" : "was served already"
+        )
+    }
+
+    private func check(_ shard: Int) async throws(CommandFailure) {
+        let count = try await client.shards()
+        guard shard < count else { throw .usage("the farm has \(count) shards: 0 to \(count - 1)") }
+    }
+}
+
+extension FarmClient {
+    /// What is held back, the oldest first.
+    func marks(_ kind: ReadMarks.Kind, _ app: String) async throws(CommandFailure) -> [ReadMarks.Mark] {
+        let request = ReadMarks(kind)
+        return request.marks(try await call(request, app))
+    }
+
+    /// Lets what is parked go on, a portion at a time.
+    func release(_ what: Release.What, _ app: String) async throws(CommandFailure) -> (
+        jobs: Int, batches: Int
+    ) {
+        var (jobs, batches) = (0, 0)
+        var next: Int? = 0
+        while let start = next {
+            let reply = try await call(Release(what, start: start), app)
+            jobs += reply.jobs
+            batches += reply.batches
+            next = reply.next
+        }
+        return (jobs, batches)
+    }
+}

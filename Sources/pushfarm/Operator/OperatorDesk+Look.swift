@@ -1,0 +1,19 @@
+import ControlChannel
+import EventLoop
+
+extension OperatorDesk {
+    /// Has every coordinator follow at once what was just stored in Redis. It holds whether they answer or not: who does not
+    /// hear it looks within two seconds.
+    /// - Parameter words: what was done, for the record of operations.
+    static func followed(
+        _ words: [String], _ client: FarmClient, _ console: Console
+    ) async throws(CommandFailure) -> Outcome? {
+        let living = try await living(client)
+        guard !living.isEmpty else { return nil }
+        var options: OperatorOptions
+        do { options = try OperatorOptions.parse([]) } catch { throw .failed("\(error)") }
+        options.timeout = 10
+        let desk = OperatorDesk(configuration: client.configuration, options: options, console: console)
+        return try await desk.ask(client, .look, words, nil, living)
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+
+/// What every command takes that tells coordinators something.
+struct OperatorOptions: ParsableArguments {
+    @Flag(help: "Say what would be done, and do nothing.")
+    var dryRun = false
+
+    @Flag(inversion: .prefixedNo, help: "Wait until every host has done it.")
+    var wait = true
+
+    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "seconds"))
+    var timeout: Double?
+
+    @Flag(help: "Speak to this machine's coordinator over its control socket, without Redis.")
+    var local = false
+
+    func validate() throws {
+        if let timeout, !(timeout > 0 && timeout <= 86_400) {
+            throw ValidationError("--timeout: expected seconds, up to 86400")
+        }
+    }
+}
+
+/// Whom a command is for: `HOST`, or `HOST/N` for one of its workers.
+struct OperatorTarget: ExpressibleByArgument, Sendable {
+    let text: String
+    let host: String
+    let worker: Int?
+
+    init?(argument: String) {
+        text = argument
+        guard let slash = argument.lastIndex(of: "/"),
+            let number = Int(argument[argument.index(after: slash)...])
+        else {
+            (host, worker) = (argument, nil)
+            return
+        }
+        (host, worker) = (String(argument[..<slash]), number)
+        if number < 0 || host.isEmpty { return nil }
+    }
+
+    /// What goes before a coordinator's options.
+    var words: [String] { worker.map { ["\($0)"] } ?? [] }
+}

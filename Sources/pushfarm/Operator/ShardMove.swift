@@ -1,0 +1,92 @@
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import FarmStore
+
+/// A shard goes to another host, by draining.
+struct ShardMove: Sendable {
+    let shard: Int
+    /// Nil: to whom the farm would give it.
+    let host: String?
+    /// Nil: all.
+    let apps: [String]?
+
+    struct Outcome {
+        var move: ShardMove
+        /// By app: who has it.
+        var owners: [(app: String, host: String?)]
+        var isDryRun = false
+
+        var isDone: Bool {
+            isDryRun
+                || owners.allSatisfy { owner in
+                    owner.host != nil && (move.host == nil || owner.host == move.host)
+                }
+        }
+
+        var text: String {
+            owners.map { "shard \(move.shard) of \($0.app) is with \($0.host ?? "nobody")" }.joined(
+                separator: "\n")
+                + (isDryRun ? "\nwould go to \(move.host ?? "whom the farm would give it")" : "")
+        }
+
+        var json: JSONValue {
+            .object([
+                "shard": .number(move.shard), "to": .text(move.host), "done": .bool(isDone),
+                "owners": .array(
+                    owners.map { .object(["app": .string($0.app), "host": .text($0.host)]) }),
+            ])
+        }
+    }
+
+    @Loop func carryOut(_ client: FarmClient, _ options: OperatorOptions, quiet: Bool) async throws -> Outcome
+    {
+        let shards =
+            try await client.ask { registry throws(RedisError) in try await registry.fixedShards() } ?? 0
+        guard shard >= 0, shard < shards else {
+            throw CommandFailure.usage("there is no shard \(shard): this farm has \(shards)")
+        }
+        let living = try await OperatorDesk.living(client)
+        if let host, !living.contains(host) {
+            throw CommandFailure.failed(
+                "no host \(host) is there; living hosts: \(living.joined(separator: ", "))")
+        }
+        for app in apps ?? [] { try await client.mustHave(app: app) }
+        var names = apps ?? []
+        if apps == nil { names = try await client.apps() }
+        var outcome = Outcome(move: self, owners: try await owners(names, client), isDryRun: options.dryRun)
+        if options.dryRun { return outcome }
+        for app in names {
+            let name = Pins.name(app: app, shard: shard)
+            try await client.ask { registry throws(RedisError) in try await registry.desire(name, host) }
+        }
+        try await tellAll(client)
+        let limit = options.timeout.map { Duration.seconds($0) } ?? .seconds(40)
+        let deadline = ContinuousClock.now + (options.wait ? limit : .zero)
+        repeat {
+            outcome.owners = try await owners(names, client)
+            if outcome.isDone || !options.wait { break }
+            // Redis says nothing when a lease changes hands.
+            try? await Loop.sleep(for: .milliseconds(100))
+        } while ContinuousClock.now < deadline
+        return outcome
+    }
+
+    @Loop private func owners(
+        _ apps: [String], _ client: FarmClient
+    ) async throws(CommandFailure) -> [(app: String, host: String?)] {
+        var all: [(app: String, host: String?)] = []
+        for app in apps { all.append((app, try await ShardOwners.read(app, from: client).hosts[shard])) }
+        return all
+    }
+
+    /// Every coordinator looks at what is stored.
+    @Loop private func tellAll(_ client: FarmClient) async throws(CommandFailure) {
+        let command = OperatorCommand(
+            id:
+                "move-\(shard)-\(try await client.clock().components.seconds)-\(UInt32.random(in: 0 ... .max))",
+            issuer: OperatorDesk.issuer, host: nil, verb: OperatorVerb.look.rawValue,
+            arguments: ["shards", "move", "\(shard)", host ?? "auto"])
+        _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
+    }
+}

@@ -1,0 +1,68 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+
+/// Who owns the shards of an app.
+struct ShardOwners: Sendable {
+    let app: String
+    /// By shard; nil: nobody.
+    let hosts: [String?]
+    let intake: String?
+    let pins: [Int: String]
+
+    @Loop static func read(_ app: String, from client: FarmClient) async throws(CommandFailure) -> ShardOwners
+    {
+        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+        let owners = try await client.call(ReadOwners(), app)
+        let wishes = try await client.ask { registry throws(RedisError) in try await registry.desired() }
+        let now = try await client.clock()
+        func owner(_ field: LeaseField) -> String? {
+            guard let token = owners.fields[field],
+                .milliseconds(owners.leaseEnds[token.nonce] ?? 0) > now
+            else { return nil }
+            return token.host
+        }
+        return ShardOwners(
+            app: app, hosts: (0..<(shards ?? 0)).map { owner(.shard($0)) }, intake: owner(.intake),
+            pins: Pins(wishes).of(app))
+    }
+
+    var json: JSONValue {
+        .object([
+            "app": .string(app), "intake": .text(intake),
+            "shards": .array(
+                hosts.enumerated().map { number, host in
+                    .object([
+                        "shard": .number(number), "host": .text(host), "pinned": .text(pins[number]),
+                    ])
+                }),
+        ])
+    }
+
+    func text(colours: Bool) -> String {
+        var table = Table(["APP": .left, "HOST": .left, "SHARDS": .right, "INTAKE": .left, "": .left])
+        for host in Set(hosts.compactMap { $0 } + [intake].compactMap { $0 }).sorted() {
+            let its = hosts.indices.filter { hosts[$0] == host }
+            table.add(
+                .init(app), .init(host), .init("\(its.count)"), .init(intake == host ? "yes" : ""),
+                .init(Self.text(its)))
+        }
+        let free = hosts.indices.filter { hosts[$0] == nil }
+        if !free.isEmpty {
+            table.add(
+                .init(app), .init("nobody", .yellow), .init("\(free.count)"), .init(""),
+                .init(Self.text(free)))
+        }
+        let pinned = pins.sorted { $0.key < $1.key }.map { "\($0.key) to \($0.value)" }
+        return table.text(colours: colours)
+            + (pinned.isEmpty ? "" : "pinned: \(pinned.joined(separator: ", "))\n")
+    }
+
+    /// `0-3 7 12-15`
+    private static func text(_ shards: [Int]) -> String {
+        var ranges = NumberRanges()
+        for shard in shards { ranges.insert(shard) }
+        return ranges.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: " ")
+    }
+}

@@ -1,0 +1,74 @@
+import EventLoop
+import FarmStore
+
+/// What an operator's word means: an app, all of them, or a job. An app's name wins.
+enum Subject: Equatable, Sendable {
+    case apps([String])
+    case job(String, app: String)
+
+    /// - Parameters:
+    ///   - name: "all", an app's name or a job's id; nil when `job` says it.
+    ///   - app: of the job, when several have one of that id.
+    @Loop static func find(
+        _ name: String?, job: String?, app: String?, _ client: FarmClient
+    ) async throws(CommandFailure) -> Subject {
+        let apps = try await client.apps()
+        if let app, !apps.contains(app) { throw .usage("there is no app \(app) in this farm") }
+        if let job { return .job(job, app: try await client.app(ofJob: job, app: app)) }
+        guard let name else { throw .usage("name an app, a job or all") }
+        if app == nil {
+            if name == "all" { return .apps(apps) }
+            if apps.contains(name) { return .apps([name]) }
+        }
+        do {
+            return .job(name, app: try await client.app(ofJob: name, app: app))
+        } catch {
+            guard error.status == .failed, app == nil else { throw error }
+            throw .usage("there is no app and no job \(name)")
+        }
+    }
+}
+
+extension FarmClient {
+    /// The app that has a job of this id; with `app`, that one. A job that is still in an inbox has no account: it is
+    /// taken for one of the only app that has something there.
+    func app(ofJob id: String, app: String?) async throws(CommandFailure) -> String {
+        let known = try await apps()
+        if let app {
+            guard known.contains(app) else { throw .usage("there is no app \(app) in this farm") }
+            return app
+        }
+        var found: [String] = []
+        for name in known where try await account(id, name) != nil { found.append(name) }
+        if found.count == 1 { return found[0] }
+        if found.count > 1 {
+            throw .usage(
+                "several apps have a job \(id); name one with --app: " + found.joined(separator: ", "))
+        }
+        var waiting: [String] = []
+        for name in known {
+            let depths = try await call(ReadDepths(shards: 0), name)
+            if depths.inbox + depths.taken > 0 { waiting.append(name) }
+        }
+        guard let only = waiting.first else { throw .failed("there is no job \(id)") }
+        guard waiting.count == 1 else {
+            throw .usage(
+                "no app has a job \(id) yet, and several have jobs in their inboxes; name one with --app: "
+                    + waiting.joined(separator: ", "))
+        }
+        return only
+    }
+
+    /// Has all coordinators look at once at what has changed.
+    func announceChange() async throws(CommandFailure) {
+        _ = try await ask { registry throws(RedisError) in
+            try await registry.announce(Array(HostCommand.other.text.utf8))
+        }
+    }
+
+    /// The farm's number of shards.
+    func shards() async throws(CommandFailure) -> Int {
+        try await ask { registry throws(RedisError) in try await registry.fixedShards() }
+            ?? configuration.shards
+    }
+}

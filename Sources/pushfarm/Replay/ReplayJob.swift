@@ -1,0 +1,90 @@
+import PushModel
+
+/// The job that sends dead letters again, as a producer would write it.
+struct ReplayJob {
+    let group: ReplayGroup
+    let id: String
+    let lane: Lane
+    /// Seconds that it is worth anything from now on, instead of what the old job said.
+    let ttl: Int?
+
+    /// Characters of an id, as the contract has it.
+    private static let idLength = 64
+    private static let idBytes = 255
+
+    /// `OLD.rN`; of an old id that is too long for that its beginning, and a number that stands for all of it.
+    static func id(replaying old: String, number: Int) -> String {
+        let suffix = ".r\(number)"
+        let whole = old + suffix
+        if whole.unicodeScalars.count <= idLength, whole.utf8.count <= idBytes { return whole }
+        let digits = String(XXH64.hash(Array(old.utf8), seed: 3), radix: 16)
+        var start = ""
+        for scalar in old.unicodeScalars.prefix(idLength - 17 - suffix.count) {
+            guard start.utf8.count + 4 <= idBytes - 17 - suffix.count else { break }
+            start.unicodeScalars.append(scalar)
+        }
+        return start + "~" + digits + suffix
+    }
+
+    var text: [UInt8] {
+        var text = Array(
+            "{\"id\":\(JSONValue.string(id)),\"replay_of\":\(JSONValue.string(group.key.job))".utf8)
+        text.reserveCapacity(group.bytes)
+        for (name, value) in fields { text += Array(",\"\(name)\":\(value)".utf8) }
+        if group.key.hasPayloadPerPush {
+            text += Array(",\"pushes\":[".utf8)
+            for (index, push) in group.pushes.enumerated() {
+                text += Array(
+                    "\(index > 0 ? "," : ""){\"token\":\"\(HexText.of(push.token))\",\"payload\":".utf8)
+                text += push.payload
+                text.append(UInt8(ascii: "}"))
+            }
+            text.append(UInt8(ascii: "]"))
+        } else {
+            text += Array(",\"tokens\":[".utf8)
+            for (index, push) in group.pushes.enumerated() {
+                text += Array("\(index > 0 ? "," : "")\"\(HexText.of(push.token))\"".utf8)
+            }
+            text += Array("],\"payload\":".utf8) + group.key.payload
+        }
+        text.append(UInt8(ascii: "}"))
+        return text
+    }
+
+    private var fields: [(name: String, value: JSONValue)] {
+        Self.fields(of: group.key.options, ttl: ttl) + [("lane", .string(lane.name))]
+    }
+
+    /// The options in the contract's words.
+    static func fields(of options: PushOptions, ttl: Int? = nil) -> [(name: String, value: JSONValue)] {
+        var fields: [(name: String, value: JSONValue)] = [
+            ("push_type", .string(options.pushType.name)), ("priority", .number(Int(options.priority))),
+            ("receipts", .string(options.receipts.name)), ("delivery", .string(options.delivery.name)),
+            ("max_attempts", .number(Int(options.maxAttempts))),
+        ]
+        if options.expiration == 0 {
+            fields.append(("ttl", .number(0)))
+        } else if let ttl {
+            fields.append(("ttl", .number(ttl)))
+        } else if let expiration = options.expiration {
+            fields.append(("expires_at", .number(expiration)))
+        }
+        if let collapseID = options.collapseID { fields.append(("collapse_id", .string(collapseID))) }
+        if let topic = options.topic { fields.append(("topic", .string(topic))) }
+        if let moment = options.registeredAt { fields.append(("registered_at", .number(moment))) }
+        return fields
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+enum HexText {
+    static func of(_ bytes: some Sequence<UInt8>) -> String {
+        var text = ""
+        for byte in bytes {
+            for nibble in [byte >> 4, byte & 15] {
+                text.unicodeScalars.append(Unicode.Scalar(nibble < 10 ? 48 + nibble : 87 + nibble))
+            }
+        }
+        return text
+    }
+}

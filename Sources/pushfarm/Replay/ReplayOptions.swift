@@ -1,0 +1,56 @@
+import ArgumentParser
+import PushModel
+
+/// How dead letters are sent again.
+struct ReplayOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A name for this replay. The same name again goes on where it was, and never takes letters that came after it began.",
+            valueName: "name"))
+    var id: String?
+
+    @Option(help: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("So many pushes a second are put in; letters go whole.", valueName: "count"))
+    var rate: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "high or bulk. Default: the old job's; bulk when its account is gone.", valueName: "lane"))
+    var lane: String?
+
+    @Option(help: ArgumentHelp("Seconds that they are worth anything from now on.", valueName: "seconds"))
+    var ttl: Int?
+
+    @Flag(help: "Also those that were to be sent at most once and may have been delivered.")
+    var evenUnknown = false
+
+    @Flag(help: "Says what would be done, and does nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        if let id, !Self.isName(id) {
+            throw ValidationError("--id is 1 to 64 of A-Z a-z 0-9 _ . - :")
+        }
+        if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
+        if let rate, !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000.") }
+        if let lane, Lane(name: lane) == nil { throw ValidationError("--lane is high or bulk.") }
+        if let ttl, !(1...JobLimits.longestTime).contains(Int64(ttl)) {
+            throw ValidationError("--ttl is 1 to \(JobLimits.longestTime) seconds.")
+        }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || "0123456789_.-:".unicodeScalars.contains($0))
+            }
+    }
+
+    func settings(_ filter: LetterFilter) -> ReplayAct.Settings {
+        ReplayAct.Settings(
+            name: id ?? JobDraft.freshID(), filter: filter, limit: limit, rate: rate,
+            lane: lane.flatMap { Lane(name: $0) }, ttl: ttl, takesUnknown: evenUnknown, isDry: dryRun)
+    }
+}

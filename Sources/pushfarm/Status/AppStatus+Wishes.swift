@@ -1,0 +1,22 @@
+import FarmStore
+
+extension AppStatus {
+    /// What operators want of the app, a line each, for a person.
+    var wishes: [String] {
+        var lines: [String] = []
+        switch standing.rate {
+        case nil: break
+        case .off: lines.append("\(app): no limit of the farm's, by \(standing.rateBy ?? "an operator")")
+        case .limit(let rate):
+            lines.append(
+                "\(app): at most \(RateWish.limit(rate).text)/s, by \(standing.rateBy ?? "an operator")")
+        }
+        if let door = standing.door {
+            lines.append("\(app): \(door.rawValue) to producers, by \(standing.doorBy ?? "an operator")")
+        }
+        if standing.cancels > 0 {
+            lines.append("\(app): \(standing.cancels) job\(standing.cancels == 1 ? "" : "s") called back")
+        }
+        return lines
+    }
+}

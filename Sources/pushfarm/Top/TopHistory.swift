@@ -1,0 +1,53 @@
+/// The last values of many things, one a look.
+struct TopHistory {
+    /// As many as the widest screen shows.
+    static let most = 200
+    private var values: [String: [Double]] = [:]
+    private var looks = 0
+    private var seen: [String: Int] = [:]
+
+    /// A look begins: what is not noted for long is forgotten.
+    mutating func begin() {
+        looks += 1
+        guard looks.isMultiple(of: Self.most) else { return }
+        for (name, look) in seen where looks - look > Self.most {
+            (values[name], seen[name]) = (nil, nil)
+        }
+    }
+
+    mutating func note(_ name: String, _ value: Double) {
+        values[name, default: []].append(max(0, value))
+        if values[name]!.count > Self.most { values[name]!.removeFirst() }
+        seen[name] = looks
+    }
+
+    /// The last values, the latest at the right, as high as the highest of them.
+    func sparkline(_ name: String, width: Int) -> String {
+        Self.sparkline(values[name] ?? [], width: width)
+    }
+
+    func values(_ name: String) -> [Double] { values[name] ?? [] }
+
+    func last(_ name: String) -> Double? { values[name]?.last }
+
+    static func sparkline(_ values: [Double], width: Int) -> String {
+        guard width > 0 else { return "" }
+        let shown = values.suffix(width)
+        let highest = shown.max() ?? 0
+        let bars: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+        let text = shown.map { value -> Character in
+            guard highest > 0, value > 0 else { return "▁" }
+            return bars[min(7, Int((value / highest * 7).rounded()))]
+        }
+        return String(repeating: " ", count: width - shown.count) + String(text)
+    }
+
+    /// Eight tenths of a column wide: a share as a bar.
+    static func bar(_ share: Double, width: Int) -> String {
+        let eighths = Int((min(1, max(0, share)) * Double(width) * 8).rounded())
+        let parts: [Character] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+        var text = String(repeating: "█", count: eighths / 8)
+        if eighths % 8 > 0 { text.append(parts[eighths % 8]) }
+        return text + String(repeating: "·", count: max(0, width - text.count))
+    }
+}

@@ -1,0 +1,205 @@
+import FarmStore
+
+/// What `top` knows and where its reader is: told keys, looks and sizes, from which ``TopScreen`` makes lines. No terminal, no clock.
+struct TopModel {
+    /// One look at the farm.
+    struct Look: Sendable {
+        var status: FarmStatus
+        /// Of the apps that are looked at more closely.
+        var jobs: [Account] = []
+    }
+
+    /// What is to be done after a key.
+    enum Action: Equatable {
+        case nothing, draw, look, quit, suspend
+    }
+
+    private(set) var look: Look?
+    private(set) var history = TopHistory()
+    private(set) var stack: [TopPlace] = [.list(.apps)]
+    /// In each list.
+    private(set) var sorts: [TopPlace.List: (column: Int, isDescending: Bool)] = [:]
+    private var selection: [TopPlace: TopPlace] = [:]
+    private(set) var isPaused = false
+    private(set) var showsHelp = false
+    /// Since when Redis is out of reach, in Unix milliseconds by this host's clock.
+    private(set) var awaySince: Int64?
+    private(set) var awayReason = ""
+    /// What was counted of jobs at the last look, and when.
+    private var settled: [String: (count: Int, at: Int64)] = [:]
+
+    var place: TopPlace { stack[stack.count - 1] }
+
+    // MARK: Looks
+
+    mutating func take(_ look: Look) {
+        (awaySince, awayReason) = (nil, "")
+        guard !isPaused else { return }
+        self.look = look
+        history.begin()
+        let status = look.status
+        var farm = 0
+        for host in status.hosts {
+            var sum = 0
+            for worker in host.workers {
+                let name = TopPlace.worker(host: host.host, index: worker.worker).name
+                history.note(name, Double(worker.rate))
+                history.note("streams " + name, Double(worker.streams))
+                history.note("busy " + name, Double(worker.busy))
+                sum += worker.rate
+            }
+            history.note(TopPlace.host(host.host).name, Double(sum))
+            farm += sum
+        }
+        history.note(TopPlace.list(.apps).name, Double(farm))
+        for app in status.apps {
+            let sums = status.sums(of: app.app)
+            history.note(TopPlace.app(app.app).name, Double(sums.rate))
+            history.note("errors " + TopPlace.app(app.app).name, Double(sums.errors))
+            history.note("open " + TopPlace.app(app.app).name, Double(app.depths.open))
+        }
+        noteJobs(look.jobs, at: status.at)
+    }
+
+    mutating func lost(_ reason: String, at now: Int64) {
+        if awaySince == nil { awaySince = now }
+        awayReason = reason
+    }
+
+    private mutating func noteJobs(_ jobs: [Account], at now: Int64) {
+        var next: [String: (count: Int, at: Int64)] = [:]
+        for job in jobs {
+            let name = TopPlace.job(app: job.app, id: job.id).name
+            next[name] = (job.settled, now)
+            guard let last = settled[name], now > last.at else { continue }
+            history.note(name, Double(job.settled - last.count) * 1000 / Double(now - last.at))
+        }
+        settled = next
+    }
+
+    /// Apps whose jobs are to be looked at; nil: none.
+    var wantsJobs: [String]? {
+        switch place {
+        case .list(.jobs): look?.status.apps.map(\.app) ?? []
+        case .app(let app): [app]
+        default: nil
+        }
+    }
+
+    /// A job that is looked at by itself, wherever it is among its app's.
+    var wantsJob: (app: String, id: String)? {
+        if case .job(let app, let id) = place { (app, id) } else { nil }
+    }
+
+    // MARK: Keys
+
+    /// - Parameter page: rows of a list that the screen shows.
+    mutating func press(_ key: TopKey, page: Int) -> Action {
+        if showsHelp, key != .interrupt {
+            showsHelp = false
+            return .draw
+        }
+        switch key {
+        case .interrupt, .character("q"): return .quit
+        case .suspend: return .suspend
+        case .up, .character("k"): move(by: -1)
+        case .down, .character("j"): move(by: 1)
+        case .pageUp: move(by: -max(1, page))
+        case .pageDown, .character(" "): move(by: max(1, page))
+        case .home: move(by: -1_000_000)
+        case .end: move(by: 1_000_000)
+        case .enter: return enter()
+        case .back: return goBack()
+        case .tab: return show(next)
+        case .character("s"): sortByNext()
+        case .character("r"): turnOver()
+        case .character("p"): isPaused.toggle()
+        case .character("?"), .character("h"): showsHelp = true
+        case .character(let digit):
+            guard let number = digit.wholeNumberValue, let list = TopPlace.List(rawValue: number - 1) else {
+                return .nothing
+            }
+            return show(list)
+        }
+        return .draw
+    }
+
+    private var list: TopPlace.List? { if case .list(let list) = place { list } else { nil } }
+
+    private var next: TopPlace.List {
+        guard case .list(let list) = stack[0] else { return .apps }
+        return TopPlace.List(rawValue: (list.rawValue + 1) % TopPlace.List.allCases.count) ?? .apps
+    }
+
+    private mutating func show(_ list: TopPlace.List) -> Action {
+        stack = [.list(list)]
+        return list == .jobs ? .look : .draw
+    }
+
+    private mutating func enter() -> Action {
+        guard let selected else { return .nothing }
+        stack.append(selected)
+        return .look
+    }
+
+    private mutating func goBack() -> Action {
+        guard stack.count > 1 else { return .nothing }
+        stack.removeLast()
+        return .draw
+    }
+
+    // MARK: Selection
+
+    /// The row that stands out; one that is gone is followed by the first.
+    var selected: TopPlace? {
+        let places = rows.map(\.place)
+        return selection[place].flatMap { places.contains($0) ? $0 : nil } ?? places.first
+    }
+
+    private mutating func move(by step: Int) {
+        let places = rows.map(\.place)
+        guard !places.isEmpty else { return }
+        let at = selected.flatMap { places.firstIndex(of: $0) } ?? 0
+        selection[place] = places[min(max(0, at + step), places.count - 1)]
+    }
+
+    private var rows: [TopTable.Row] { table?.rows ?? [] }
+
+    // MARK: Order
+
+    var sortedList: TopPlace.List? {
+        switch place {
+        case .list(let list): list
+        case .host: .workers
+        case .app: .jobs
+        case .worker, .job: nil
+        }
+    }
+
+    private mutating func sortByNext() {
+        guard let sortedList, let table else { return }
+        let sortable = table.columns.indices.filter { !table.columns[$0].isTrend }
+        let now = table.sorted?.column ?? 0
+        let next = sortable.first { $0 > now } ?? sortable[0]
+        sorts[sortedList] = (next, table.columns[next].isRight)
+    }
+
+    private mutating func turnOver() {
+        guard let sortedList, let sorted = table?.sorted else { return }
+        sorts[sortedList] = (sorted.column, !sorted.isDescending)
+    }
+}
+
+extension FarmStatus {
+    /// What all hosts together do of an app.
+    func sums(of app: String) -> (
+        rate: Int, errors: Int, connections: Int, streams: Int, p50: Int?, p99: Int?
+    ) {
+        let all = hosts.filter { $0.state != "gone" }.compactMap { $0.apps.first { $0.app == app } }
+        return (
+            all.reduce(0) { $0 + $1.rate }, all.reduce(0) { $0 + $1.errors },
+            all.reduce(0) { $0 + $1.connections }, all.reduce(0) { $0 + $1.streams },
+            all.compactMap(\.p50).max(), all.compactMap(\.p99).max()
+        )
+    }
+}

@@ -1,0 +1,32 @@
+/// What `top` shows: a list, or one thing of it.
+enum TopPlace: Hashable {
+    enum List: Int, CaseIterable {
+        case apps, workers, hosts, jobs
+
+        var title: String {
+            switch self {
+            case .apps: "Apps"
+            case .workers: "Workers"
+            case .hosts: "Hosts"
+            case .jobs: "Jobs"
+            }
+        }
+    }
+
+    case list(List)
+    case host(String)
+    case worker(host: String, index: String)
+    case app(String)
+    case job(app: String, id: String)
+
+    /// Under which name its rate is remembered.
+    var name: String {
+        switch self {
+        case .list: "farm"
+        case .host(let host): "host \(host)"
+        case .worker(let host, let index): "worker \(host) \(index)"
+        case .app(let app): "app \(app)"
+        case .job(let app, let id): "job \(app) \(id)"
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import EventLoop
+import FarmLogging
+import FarmStore
+
+/// `pushfarm top`: looks once a second, and draws after each look and each key.
+@Loop final class TopRun {
+    private let client: FarmClient
+    private let terminal: TopTerminal
+    private let interval: Duration
+    private var model = TopModel()
+    private let bell = Bell()
+    private var isOver = false
+
+    init(_ client: FarmClient, _ terminal: TopTerminal, interval: Duration) {
+        (self.client, self.terminal, self.interval) = (client, terminal, interval)
+    }
+
+    /// Until its reader has enough.
+    func run() async {
+        terminal.onKeys = { [unowned self] keys in for key in keys { press(key) } }
+        terminal.onResize = { [unowned self] in
+            terminal.forget()
+            draw()
+        }
+        terminal.onEnd = { [unowned self] in end() }
+        terminal.show()
+        defer { terminal.hide() }
+        draw()
+        while !isOver {
+            await look()
+            guard !isOver else { return }
+            draw()
+            await bell.wait(atMost: interval)
+        }
+    }
+
+    private func end() {
+        isOver = true
+        terminal.hide()
+        bell.ring()
+    }
+
+    private func press(_ key: TopKey) {
+        guard !isOver else { return }
+        switch model.press(key, page: screen.page) {
+        case .nothing: break
+        case .draw: draw()
+        case .look:
+            draw()
+            bell.ring()
+        case .quit: end()
+        case .suspend: terminal.suspend()
+        }
+    }
+
+    private func look() async {
+        do throws(CommandFailure) {
+            var look = try await Self.look(client, jobsOf: model.wantsJobs)
+            if let (app, id) = model.wantsJob, let job = try await client.account(id, app) {
+                look.jobs = [job]
+            }
+            model.take(look)
+        } catch {
+            model.lost(error.message, at: Timestamp.now.milliseconds)
+        }
+    }
+
+    private var screen: TopScreen {
+        let (columns, rows) = terminal.size
+        return TopScreen(model: model, columns: columns, rows: rows)
+    }
+
+    private func draw() {
+        let screen = screen
+        terminal.draw(screen.lines, columns: screen.columns)
+    }
+
+    /// Of so many apps, so many jobs each: a look must not take longer than the time between two.
+    private static let mostApps = 10
+    private static let mostJobs = 40
+
+    static func look(
+        _ client: FarmClient, jobsOf apps: [String]?
+    ) async throws(CommandFailure) -> TopModel.Look {
+        var look = TopModel.Look(status: try await FarmStatus.read(from: client, countsJobs: false))
+        for app in (apps ?? []).prefix(mostApps) {
+            for id in try await client.call(LatestJobs(count: mostJobs), app) {
+                if let account = try await client.account(id, app) { look.jobs.append(account) }
+            }
+        }
+        return look
+    }
+}

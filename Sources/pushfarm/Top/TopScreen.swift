@@ -1,0 +1,324 @@
+import FarmLogging
+import FarmStore
+
+/// A model as the lines of a screen of some size.
+struct TopScreen {
+    let model: TopModel
+    let columns: Int
+    let rows: Int
+
+    /// Fewer make no sense of it.
+    static let least = (columns: 40, rows: 8)
+
+    /// As many as there are rows.
+    var lines: [TopLine] {
+        guard columns >= Self.least.columns, rows >= Self.least.rows else {
+            return fit([TopLine("the window is too small", .yellow)], [])
+        }
+        if model.showsHelp { return fit([title, TopLine()] + help, [footer]) }
+        guard let look = model.look else {
+            let words =
+                model.awaySince == nil
+                ? TopLine("looking …", .dim) : TopLine("! Redis: " + model.awayReason, .red)
+            return fit([title, TopLine(), words], [footer])
+        }
+        let head =
+            [title, rates(look.status), redis(look.status)] + troubles(look.status) + [TopLine(), trail]
+        return fit(head + body(rows - head.count - 1), [footer])
+    }
+
+    /// Rows of the list that are shown: what a page is.
+    var page: Int {
+        guard let look = model.look else { return 1 }
+        let above = 5 + troubles(look.status).count + details.count
+        return max(1, rows - above - 2)
+    }
+
+    private func fit(_ top: [TopLine], _ bottom: [TopLine]) -> [TopLine] {
+        var lines = Array(top.prefix(max(0, rows - bottom.count)))
+        while lines.count < rows - bottom.count { lines.append(TopLine()) }
+        return (lines + bottom).map { $0.cut(to: columns) }
+    }
+
+    // MARK: Head
+
+    private var title: TopLine {
+        var line = TopLine("pushfarm top", .bold)
+        if let status = model.look?.status {
+            let alive = status.hosts.filter { $0.state != "gone" }
+            let workers = alive.reduce(0) { $0 + $1.workers.count }
+            line.add("  \(words(alive.count, "host"))  \(words(workers, "worker"))", .dim)
+            line.add("  \(words(status.apps.count, "app"))", .dim)
+        }
+        let (state, paint): (String, Paint) =
+            model.awaySince.map { ("Redis away since \(Self.clock($0))", .red) }
+            ?? (model.look == nil ? ("…", .dim) : model.isPaused ? ("held", .yellow) : ("live", .green))
+        let time = model.look.map { Self.clock($0.status.at) + "  " } ?? ""
+        line.end(with: time + "● " + state, paint, at: columns)
+        return line
+    }
+
+    private func words(_ count: Int, _ name: String) -> String { "\(count) \(name)\(count == 1 ? "" : "s")" }
+
+    private func rates(_ status: FarmStatus) -> TopLine {
+        let sums = status.apps.map { status.sums(of: $0.app) }
+        let errors = sums.reduce(0) { $0 + $1.errors }
+        let answers = sums.reduce(errors) { $0 + $1.rate }
+        let open = status.apps.reduce(0) { $0 + $1.depths.open }
+        let oldest = status.apps.compactMap(\.ages.oldest).max()
+        var line = TopLine("\(Figures.grouped(Int(model.history.last("farm") ?? 0)))/s ", .bold)
+        var rest = TopLine("  errors ")
+        let share = answers > 0 ? Double(errors) * 100 / Double(answers) : 0
+        rest.add("\((share * 10).rounded() / 10) %", share >= 5 ? .red : share >= 1 ? .yellow : nil)
+        rest.add("  open \(Figures.short(open))  oldest \(oldest.map { Figures.brief($0) } ?? "–")")
+        let width = min(80, max(8, columns - line.width - rest.width))
+        line.add(model.history.sparkline("farm", width: width), .cyan)
+        line.add(rest)
+        return line
+    }
+
+    private func redis(_ status: FarmStatus) -> TopLine {
+        let redis = status.redis
+        var line = TopLine("Redis \(redis.version)  \(Figures.bytes(Int64(redis.usedMemory)))", .dim)
+        if redis.memoryLimit > 0 {
+            let share = Double(redis.countedMemory) / Double(redis.memoryLimit)
+            line.add(" of \(Figures.bytes(Int64(redis.memoryLimit)))  ", .dim)
+            line.add(TopHistory.bar(share, width: 10), share >= 0.7 ? .red : .dim)
+            line.add(" \(Int(share * 100)) %", share >= 0.7 ? .red : .dim)
+        }
+        return line
+    }
+
+    /// What is wrong, three lines at most.
+    private func troubles(_ status: FarmStatus) -> [TopLine] {
+        var troubles = status.troubles
+        if model.awaySince != nil { troubles.insert("Redis: \(model.awayReason)", at: 0) }
+        let most = rows < 20 ? 1 : 3
+        guard troubles.count > most else { return troubles.map { TopLine("! " + $0, .red) } }
+        return troubles.prefix(most - 1).map { TopLine("! " + $0, .red) }
+            + [TopLine("! \(troubles.count - most + 1) more troubles: pushfarm status", .red)]
+    }
+
+    /// The lists, and the way to where the reader is.
+    private var trail: TopLine {
+        var line = TopLine()
+        for list in TopPlace.List.allCases {
+            let isHere = model.stack[0] == .list(list)
+            line.add("\(list.rawValue + 1) ", .dim)
+            line.add(list.title, isHere ? .bold : .dim)
+            line.add("  ")
+        }
+        for place in model.stack.dropFirst() { line.add("› \(name(place)) ", .bold) }
+        return line
+    }
+
+    private func name(_ place: TopPlace) -> String {
+        switch place {
+        case .list(let list): list.title
+        case .host(let host): host
+        case .worker(let host, let index): "worker \(host)/\(index)"
+        case .app(let app): app
+        case .job(_, let id): id
+        }
+    }
+
+    // MARK: Body
+
+    private func body(_ room: Int) -> [TopLine] {
+        let details = details
+        guard var table = model.table else { return Array(details.prefix(room)) }
+        guard !table.rows.isEmpty else { return details + [TopLine(nothing, .dim)] }
+        let selected = model.selected
+        let at = table.rows.firstIndex { $0.place == selected } ?? 0
+        for index in table.rows.indices { table.rows[index].isSelected = index == at }
+        let all = table.lines(width: columns)
+        let shown = max(1, room - details.count - 1)
+        // The selected row is always among those that are shown.
+        let first = min(max(0, at - shown + 1), max(0, table.rows.count - shown))
+        return details + [all[0]] + all.dropFirst(1 + first).prefix(shown)
+    }
+
+    private var nothing: String {
+        switch model.sortedList {
+        case .jobs: "no jobs"
+        case .workers: "no workers"
+        case .hosts: "no coordinator is running"
+        default: "no apps"
+        }
+    }
+
+    /// What is said of a single thing, above its list.
+    private var details: [TopLine] {
+        guard let look = model.look else { return [] }
+        switch model.place {
+        case .list: return []
+        case .host(let name): return host(name, look.status)
+        case .worker(let host, let index): return worker(host, index, look.status)
+        case .app(let name): return app(name, look.status)
+        case .job(let app, let id): return job(look.jobs.first { $0.app == app && $0.id == id })
+        }
+    }
+
+    private func line(_ name: String, _ text: String, _ paint: Paint? = nil) -> TopLine {
+        var line = TopLine(name.padding(to: 12), .dim)
+        line.add(text, paint)
+        return line
+    }
+
+    private func chart(_ title: String, _ name: String, _ value: String) -> TopLine {
+        var line = TopLine(title.padding(to: 12), .dim)
+        line.add(value.leftPadded(to: 8) + "  ", .bold)
+        line.add(model.history.sparkline(name, width: min(100, columns - line.width)), .cyan)
+        return line
+    }
+
+    private func host(_ name: String, _ status: FarmStatus) -> [TopLine] {
+        guard let host = status.hosts.first(where: { $0.host == name }) else {
+            return [TopLine("\(name) is no more", .yellow)]
+        }
+        let rate = host.workers.reduce(0) { $0 + $1.rate }
+        var lines = [
+            line("state", host.state, TopModel.paint(of: host.state)),
+            line(
+                "coordinator",
+                "\(host.pid)  up \(Figures.brief(.milliseconds(max(0, status.at - host.since))))"),
+            chart("rate", TopPlace.host(name).name, "\(Figures.short(rate))/s"),
+        ]
+        if let intake = host.intake {
+            lines.append(
+                line(
+                    "intake",
+                    "\(intake.pid)  \(intake.state)  \(Figures.grouped(intake.rate)) jobs/s  "
+                        + "\(Figures.short(intake.jobs)) jobs  \(Figures.bytes(Int64(intake.rss)))  ended \(intake.restarts) times"
+                ))
+        }
+        return lines + [TopLine()]
+    }
+
+    private func worker(_ host: String, _ index: String, _ status: FarmStatus) -> [TopLine] {
+        guard
+            let worker = status.hosts.first(where: { $0.host == host })?.workers.first(where: {
+                $0.worker == index
+            })
+        else { return [TopLine("worker \(host)/\(index) is no more", .yellow)] }
+        let place = TopPlace.worker(host: host, index: index).name
+        let up = worker.since > 0 ? Figures.brief(.milliseconds(max(0, status.at - worker.since))) : "–"
+        var lines = [
+            line("state", worker.state, TopModel.paint(of: worker.state)),
+            line("process", "\(worker.pid)  up \(up)  ended \(worker.restarts) times before"),
+            line("memory", Figures.bytes(Int64(worker.rss))),
+            line("shards", "\(worker.shards)"),
+            line("connections", "\(worker.connections)"), TopLine(),
+            chart("rate", place, "\(Figures.short(worker.rate))/s"),
+            chart("in the air", "streams " + place, Figures.short(worker.streams)),
+            chart("processor", "busy " + place, "\(worker.busy) %"), TopLine(),
+            line("delivered", Figures.grouped(worker.delivered), .green),
+            line("failed", Figures.grouped(worker.failed), worker.failed > 0 ? .red : nil),
+            line("tried again", Figures.grouped(worker.retried)),
+        ]
+        if worker.slowedTo > 0 {
+            lines.append(
+                line("slowed to", "\(Figures.grouped(worker.slowedTo))/s: the gateway is in trouble", .yellow)
+            )
+        }
+        return lines
+    }
+
+    private func app(_ name: String, _ status: FarmStatus) -> [TopLine] {
+        guard let app = status.apps.first(where: { $0.app == name }) else {
+            return [TopLine("\(name) is no more", .yellow)]
+        }
+        let (sums, place) = (status.sums(of: name), TopPlace.app(name).name)
+        let state: (String, Paint) =
+            app.pause.map { ("paused: \($0.reason)", .red) }
+            ?? app.full.map { ("full: \($0.reason.text)", .yellow) } ?? ("running", .green)
+        let owners = app.owners.map { "\($0.host) \($0.shards)\($0.hasIntake ? " and the intake" : "")" }
+        func age(_ age: Duration?) -> String { age.map { "oldest \(Figures.brief($0))" } ?? "none waits" }
+        func milliseconds(_ value: Int?) -> String { value.map { "\($0) ms" } ?? "–" }
+        return [
+            line("state", state.0, state.1),
+            chart("rate", place, "\(Figures.short(sums.rate))/s"),
+            chart("errors", "errors " + place, "\(Figures.short(sums.errors))/s"),
+            chart("open", "open " + place, Figures.short(app.depths.open)),
+            line(
+                "gateway",
+                "p50 \(milliseconds(sums.p50))  p99 \(milliseconds(sums.p99))  \(sums.connections) connections  \(Figures.grouped(sums.streams)) in the air"
+            ),
+            line("high", "\(Figures.grouped(app.high)) batches ready  \(age(app.ages.high))"),
+            line("bulk", "\(Figures.grouped(app.bulk)) batches ready  \(age(app.ages.bulk))"),
+            line(
+                "elsewhere",
+                "\(Figures.short(app.inbox)) jobs in the inbox  \(Figures.short(app.depths.delayed)) batches delayed  "
+                    + "\(app.depths.parked) parked  \(Figures.short(app.dead)) dead",
+                app.depths.parked > 0 ? .yellow : nil),
+            line("shards", owners.isEmpty ? "nobody's" : owners.joined(separator: ", ")),
+            TopLine(),
+        ]
+    }
+
+    private func job(_ job: Account?) -> [TopLine] {
+        guard let job else { return [TopLine("its account is no more, or not among the latest", .yellow)] }
+        let place = TopPlace.job(app: job.app, id: job.id).name
+        let share = job.accepted > 0 ? Double(job.settled) / Double(job.accepted) : 1
+        let left = model.secondsLeft(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
+        var lines = [
+            line(
+                "state", job.parked.map { "parked: \($0)" } ?? job.state.rawValue,
+                job.parked == nil ? nil : .red),
+            line(
+                "done", TopHistory.bar(share, width: min(40, columns - 34)) + " \(Int(share * 100)) %" + left,
+                .green),
+            chart("rate", place, "\(Figures.short(Int(model.history.last(place) ?? 0)))/s"), TopLine(),
+            line("accepted", Figures.grouped(job.accepted)),
+            line("delivered", Figures.grouped(job.delivered), .green),
+            line("failed", Figures.grouped(job.failed), job.failed > 0 ? .red : nil),
+        ]
+        for (reason, count) in job.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(4) {
+            lines.append(line("", "\(Figures.grouped(count)) \(reason)"))
+        }
+        return lines + [
+            line("expired", Figures.grouped(job.expired)), line("cancelled", Figures.grouped(job.cancelled)),
+            line("queued", Figures.grouped(job.queued)), line("in flight", Figures.grouped(job.inFlight)),
+            line("waiting", Figures.grouped(job.waiting)),
+            line("in doubt", Figures.grouped(job.maybeDuplicated), job.maybeDuplicated > 0 ? .yellow : nil),
+        ]
+    }
+
+    // MARK: Foot
+
+    private var footer: TopLine {
+        let keys =
+            columns < 64
+            ? "↑↓ ⏎ esc  s sort  ? help  q quit"
+            : "↑↓ select  ⏎ look closer  esc back  s sort  r turn over  p hold  ? help  q quit"
+        return TopLine(keys, .dim)
+    }
+
+    private var help: [TopLine] {
+        [
+            ("1 2 3 4, tab", "apps, workers, hosts, jobs"), ("↑ ↓ k j, pages", "select a row"),
+            ("⏎ →", "look closer"), ("esc ← ⌫", "back"), ("s", "sort by the next column"),
+            ("r", "turn the order over"), ("p", "hold the picture, go on"), ("q, ctrl-C", "quit"), ("", ""),
+            ("RATE/S", "pushes that got an outcome in the last second"),
+            ("ERR%", "answers that were errors; a device that is gone is none"),
+            ("P50, P99", "the gateway's answers of the last ten seconds"),
+            ("OPEN", "pushes without an outcome"), ("OLDEST", "how long the oldest of them has waited"),
+            ("ENDED", "processes that ended in a worker's place"),
+        ].map { keys, words in
+            var line = TopLine(keys.padding(to: 18), .bold)
+            line.add(words)
+            return line
+        }
+    }
+
+    /// Hours, minutes and seconds, UTC.
+    static func clock(_ milliseconds: Int64) -> String {
+        String(Timestamp(milliseconds: milliseconds).description.dropFirst(11).prefix(8))
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}

@@ -1,0 +1,37 @@
+import ControlChannel
+import Testing
+
+struct OperatorMessagesTests {
+    private func through<Message: ControlMessage>(_ message: Message) throws -> Message? {
+        var frames = ControlFrames<Message>()
+        message.frame.withUnsafeBytes { frames.append($0) }
+        return try frames.next()
+    }
+
+    @Test func `commands and answers come as they were sent`() throws {
+        let command = OperatorCommand(
+            id: "i", issuer: "me@here", host: nil, verb: "scale", arguments: ["+1", "--force", ""],
+            isDryRun: true)
+        #expect(try through(command) == command)
+        var other = command
+        (other.host, other.arguments, other.isDryRun) = ("beta", [], false)
+        #expect(try through(other) == other)
+        #expect(other.text == "scale --host beta" && command.text == "scale +1 --force  --dry-run")
+        for state in OperatorAnswer.State.allCases {
+            let answer = OperatorAnswer(host: "beta", state: state, text: "two\nlines")
+            #expect(try through(answer) == answer)
+            #expect(answer.isLast == [.done, .refused, .failed].contains(state))
+        }
+    }
+
+    @Test func `so do the words between a coordinator and the one that follows it`() throws {
+        for order in [SuccessionOrder.seat(nonce: "n"), .abort] { #expect(try through(order) == order) }
+        for notice in [SuccessionNotice.ready, .seated] { #expect(try through(notice) == notice) }
+    }
+
+    @Test func `a kind that nobody knows is an error`() {
+        var frames = ControlFrames<OperatorCommand>()
+        ([0, 0, 0, 1, 9] as [UInt8]).withUnsafeBytes { frames.append($0) }
+        #expect(throws: ControlError.self) { try frames.next() }
+    }
+}

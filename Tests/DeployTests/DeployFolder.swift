@@ -1,0 +1,39 @@
+import Foundation
+import Yams
+
+/// The files of deploy/, as they stand.
+enum DeployFolder {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static func path(_ name: String) -> String { root.appendingPathComponent("deploy/" + name).path }
+
+    static func text(_ name: String) throws -> String {
+        try String(contentsOfFile: path(name), encoding: .utf8)
+    }
+
+    static func files(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
+    }
+
+    /// All documents of a YAML file.
+    static func documents(_ name: String) throws -> [Node] {
+        try Array(compose_all(yaml: text(name)))
+    }
+
+    /// A mapping with what it takes over from others by `<<`.
+    static func merged(_ node: Node) -> [String: Node] {
+        var result: [String: Node] = [:]
+        for (key, value) in node.mapping ?? [:] {
+            guard let key = key.string else { continue }
+            if key == "<<" { result.merge(merged(value)) { own, _ in own } } else { result[key] = value }
+        }
+        return result
+    }
+
+    /// Where a program is, if it is.
+    static func program(_ name: String) -> String? {
+        ["/usr/local/bin/", "/usr/bin/", "/bin/", "/usr/sbin/"].map { $0 + name }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}

@@ -1,0 +1,71 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// The systemd units, without a systemd that runs: FarmTests has that one.
+struct UnitTests {
+    private static let services = ["pushfarm.service", "pushfarm@.service"]
+
+    @Test(arguments: services)
+    func `says what the coordinator keeps its side of`(name: String) throws {
+        let unit = UnitFile(try DeployFolder.text(name))
+        let promised = [
+            "Type": "notify", "NotifyAccess": "main", "WatchdogSec": "20", "KillMode": "mixed",
+            "ExecReload": "/bin/kill -HUP $MAINPID", "TimeoutStopSec": "40", "Restart": "on-failure",
+            "RestartSec": "1", "RestartPreventExitStatus": "2", "OOMPolicy": "continue",
+            "LimitNOFILE": "65536", "LimitCORE": "0", "StartLimitIntervalSec": "0",
+            "LoadCredential": "keys:/etc/pushfarm/keys",
+        ]
+        for (key, value) in promised { #expect(unit.values(key) == [value], "\(key)") }
+    }
+
+    @Test func `one of many differs from the only one in names and folders alone`() throws {
+        let units = try Self.services.map { UnitFile(try DeployFolder.text($0)) }
+        let difference = units[1].lines.difference(from: units[0].lines)
+        #expect(
+            difference.insertions.map(\.line) == [
+                "[Unit] Description=Pushfarm coordinator %i",
+                "[Service] ExecStart=/usr/bin/pushfarm coordinator --config /etc/pushfarm/%i.yaml",
+                "[Service] Environment=PUSHFARM_STATE_DIR=%S/pushfarm/%i",
+                "[Service] Environment=PUSHFARM_HOST=%H-%i",
+                "[Service] StateDirectory=pushfarm/%i",
+                "[Service] RuntimeDirectory=pushfarm-%i",
+            ])
+        #expect(difference.removals.count == 5)
+    }
+
+    @Test(
+        .enabled(if: DeployFolder.program("systemd-analyze") != nil, "systemd is not installed"),
+        arguments: services)
+    func `systemd finds no fault with it, and next to nothing that it may do`(name: String) async throws {
+        let folder = try TestFolder()
+        let copy = name.replacingOccurrences(of: "@", with: "@blue")
+        // Neither the program nor its manual is where the package puts them.
+        let text = try DeployFolder.text(name)
+            .replacingOccurrences(of: "/usr/bin/pushfarm", with: BuiltProgram.path)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.hasPrefix("Documentation=") }.joined(separator: "\n")
+        let file = try folder.write(text, to: copy)
+        try folder.copy(DeployFolder.path("pushfarm.slice"), to: "pushfarm.slice")
+        let verify = try Child("verify", "systemd-analyze", ["verify", "--man=no", file], in: folder.path)
+        #expect(try await verify.wait() == .exited(0))
+        // It also tells of units of this machine.
+        let complaints = (verify.output + verify.error).split(separator: "\n").filter {
+            $0.contains("pushfarm")
+        }
+        #expect(complaints.isEmpty, "\(complaints)")
+        // 2.0, in tenths of which the tool speaks as ten times as many.
+        let security = try Child(
+            "security", "systemd-analyze", ["security", "--offline=true", "--threshold=20", file],
+            in: folder.path)
+        #expect(try await security.wait() == .exited(0), "\(security.output.suffix(300))")
+    }
+}
+
+extension CollectionDifference.Change where ChangeElement == String {
+    fileprivate var line: String {
+        switch self {
+        case .insert(_, let line, _), .remove(_, let line, _): line
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import BenchKit
+import FarmHarness
+import Foundation
+
+/// `farm-drill [rate=20000] [only=WORD]`: every command of operators, signals and a host's death, while so many pushes a second go
+/// through, counted at the gateway's ledger.
+///
+/// `farm-drill idle=HOSTS [shards=64]`: what hosts that rest cost their Redis.
+@main
+enum Drill {
+    static func main() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let words = Words(CommandLine.arguments.dropFirst())
+        if let hosts = words.number("idle") {
+            say(try await IdleHosts.run(hosts: Int(hosts), shards: Int(words.number("shards") ?? 64)))
+            return
+        }
+        let rate = words.number("rate").map { Int($0) } ?? 20_000
+        let steps = DrillStep.all.filter { step in words["only"].map { step.name.contains($0) } ?? true }
+        let farm = try await DrillFarm()
+        let load = DrillLoad(socket: farm.redis.socket, rate: rate)
+        let pushing = Task { try await load.run() }
+        let count = try DrillCount(farm.gateway.ledgerFile)
+        var rows = [["while", "took", "pushes", "lost", "doubled", "in the books", "longest gap"]]
+        var isGood = true
+        var held: [String] = []
+        // The first connections are proven, and found to be too few.
+        try await Task.sleep(for: .seconds(3))
+        var (number, jobs) = (await load.next, await load.jobs.count)
+        try await settle(farm, await Array(load.jobs[..<jobs]))
+        _ = try count.step(0..<number)
+        for step in steps {
+            let start = ContinuousClock.now
+            var failure: String?
+            do { try await step.act(farm) } catch { failure = "\(error)" }
+            let took = ContinuousClock.now - start
+            // What it leaves behind shows in the second after it.
+            try await Task.sleep(for: .seconds(1))
+            let (end, all) = (await load.next, await load.jobs)
+            if step.holds, failure == nil {
+                held.append(step.name)
+                continue
+            }
+            let booked = try await settle(farm, Array(all[jobs...]))
+            let result = try count.step(number..<end)
+            (number, jobs) = (end, all.count)
+            if let extra = step.extra, failure == nil {
+                failure = try await check(extra, farm, count)
+            }
+            let isFine =
+                failure == nil && result.lost == 0
+                && (step.mayDouble ? result.doubled <= booked : result.doubled == 0 && booked == 0)
+            isGood = isGood && isFine
+            rows.append([
+                (held + [step.name]).joined(separator: ", ") + (isFine ? "" : "  WRONG"),
+                String(format: "%.2f s", took / .seconds(1)),
+                "\(result.pushes)", "\(result.lost)", "\(result.doubled)", "\(booked)",
+                String(format: "%.0f ms", result.gap),
+            ])
+            held = []
+            say(rows[rows.count - 1].joined(separator: "  "))
+            if let failure { say("  \(failure)") }
+        }
+        await load.stop()
+        try await pushing.value
+        say("\n" + TextTable(rows).lines.joined(separator: "\n"))
+        if !isGood { say(String(farm.logs.suffix(4_000))) }
+        exit(isGood ? 0 : 1)
+    }
+
+    /// What came to the gateway of a step's own job is what was booked as delivered; the rest, if it was called back, is cancelled.
+    /// - Returns: what is wrong.
+    private static func check(
+        _ extra: DrillStep.Extra, _ farm: DrillFarm, _ count: DrillCount
+    ) async throws -> String? {
+        let (id, numbers) = ("extra-\(extra.number)", DrillFarm.extra(extra.number))
+        _ = try await farm.finished([id])
+        let result = try count.step(numbers)
+        let (delivered, cancelled) = (
+            try farm.number(of: id, "delivered"), try farm.number(of: id, "cancelled")
+        )
+        let reached = numbers.count - result.lost
+        let text =
+            "\(id): \(numbers.count) pushes, \(reached) at the gateway, \(delivered) delivered, "
+            + "\(cancelled) cancelled, \(result.doubled) doubled"
+        say("  " + text)
+        let isExact =
+            reached == delivered && delivered + cancelled == numbers.count && result.doubled == 0
+            && (cancelled > 0) == extra.isCalledBack
+        return isExact ? nil : text
+    }
+
+    /// Each line as it comes, also into a file.
+    private static func say(_ line: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    @discardableResult
+    private static func settle(_ farm: DrillFarm, _ jobs: [String]) async throws -> Int {
+        try await farm.finished(jobs)
+    }
+}

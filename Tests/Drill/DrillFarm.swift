@@ -1,0 +1,148 @@
+import FarmHarness
+import Foundation
+import RESP
+
+/// Two hosts at one Redis and one simulated gateway.
+final class DrillFarm {
+    let folder: TestFolder
+    let redis: RedisServer
+    let gateway: Gateway
+    private var coordinators: [String: Child] = [:]
+    private var commands = 0
+
+    init() async throws {
+        folder = try TestFolder()
+        redis = try await RedisServer(in: folder.path, options: ["--auto-aof-rewrite-min-size", "256mb"])
+        gateway = try await Gateway(in: folder.path)
+        for host in ["alpha", "beta"] { try start(host) }
+        try await shared(by: ["alpha", "beta"])
+    }
+
+    deinit {
+        for coordinator in coordinators.values { coordinator.destroy() }
+    }
+
+    func start(_ host: String) throws {
+        let home = folder.path + "/" + host
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        try folder.write(
+            """
+            redis: unix://\(redis.socket)
+            state_dir: \(home)/var
+            host: \(host)
+            workers: 2
+            apps:
+            \(App(gateway.started).text)
+
+            """, to: host + "/pushfarm.yaml")
+        coordinators[host] = try Child(
+            "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"], in: home)
+    }
+
+    /// The process that runs the host now, which may have followed another.
+    func coordinator(_ host: String) throws -> pid_t {
+        let line = try redis.client().run("HGET", "{pushfarm}:hosts", host).text ?? ""
+        guard let start = line.range(of: #""pid":"#),
+            let pid = pid_t(line[start.upperBound...].prefix { $0.isNumber })
+        else { throw Overdue(description: "no host \(host)") }
+        return pid
+    }
+
+    func signal(_ host: String, _ number: Int32) throws { kill(try coordinator(host), number) }
+
+    /// All processes of a host, as when a machine loses its power.
+    func destroy(_ host: String) { coordinators.removeValue(forKey: host)?.destroy() }
+
+    /// Waits until all shards and the intake are with these, about evenly.
+    func shared(by hosts: [String]) async throws {
+        try await eventually("the shards are shared by \(hosts)", within: .seconds(60)) {
+            var shares: [String: Int] = [:]
+            for (field, token) in try redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
+            where !field.hasPrefix("until:") {
+                let host =
+                    token.split(separator: ":", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+                shares[host, default: 0] += field == "intake" ? 0 : 1
+            }
+            let even = 64 / hosts.count
+            return hosts.allSatisfy { (even...even + 1).contains(shares[$0] ?? 0) }
+        }
+    }
+
+    /// Runs a command to its end.
+    func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
+        commands += 1
+        let child = try Child(
+            "command-\(commands)", BuiltProgram.path,
+            arguments + ["--config", folder.path + "/alpha/pushfarm.yaml"], in: folder.path)
+        guard case .exited(let status) = try await child.wait(within: .seconds(300)) else {
+            return (-1, child.error)
+        }
+        return (status, child.output + child.error)
+    }
+
+    /// Waits until these jobs are finished.
+    /// - Returns: how many pushes the books say may have come twice.
+    func finished(_ jobs: [String]) async throws -> Int {
+        let client = try redis.client()
+        let states = { try client.pipeline(jobs.map { ["HGET", "{pushfarm:demo}:job:\($0)", "state"] }) }
+        try await eventually("\(jobs.count) jobs are finished", within: .seconds(120)) {
+            try states().allSatisfy { $0.text == "finished" }
+        }
+        let doubles = try client.pipeline(
+            jobs.map { ["HGET", "{pushfarm:demo}:job:\($0)", "maybe_duplicated"] })
+        return doubles.reduce(0) { $0 + (Int($1.text ?? "") ?? 0) }
+    }
+
+    var logs: String { coordinators.values.map(\.error).joined() }
+}
+
+// MARK: Jobs beside the load
+
+extension DrillFarm {
+    /// Tokens of the extra job number N.
+    static func extra(_ number: Int) -> Range<UInt64> {
+        let start = UInt64(1 + number) << 40
+        return start..<start + 60_000
+    }
+
+    /// Pushes an extra job.
+    /// - Returns: its id.
+    func pushExtra(_ number: Int, fields: String = "") throws -> String {
+        let id = "extra-\(number)"
+        let tokens = Self.extra(number).map { DrillTokens.hex($0) }
+        try redis.client().run("RPUSH", "pushfarm:demo", Job(id: id, tokens: tokens, fields: fields).text)
+        return id
+    }
+
+    /// Waits until a number of an account has grown so far.
+    func account(of id: String, has field: String, atLeast least: Int) async throws {
+        let client = try redis.client()
+        try await eventually("\(field) of \(id)") {
+            Int(try client.run("HGET", "{pushfarm:demo}:job:\(id)", field).text ?? "") ?? 0 >= least
+        }
+    }
+
+    func number(of id: String, _ field: String) throws -> Int {
+        Int(try redis.client().run("HGET", "{pushfarm:demo}:job:\(id)", field).text ?? "") ?? 0
+    }
+
+    func latestJob() throws -> String {
+        try redis.client().run("ZREVRANGE", "{pushfarm:demo}:jobs", "0", "0").array?.first?.text ?? ""
+    }
+
+    /// A token that the load gives out in some seconds.
+    var comingToken: String {
+        get throws {
+            let latest = try latestJob().split(separator: "-").last.flatMap { UInt64($0) } ?? 0
+            return DrillTokens.hex(latest + 60_000)
+        }
+    }
+
+    /// - Throws: what it says, unless it is done.
+    func must(_ arguments: [String]) async throws {
+        let result = try await run(arguments)
+        guard result.status == 0 else {
+            throw DrillFailure("\(arguments.joined(separator: " ")): status \(result.status): \(result.text)")
+        }
+    }
+}

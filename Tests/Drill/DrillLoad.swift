@@ -1,0 +1,35 @@
+import FarmHarness
+import Foundation
+import RESP
+
+/// A producer that pushes so many tokens a second, in jobs of a twentieth of that, each token once.
+actor DrillLoad {
+    private let socket: String
+    private let rate: Int
+    /// Tokens given out so far, and the jobs that they are in.
+    private(set) var next: UInt64 = 0
+    private(set) var jobs: [String] = []
+    private var isRunning = true
+
+    init(socket: String, rate: Int) { (self.socket, self.rate) = (socket, rate) }
+
+    func stop() { isRunning = false }
+
+    /// Pushes until it is stopped. What it is late with is made up for.
+    func run() async throws {
+        let client = try RedisClient(socket)
+        let size = max(1, rate / 20)
+        let start = ContinuousClock.now
+        var count = 0
+        while isRunning {
+            let tokens = (0..<UInt64(size)).map { DrillTokens.hex(next + $0) }
+            let job = Job(id: "drill-\(next)", tokens: tokens)
+            try client.run("RPUSH", "pushfarm:demo", job.text)
+            next += UInt64(size)
+            jobs.append(job.id)
+            count += 1
+            let due = start + .milliseconds(50 * count)
+            if due > .now { try await Task.sleep(until: due, clock: .continuous) }
+        }
+    }
+}

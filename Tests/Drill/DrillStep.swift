@@ -1,0 +1,129 @@
+import FarmHarness
+import Foundation
+
+/// Something that an operator does, or that happens, while pushes go through.
+struct DrillStep {
+    let name: String
+    /// Pushes may come twice, within what the books say.
+    var mayDouble = false
+    /// Pushes wait until the next step: they are counted with that.
+    var holds = false
+    /// A job of its own: what of it comes to the gateway is what its account says.
+    var extra: Extra?
+    let act: (DrillFarm) async throws -> Void
+
+    struct Extra {
+        let number: Int
+        /// Otherwise all of it is delivered.
+        var isCalledBack = false
+    }
+
+    static func command(_ text: String, mayDouble: Bool = false, holds: Bool = false) -> DrillStep {
+        DrillStep(name: text, mayDouble: mayDouble, holds: holds) { farm in
+            let result = try await farm.run(text.split(separator: " ").map(String.init))
+            guard result.status == 0 else {
+                throw DrillFailure("\(text): status \(result.status): \(result.text)")
+            }
+        }
+    }
+
+    static func signal(_ name: String, _ number: Int32, _ host: String) -> DrillStep {
+        DrillStep(name: "SIG\(name) to \(host)") { try $0.signal(host, number) }
+    }
+
+    static var all: [DrillStep] {
+        [
+            DrillStep(name: "nothing") { _ in },
+            .command("scale 4 --host alpha"), .command("scale 2 --host alpha"),
+            .command("balance auto"), .command("balance off"), .command("scale default"),
+            .command("restart alpha/0"), .command("restart beta"), .command("restart all --rolling"),
+            .command("quiet beta/0", holds: true), .command("restart beta/0"),
+            .command("drain beta/1"), .command("restart beta/1"),
+            .command("stop alpha/1"), .command("restart alpha/1"),
+            .command("shards move 7 beta"), .command("shards move 7 alpha"),
+            .command("shards move 7 auto --no-wait"),
+            .command("reload"), .command("drain beta"),
+            .command("reload beta"),
+            DrillStep(name: "beta has its shards again") { try await $0.shared(by: ["alpha", "beta"]) },
+            .command("pause demo", holds: true), .command("resume demo"),
+            .command("pause all", holds: true), .command("resume all"),
+            .command("pause demo --shard 9", holds: true), .command("resume demo --shard 9"),
+            .holding(0, ["pause", "--job"], ["resume", "--job"]),
+            .holding(1, ["quarantine", "job"], ["release"]),
+            .command("quarantine app demo", holds: true), .command("release --app demo"),
+            .command("quarantine shard 11 --app demo", holds: true),
+            .command("release --shard 11 --app demo"),
+            DrillStep(name: "quarantine of a token that comes", holds: true) { farm in
+                try await farm.must(["quarantine", "token", farm.comingToken, "--app", "demo"])
+            },
+            .command("release"),
+            .command("rate demo 8000/s", holds: true), .command("rate demo default"),
+            .command("gate close demo"), .command("gate auto demo"),
+            .command("backlog --eta --over 1"), .command("jobs --running --over 0.5"),
+            .cancel(2, waits: true), .cancel(3, waits: false),
+            DrillStep(name: "promote of a job that waits for tomorrow", extra: Extra(number: 4)) { farm in
+                let id = try farm.pushExtra(
+                    4, fields: #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 86_400)"#)
+                try await farm.account(of: id, has: "waiting", atLeast: 1)
+                try await farm.must(["promote", id, "--app", "demo"])
+            },
+            .command("upgrade all"), .command("log-level debug"), .command("log-level info"),
+            .command("dump alpha"), .command("purge"),
+            .command("kill alpha/0", mayDouble: true),
+            .command("takeover 7 --app demo --host alpha --force --yes 7", mayDouble: true),
+            .command("takeover 7 --app demo --host beta --force --yes 7", mayDouble: true),
+            .signal("TTIN", SIGTTIN, "alpha"), .signal("TTOU", SIGTTOU, "alpha"),
+            .signal("HUP", SIGHUP, "alpha"),
+            .signal("CONT", SIGCONT, "alpha"), .signal("USR1", SIGUSR1, "alpha"),
+            .signal("USR2", SIGUSR2, "alpha"),
+            .signal("WINCH", SIGWINCH, "beta"), .signal("HUP", SIGHUP, "beta"),
+            DrillStep(name: "beta has its shards again") { try await $0.shared(by: ["alpha", "beta"]) },
+            .command("stop beta"),
+            DrillStep(name: "beta starts again") { farm in
+                try farm.start("beta")
+                try await farm.shared(by: ["alpha", "beta"])
+            },
+            DrillStep(name: "SIGKILL to all of beta", mayDouble: true) { farm in
+                farm.destroy("beta")
+                try await farm.shared(by: ["alpha"])
+            },
+        ]
+    }
+}
+
+extension DrillStep {
+    /// A job of its own is held back while it is sent, stands still, and goes on.
+    static func holding(_ number: Int, _ hold: [String], _ release: [String]) -> DrillStep {
+        DrillStep(name: "\(hold[0]) of a job, \(release[0])", extra: Extra(number: number)) { farm in
+            let id = try farm.pushExtra(number)
+            try await farm.account(of: id, has: "delivered", atLeast: 1)
+            try await farm.must(hold + [id, "--app", "demo"])
+            try await eventually("nothing of \(id) is on its way") {
+                try farm.number(of: id, "in_flight") == 0
+            }
+            let delivered = try farm.number(of: id, "delivered")
+            try await Task.sleep(for: .seconds(1))
+            guard try farm.number(of: id, "delivered") == delivered else {
+                throw DrillFailure("\(id) goes on")
+            }
+            try await farm.must(release + [id, "--app", "demo"])
+        }
+    }
+
+    /// A job of its own, called back while it is sent, or while it is split.
+    static func cancel(_ number: Int, waits: Bool) -> DrillStep {
+        DrillStep(
+            name: waits ? "cancel of a job that is sent" : "cancel of a job that is split",
+            extra: Extra(number: number, isCalledBack: true)
+        ) { farm in
+            let id = try farm.pushExtra(number)
+            if waits { try await farm.account(of: id, has: "delivered", atLeast: 1) }
+            try await farm.must(["cancel", id, "--app", "demo"])
+        }
+    }
+}
+
+struct DrillFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

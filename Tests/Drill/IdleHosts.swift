@@ -1,0 +1,58 @@
+import BenchKit
+import FarmHarness
+import Foundation
+import RESP
+
+/// What hosts that have nothing to do cost their Redis.
+enum IdleHosts {
+    /// Starts so many hosts of one worker, lets them settle, and measures for twenty seconds.
+    static func run(hosts: Int, shards: Int) async throws -> String {
+        let folder = try TestFolder()
+        let redis = try await RedisServer(in: folder.path, options: ["--maxclients", "10000"])
+        let gateway = try await Gateway(in: folder.path)
+        var coordinators: [Child] = []
+        defer { for coordinator in coordinators { coordinator.destroy() } }
+        for number in 0..<hosts {
+            let home = "\(folder.path)/h\(number)"
+            try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+            try folder.write(
+                """
+                redis: unix://\(redis.socket)
+                state_dir: \(home)/var
+                host: h\(number)
+                workers: 1
+                shards: \(shards)
+                apps:
+                \(App(gateway.started).text)
+
+                """, to: "h\(number)/pushfarm.yaml")
+            coordinators.append(
+                try Child(
+                    "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"],
+                    in: home))
+        }
+        let client = try redis.client()
+        try await eventually("\(hosts) hosts have their shards", within: .seconds(300)) {
+            var shares: [String: Int] = [:]
+            for (field, token) in try client.run("HGETALL", "{pushfarm:demo}:owners").fields
+            where !field.hasPrefix("until:") && field != "intake" {
+                shares[token.split(separator: ":").last.map(String.init) ?? "", default: 0] += 1
+            }
+            return shares.count == min(hosts, shards) && shares.values.reduce(0, +) == shards
+                && (shares.values.max() ?? 0) - (shares.values.min() ?? 0) <= 1
+        }
+        let (before, calls) = (ProcessorTime.seconds(of: redis.process.pid), try commands(client))
+        try await Task.sleep(for: .seconds(20))
+        let used = ProcessorTime.seconds(of: redis.process.pid) - before
+        return String(
+            format: "%d hosts that rest, %d shards: Redis %.2f %% of a core, %d calls a second", hosts,
+            shards,
+            used / 20 * 100, (try commands(client) - calls) / 20)
+    }
+
+    private static func commands(_ client: RedisClient) throws -> Int {
+        let text = try client.run("INFO", "stats").text ?? ""
+        let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("total_commands_processed:") }
+        return line.flatMap { Int($0.split(separator: ":")[1]) } ?? 0
+    }
+}

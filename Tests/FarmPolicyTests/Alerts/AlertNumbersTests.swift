@@ -1,0 +1,34 @@
+import Testing
+
+@testable import FarmPolicy
+
+struct AlertNumbersTests {
+    private static let start = ContinuousClock.now
+
+    @Test func `the share of errors is that of the last minute`() {
+        var share = ErrorShare()
+        #expect(share.add(answers: 0, errors: 0, at: Self.start) == nil)
+        #expect(share.add(answers: 49, errors: 49, at: Self.start + .seconds(1)) == nil)
+        #expect(share.add(answers: 100, errors: 50, at: Self.start + .seconds(2)) == 50)
+        // A minute later the first errors are over.
+        for second in 3..<62 {
+            _ = share.add(answers: 100, errors: 50, at: Self.start + .seconds(second))
+        }
+        #expect(share.add(answers: 300, errors: 60, at: Self.start + .seconds(62)) == 5)
+    }
+
+    @Test func `three ends in a minute are a loop`() {
+        var loop = CrashLoop()
+        for second in [0, 50] {
+            loop.ended(at: Self.start + .seconds(second))
+            #expect(!loop.isOn(at: Self.start + .seconds(second)))
+        }
+        loop.ended(at: Self.start + .seconds(60))
+        #expect(loop.isOn(at: Self.start + .seconds(60)))
+        #expect(!loop.isOn(at: Self.start + .seconds(61)))
+        // The first is forgotten.
+        loop.ended(at: Self.start + .seconds(100))
+        #expect(loop.isOn(at: Self.start + .seconds(100)))
+        #expect(!loop.isOn(at: Self.start + .seconds(111)))
+    }
+}

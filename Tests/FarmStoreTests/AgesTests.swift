@@ -1,0 +1,79 @@
+import PushModel
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// How old what waits is.
+@Suite struct AgesTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    private func now() throws -> Int64 {
+        let time = try desk.redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []
+        return time[0] * 1000 + time[1] / 1000
+    }
+
+    private func put(_ list: String, _ id: String) throws {
+        try desk.redis.run("RPUSH", "{pushfarm:demo}:\(list)", id)
+    }
+
+    private func ages() throws -> (high: Int?, bulk: Int?) {
+        let reply = try desk.perform(ReadAges(shards: Desk.shards))
+        func seconds(_ age: Duration?) -> Int? { age.map { Int($0.components.seconds) } }
+        return (seconds(reply.high), seconds(reply.bulk))
+    }
+
+    private static func moment(_ milliseconds: Int64) -> String {
+        let rest = String(milliseconds % 1000 * 1000, radix: 16)
+        return String(milliseconds / 1000, radix: 16) + String(repeating: "0", count: 5 - rest.count) + rest
+    }
+
+    @Test func `an empty app has no age`() throws {
+        let ages = try ages()
+        #expect(ages.high == nil && ages.bulk == nil)
+    }
+
+    @Test func `the age is the oldest's, by lane, wherever it waits`() throws {
+        let now = try now()
+        try put("ready:00", "00.h.\(Self.moment(now - 60_000)).1")
+        try put("ready:01", "01.h.\(Self.moment(now - 3_600_000)).1")
+        try put("bulk:01", "01.b.\(Self.moment(now - 5_000)).1")
+        var ages = try ages()
+        #expect((3600...3610).contains(try #require(ages.high)))
+        #expect((5...15).contains(try #require(ages.bulk)))
+        // What a worker has counts, too.
+        try put("flight:01", "01.b.\(Self.moment(now - 7_200_000)).2")
+        ages = try self.ages()
+        #expect((7200...7210).contains(try #require(ages.bulk)))
+        #expect((3600...3610).contains(try #require(ages.high)))
+    }
+
+    @Test func `what was put off is as old as its time, what was tried as its last report`() throws {
+        let now = try now()
+        try put("ready:00", "00.h.\(Self.moment(now - 86_400_000)).1.\(String(now - 30_000, radix: 16))")
+        try put("bulk:00", "00.b.r\(now - 40_000)-3.1")
+        let ages = try ages()
+        #expect((30...40).contains(try #require(ages.high)))
+        #expect((40...50).contains(try #require(ages.bulk)))
+    }
+
+    @Test func `split gives ids whose age begins when they are due`() throws {
+        let now = try now()
+        try desk.split(step: 1, [("a", 1)], shard: 0, lane: .high)
+        try desk.split(step: 2, [("b", 1)], shard: 1, lane: .high, due: now + 500_000)
+        let delayed = try desk.redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "0").array?.first?.bytes
+        #expect(BatchID(try #require(delayed)).waitsSince == now + 500_000)
+        let ready = try #require(try desk.redis.run("LINDEX", "{pushfarm:demo}:ready:00", "0").bytes)
+        let since = try #require(BatchID(ready).waitsSince)
+        #expect((now...(now + 60_000)).contains(since))
+        #expect(BatchID(Array("00.h.r1700000000000-0.1".utf8)).waitsSince == nil)
+    }
+
+    @Test func `ids of batches that were put off differ though they are due at the same time`() throws {
+        let due = try now() + 500_000
+        for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)], shard: 0, lane: .high, due: due) }
+        let ids = try desk.redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "-1").array?.compactMap(\.text)
+        #expect(Set(ids ?? []).count == 3)
+    }
+}

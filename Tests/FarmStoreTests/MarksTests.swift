@@ -1,0 +1,54 @@
+import RESP
+import Testing
+
+@testable import FarmStore
+
+/// How what operators want is written down and read.
+@Suite struct MarksTests {
+    @Test(
+        arguments: [
+            ("off", RateWish.off), ("50", .limit(50)), ("2.5", .limit(2.5)), ("0", nil), ("-1", nil),
+            ("inf", nil),
+            ("many", nil), ("", nil),
+        ] as [(String, RateWish?)])
+    func `a rate is off, or a number above nothing`(text: String, wish: RateWish?) {
+        #expect(RateWish(text) == wish)
+        if let wish { #expect(RateWish(wish.text) == wish && wish.text == text) }
+    }
+
+    @Test(
+        arguments: [
+            ("07.h.6553f1000c350.12", 1_700_000_000_050), ("07.b.6553f1000c350.p3", 1_700_000_000_050),
+            ("63.h.r1780000000123-4.1", 1_780_000_000_123), ("07.h.none.1", nil), ("07.h", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func `a batch's id says when it was made`(id: String, moment: Int64?) {
+        #expect(BatchID(Array(id.utf8)).madeAt == moment)
+    }
+
+    @Test func `a mark says what, who, when and why`() throws {
+        let desk = try Desk()
+        try desk.split([("a", 1), ("p", 1)])
+        try desk.quarantine("p")
+        try desk.perform(Hold(.job("a", .pause), by: "me@here", reason: "in three words"))
+        try desk.perform(Hold(.device([0, 255, 32], shard: 3), by: "me@here", reason: "it loops"))
+        try desk.perform(Hold(.shard(2, .quarantine), by: "you@there"))
+        try desk.perform(Hold(.cancel("a", from: 4_000_000_000_000, keep: 9), by: "me@here"))
+        func marks(_ kind: ReadMarks.Kind) throws -> [ReadMarks.Mark] {
+            let request = ReadMarks(kind)
+            return request.marks(try desk.perform(request))
+        }
+        let jobs = try marks(.jobs)
+        #expect(jobs.map(\.text) == ["p", "a"] && jobs.map(\.kind) == ["poison", "pause"])
+        #expect(
+            jobs[1].by == "me@here" && jobs[1].reason == "in three words" && jobs[1].since > 1_700_000_000_000
+        )
+        let device = try #require(try marks(.devices).first)
+        #expect(device.name == [0, 255, 32] && device.shard == 3 && device.reason == "it loops")
+        let shard = try #require(try marks(.shards).first)
+        #expect(shard.text == "02" && shard.kind == "quarantine" && shard.by == "you@there")
+        let cancel = try #require(try marks(.cancels).first)
+        #expect(cancel.from == 4_000_000_000_000 && cancel.by == "me@here" && cancel.kind == "cancel")
+        let standing = try desk.perform(ReadStanding())
+        #expect(standing.holds == 4 && standing.cancels == 1 && standing.pause == nil)
+    }
+}

@@ -1,0 +1,347 @@
+import PushModel
+
+@testable import FarmStore
+
+/// What operators hold back, call back and hurry.
+extension ScriptCase {
+    static let holds = orders + calledBack + parkedOnTheWay + released + hurried + operators
+
+    private static func everything(_ desk: Desk, credit: Int = 50) -> Checkout {
+        Checkout(
+            worker: "w1", credit: credit, maxBatches: 8, known: [],
+            shards: (0..<Desk.shards).map { ($0, desk.token) })
+    }
+
+    /// The job is called back from now on.
+    static func cancel(_ desk: Desk, _ job: String, from: Int64 = 0) throws {
+        try desk.perform(Hold(.cancel(job, from: from, keep: 600), by: "me@here"))
+    }
+
+    private static func pause(_ desk: Desk, _ job: String) throws {
+        try desk.perform(Hold(.job(job, .pause), by: "me@here"))
+    }
+
+    private static func ids(_ desk: Desk, _ list: String) throws -> [String] {
+        try desk.redis.run("LRANGE", app + list, "0", "-1").array?.compactMap(\.text) ?? []
+    }
+
+    private static let orders = [
+        ScriptCase("pauses a job", again: .any) { desk in
+            try desk.split([("a", 2)])
+            return Hold(.job("a", .pause), by: "me@here", reason: "a typo")
+        },
+        ScriptCase("holds back a job that is still in the inbox", again: .any) { desk in
+            try desk.perform(Submit(job: Array("job".utf8)))
+            return Hold(.job("a", .quarantine), by: "me@here")
+        },
+        ScriptCase("knows no such job", again: .same) { _ in Hold(.job("a", .pause), by: "me@here") },
+        ScriptCase("holds back no job that is finished", again: .same) { desk in
+            try desk.redis.run("HSET", app + "job:a", "state", "finished")
+            return Hold(.job("a", .pause), by: "me@here")
+        },
+        ScriptCase("leaves the quarantine of a job as it is", again: .same) { desk in
+            try desk.split([("a", 2)])
+            try desk.quarantine("a")
+            return Hold(.job("a", .pause), by: "me@here")
+        },
+        ScriptCase("holds back no more than a thousand jobs, and forgets who never came", again: .any) {
+            desk in
+            try desk.split([("a", 2)])
+            var marks = ["HSET", app + "quarantine"]
+            for number in 1...1000 {
+                marks += ["j\(number)", number == 7 ? "5 pause me" : "4000000000000 pause me"]
+            }
+            try desk.run(marks)
+            return Hold(.job("a", .pause), by: "me@here")
+        },
+        ScriptCase("holds back no more than a thousand jobs", again: .same) { desk in
+            try desk.split([("a", 2)])
+            var marks = ["HSET", app + "quarantine"]
+            for number in 1...1000 { marks += ["j\(number)", "4000000000000 pause me"] }
+            try desk.run(marks)
+            return Hold(.job("a", .pause), by: "me@here")
+        },
+        ScriptCase("puts a device aside", again: .any) { _ in
+            Hold(.device([7, 8, 9], shard: 1), by: "me@here", reason: "loops")
+        },
+        ScriptCase("takes a shard out of service", again: .any) { _ in
+            Hold(.shard(1, .quarantine), by: "me@here", reason: "slow")
+        },
+        ScriptCase("serves a shard again", again: .any) { desk in
+            try desk.perform(Hold(.shard(1, .pause), by: "me@here"))
+            return Hold(.serve(1), by: "me@here")
+        },
+        ScriptCase("calls a job back", again: .any) { desk in
+            try desk.split([("a", 2)])
+            return Hold(.cancel("a", from: 0, keep: 600), by: "me@here")
+        },
+        ScriptCase("calls a job back sooner", again: .any) { desk in
+            try desk.split([("a", 2)])
+            try cancel(desk, "a", from: 4_000_000_000_000)
+            return Hold(.cancel("a", from: 0, keep: 600), by: "me@here")
+        },
+        ScriptCase("calls no job back later than before", again: .same) { desk in
+            try desk.split([("a", 2)])
+            try cancel(desk, "a")
+            return Hold(.cancel("a", from: 4_000_000_000_000, keep: 600), by: "me@here")
+        },
+    ]
+
+    private static let calledBack = [
+        ScriptCase("ends what was called back on the way to a worker", again: .any) { desk in
+            try desk.split([("a", 2), ("b", 3)])
+            try desk.split(step: 2, [("c", 4)])
+            for job in ["b", "c"] { try cancel(desk, job) }
+            return everything(desk)
+        },
+        ScriptCase("sends what is called back from later on", again: .any) { desk in
+            try desk.split([("a", 2)])
+            try cancel(desk, "a", from: 4_000_000_000_000)
+            return everything(desk)
+        },
+        ScriptCase("ends what a worker gives back of a job that was called back", again: .other("0")) {
+            desk in
+            let batch = try desk.held([("a", 2), ("b", 3)])
+            try desk.split(step: 2, [("b2", 4)])
+            let other = try desk.checkout().batches[0]
+            for job in ["b", "b2"] { try cancel(desk, job) }
+            return PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1), (other.id, 1)])
+        },
+        ScriptCase("ends what is split of a job that was called back", again: .other("[0]")) { desk in
+            try desk.take("a", "b")
+            for job in ["a", "b"] { try cancel(desk, job) }
+            return Split(
+                token: desk.token, step: 1, dropped: 2,
+                jobs: ["a", "b", "c"].map { Split.Job(id: $0, opens: true, submitted: 3, accepted: 3) },
+                batches: [
+                    .init(shard: 0, lane: .high, tokens: 5, body: Desk.body([("a", 2), ("c", 3)])),
+                    .init(shard: 1, lane: .bulk, tokens: 1, body: Desk.body([("a", 1)])),
+                    .init(
+                        shard: 2, lane: .high, due: 4_000_000_000_000, tokens: 3, body: Desk.body([("b", 3)])),
+                ])
+        },
+        ScriptCase("ends the second part of a job that was called back", again: .other("[0]")) { desk in
+            try desk.take("big", "next")
+            try desk.perform(desk.firstPart())
+            try cancel(desk, "big")
+            return Split(
+                token: desk.token, step: 2, dropped: 1,
+                jobs: [Split.Job(id: "big", opens: false, submitted: 5, accepted: 5)],
+                batches: [.init(shard: 1, lane: .high, tokens: 3, body: Desk.body([("big", 3)]))])
+        },
+        ScriptCase("says of a job that comes that it waits", again: .other("[0]")) { desk in
+            try desk.take("a", "b")
+            try desk.perform(Hold(.job("a", .quarantine), by: "me@here", reason: "two words"))
+            return Split(
+                token: desk.token, step: 1, dropped: 2,
+                jobs: ["a", "b"].map { Split.Job(id: $0, opens: true, submitted: 1, accepted: 1) },
+                batches: [.init(shard: 0, lane: .high, tokens: 2, body: Desk.body([("a", 1), ("b", 1)]))])
+        },
+        ScriptCase("tries nothing again of a job that was called back", again: .other("[0, 0]")) { desk in
+            let batch = try desk.held([("a", 3), ("b", 2)])
+            _ = try desk.report(batch, 0..<5, entry: Desk.delivered("a", 5))
+            try cancel(desk, "a")
+            var settlement = Settlement(entry: try desk.results()[0].id)
+            var (a, b) = (Settlement.Job(id: "a"), Settlement.Job(id: "b"))
+            (a.delivered, a.waiting, b.waiting) = (1, 2, 2)
+            settlement.jobs = [a, b]
+            settlement.retries = [
+                .init(
+                    shard: 1, lane: .high, delay: .seconds(9), tokens: 2,
+                    body: Desk.body([("a", 2)], attempt: 1)),
+                .init(
+                    shard: 1, lane: .high, delay: .seconds(9), tokens: 2,
+                    body: Desk.body([("b", 2)], attempt: 1)),
+            ]
+            return Settle([settlement])
+        },
+        ScriptCase("ends a parked rest that was called back with the last report", again: .any) { desk in
+            let batch = try desk.held([("q", 1), ("a", 2)])
+            try desk.set(batch.id, to: "w1|1|3||2|p..")
+            try desk.redis.run("HINCRBY", app + "job:q", "in_flight", "-1")
+            try cancel(desk, "q")
+            return desk.reportRequest(batch.id, 1..<3, entry: Desk.delivered("a", 2))
+        },
+        ScriptCase("ends batches that are ready, delayed and parked", again: .any) { desk in
+            try desk.split([("a", 2)])
+            try desk.split(step: 2, [("b", 2), ("a2", 2)])
+            try desk.split(step: 3, [("a3", 3)], due: 4_000_000_000_000)
+            try desk.split(step: 4, [("a4", 1), ("b2", 1)], due: 4_000_000_000_000)
+            try desk.split(step: 5, [("q", 2)], shard: 2)
+            try desk.quarantine("q")
+            _ = try desk.perform(
+                Checkout(
+                    worker: "w1", credit: 9, maxBatches: 1, known: [], shards: [(2, desk.token)]))
+            try desk.split(step: 6, [("f", 2)], shard: 3)
+            _ = try desk.perform(
+                Checkout(
+                    worker: "w1", credit: 9, maxBatches: 1, known: [], shards: [(3, desk.token)]))
+            for job in ["a", "a2", "a3", "a4", "q", "f"] { try cancel(desk, job) }
+            return CancelBatches(
+                try desk.redis.run("HKEYS", app + "states").array?.compactMap(\.text).sorted() ?? [])
+        },
+        ScriptCase("ends what can be read only", again: .any) { desk in
+            for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
+            let batches = try ids(desk, "ready:01")
+            try desk.redis.run("HSET", app + "batches", batches[0], "?")
+            try cancel(desk, "j2")
+            return CancelBatches(batches + ["01.h.none.1"])
+        },
+    ]
+
+    private static let parkedOnTheWay = [
+        ScriptCase("parks what is for a device that was put aside", again: .any) { desk in
+            try desk.split([("a", 3), ("b", 2)])
+            try desk.split(step: 2, [("c", 1)])
+            try desk.split(step: 3, [("d", 3)], shard: 2)
+            try desk.perform(Hold(.device(Desk.tokens(1)[0], shard: 1), by: "me@here"))
+            return everything(desk)
+        },
+        ScriptCase("finds a device behind payloads of their own", again: .any) { desk in
+            try desk.take("a")
+            var builder = BatchBuilder()
+            let head = SegmentHead(jobID: "a", options: PushOptions(), payloadPerPush: true)
+            Array("".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
+            for token in Desk.tokens(3) {
+                token.withUnsafeBytes { token in
+                    Array("{\"aps\":{}}".utf8).withUnsafeBytes { builder.append(token: token, payload: $0) }
+                }
+            }
+            let body = builder.finish()!
+            try desk.perform(
+                Split(
+                    token: desk.token, step: 1, dropped: 1,
+                    jobs: [Split.Job(id: "a", opens: true, submitted: 3, accepted: 3)],
+                    batches: [.init(shard: 1, lane: .high, tokens: 3, body: body)]))
+            try desk.perform(Hold(.device(Desk.tokens(1, from: 2)[0], shard: 1), by: "me@here"))
+            return everything(desk)
+        },
+        ScriptCase("is not told a device by what a payload says", again: .any) { desk in
+            try desk.split([("a", 2)])
+            try desk.perform(Hold(.device(Array("{}".utf8), shard: 1), by: "me@here"))
+            return everything(desk)
+        },
+    ]
+
+    private static let released = [
+        ScriptCase("resumes a job that an operator has paused, the oldest first", again: .other("[0, -1, 0]"))
+        {
+            desk in
+            try desk.split([("a", 2)])
+            try desk.split(step: 2, [("a2", 1)])
+            try desk.split(step: 3, [("a3", 1)])
+            for job in ["a", "a2", "a3"] { try pause(desk, job) }
+            _ = try desk.checkout()
+            try desk.split(step: 4, [("b", 1)])
+            return Release(.pausedJob("a"))
+        },
+        ScriptCase("resumes no job that ended workers", again: .same) { desk in
+            try desk.split([("a", 2)])
+            try desk.quarantine("a")
+            _ = try desk.checkout()
+            return Release(.pausedJob("a"))
+        },
+        ScriptCase("lets go on what nobody has paused", again: .other("[0, -1, 0]")) { desk in
+            for (step, job) in ["a", "b"].enumerated() { try desk.split(step: step + 1, [(job, 2)]) }
+            try pause(desk, "a")
+            try desk.quarantine("b")
+            try desk.perform(Hold(.device(Desk.tokens(1)[0], shard: 2), by: "me@here"))
+            _ = try desk.checkout()
+            return Release()
+        },
+        ScriptCase("lets a device go on", again: .other("[0, -1, 0]")) { desk in
+            try desk.split([("a", 1)])
+            try desk.split(step: 2, [("b", 1)])
+            try desk.quarantine("b")
+            try desk.perform(Hold(.device(Desk.tokens(1)[0], shard: 1), by: "me@here"))
+            _ = try desk.checkout()
+            return Release(.device(Desk.tokens(1)[0]))
+        },
+        ScriptCase("ends a parked batch whose job was called back", again: .other("[0, -1, 0]")) { desk in
+            for (step, job) in ["a", "b"].enumerated() { try desk.split(step: step + 1, [(job, 2)]) }
+            for job in ["a", "b"] { try pause(desk, job) }
+            _ = try desk.checkout()
+            try cancel(desk, "a")
+            return Release()
+        },
+    ]
+
+    private static let hurried = [
+        ScriptCase("makes due what waits of a job, and nothing else", again: .other("[0, 0, -1]")) { desk in
+            try desk.split([("a", 2)], due: 4_000_000_000_002)
+            try desk.split(step: 2, [("a2", 1)], due: 4_000_000_000_001)
+            try desk.split(step: 3, [("b", 3), ("a3", 2)], shard: 2, lane: .bulk, due: 4_000_000_000_003)
+            try desk.split(step: 4, [("c", 2)])
+            return Hasten(job: "a2")
+        },
+        ScriptCase("parts a batch of which only some is made due", again: .other("[0, 0, -1]")) { desk in
+            try desk.split([("a", 2), ("b", 3)], lane: .bulk, due: 4_000_000_000_000)
+            return Hasten(job: "a")
+        },
+        ScriptCase("looks at a portion of what waits", again: .same) { desk in
+            for step in 1...3 {
+                try desk.split(step: step, [("j\(step)", 2)], due: 4_000_000_000_000 + Int64(step))
+            }
+            return Hasten(job: "j3", start: 0, limit: 2)
+        },
+        ScriptCase("leaves what nobody can read", again: .same) { desk in
+            let batch = try desk.delayed([("a", 2)])
+            try desk.redis.run("HSET", app + "batches", "\(batch)", "?")
+            return Hasten(job: "a")
+        },
+    ]
+
+    private static let operators = [
+        ScriptCase("pauses for an operator what was paused", again: .other("0")) { desk in
+            try desk.perform(Pause(reason: "InvalidProviderToken", fingerprint: "abc"))
+            return Pause(reason: "by operator me@here", by: "me@here")
+        },
+        ScriptCase("keeps what an operator has paused", again: .same) { desk in
+            try desk.perform(Pause(reason: "by operator me@here", by: "me@here"))
+            return Pause(reason: "InvalidProviderToken", fingerprint: "abc")
+        },
+        ScriptCase("does not resume by itself what an operator has paused", again: .same) { desk in
+            try desk.perform(Pause(reason: "by operator me@here", by: "me@here"))
+            return Resume(isOwn: true)
+        },
+        ScriptCase("resumes what an operator has paused", again: .other("0")) { desk in
+            try desk.perform(Pause(reason: "by operator me@here", by: "me@here"))
+            return Resume()
+        },
+        ScriptCase("resumes by itself what it has paused", again: .other("0")) { desk in
+            try desk.perform(Pause(reason: "why", fingerprint: "abc"))
+            return Resume(isOwn: true)
+        },
+        ScriptCase("sets a rate", again: .other("0")) { desk in
+            try desk.perform(SetRate(.off, by: "you@there"))
+            return SetRate(.limit(50), by: "me@here")
+        },
+        ScriptCase("forgets a rate", again: .other("0")) { desk in
+            try desk.perform(SetRate(.limit(2.5), by: "you@there"))
+            return SetRate(nil, by: "me@here")
+        },
+        ScriptCase("closes an app to producers", again: .other("0")) { _ in SetDoor(.closed, by: "me@here") },
+        ScriptCase("opens an app that is full", again: .other("0")) { desk in
+            try open(desk, 10)
+            try desk.perform(press())
+            return SetDoor(.open, by: "me@here")
+        },
+        ScriptCase("lets a closed app judge by itself again", again: .other("0")) { desk in
+            try desk.perform(SetDoor(.closed, by: "me@here"))
+            return SetDoor(nil, by: "me@here")
+        },
+        ScriptCase("leaves a full app full when it may judge by itself", again: .other("0")) { desk in
+            try desk.perform(SetDoor(.open, by: "me@here"))
+            try desk.redis.run("HSET", app + "gate", "full", "backlog")
+            return SetDoor(nil, by: "me@here")
+        },
+        ScriptCase("stays closed, whatever there is room for", again: .same) { desk in
+            try desk.perform(SetDoor(.closed, by: "me@here"))
+            return press(.relieved)
+        },
+        ScriptCase("stays open, however full it is", again: .same) { desk in
+            try desk.perform(SetDoor(.open, by: "me@here"))
+            return press(.full)
+        },
+    ]
+}

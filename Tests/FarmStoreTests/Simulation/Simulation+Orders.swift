@@ -1,0 +1,77 @@
+import PushModel
+
+@testable import FarmStore
+
+/// What operators do.
+extension Simulation {
+    private static let by = "me@here"
+
+    func cancel() throws {
+        guard let number = pick(jobs.indices.filter { jobs[$0].id != nil }), let id = jobs[number].id else {
+            return
+        }
+        let later = chance(20) ? clock.redisMilliseconds + Int64(below(5_000)) : 0
+        // The account says whether it was done, whatever becomes of the answer.
+        jobs[number].mayBeCancelled = true
+        note("an operator cancels \(id)")
+        guard try attempt(Hold(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else { return }
+        recall([id], [])
+    }
+
+    func hold() throws {
+        if chance(30) {
+            guard let job = pick(jobs), let token = pick(job.tokens) else { return }
+            let shard = ShardHash.shard(of: token, shards: Self.shards)
+            note("an operator holds back \(token.prefix(2))")
+            if try attempt(Hold(.device(token, shard: shard), by: Self.by)) != nil { recall([], [shard]) }
+            return
+        }
+        guard let id = pick(jobs.compactMap(\.id)) else { return }
+        note("an operator holds back \(id)")
+        let kind: Hold.Kind = chance(50) ? .pause : .quarantine
+        if try attempt(Hold(.job(id, kind), by: Self.by)) != nil { recall([id], []) }
+    }
+
+    func letGo() throws {
+        switch below(3) {
+        case 0: if let id = pick(jobs.compactMap(\.id)) { try letGo(.pausedJob(id)) }
+        case 1: if let id = pick(jobs.compactMap(\.id)) { try letGo(.job(id)) }
+        default: if let token = pick(try marks(.devices)) { try letGo(.device(token.name)) }
+        }
+    }
+
+    private func letGo(_ what: Release.What) throws {
+        note("an operator lets go of \(what)")
+        var next: Int? = 0
+        while let start = next {
+            let reply = try attempt(Release(what, start: start, limit: 1 + below(4)))
+            next = reply?.next
+        }
+    }
+
+    func promote() throws {
+        guard let id = pick(jobs.compactMap(\.id)) else { return }
+        note("an operator makes \(id) due")
+        var next: Int? = 0
+        while let start = next {
+            next = try attempt(Hasten(job: id, start: start, limit: 1 + below(8)))?.next
+        }
+    }
+
+    func marks(_ kind: ReadMarks.Kind) throws -> [ReadMarks.Mark] {
+        let request = ReadMarks(kind)
+        return request.marks(try perform(request))
+    }
+
+    /// Most workers hear of it, some at once and some not.
+    private func recall(_ jobs: Set<String>, _ shards: Set<Int>) {
+        for worker in hosts.flatMap(\.workers) where chance(85) { worker.recall(jobs, shards) }
+    }
+
+    /// The last operator lets everything go on.
+    func releaseAll() throws {
+        for mark in try marks(.jobs) { try perform(Release(.job(mark.text), limit: 1000)) }
+        for mark in try marks(.devices) { try perform(Release(.device(mark.name), limit: 1000)) }
+        try perform(Release(limit: 1000))
+    }
+}

@@ -1,0 +1,142 @@
+import FarmHarness
+import Foundation
+
+/// A program in a terminal of its own, and what its screen shows.
+final class PseudoTerminal {
+    private let main: Int32
+    private let side: Int32
+    private let before: termios
+    let child: Child
+    private var screen: Screen
+
+    /// - Parameter command: started with the terminal as its input and output.
+    init(_ name: String, _ program: String, _ arguments: [String], columns: Int, rows: Int, in folder: String)
+        throws
+    {
+        var (main, side): (Int32, Int32) = (-1, -1)
+        var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+        guard openpty(&main, &side, nil, nil, &size) == 0, let path = ttyname(side) else {
+            throw Overdue(description: "no terminal to be had")
+        }
+        _ = fcntl(main, F_SETFL, O_NONBLOCK)
+        (self.main, self.side) = (main, side)
+        var settings = termios()
+        tcgetattr(side, &settings)
+        before = settings
+        screen = Screen(columns: columns, rows: rows)
+        let words = ([program] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        child = try Child(
+            name, "/bin/sh", ["-c", "exec \(words) <\(String(cString: path)) >\(String(cString: path))"],
+            environment: ["TERM": "xterm-256color"], in: folder)
+    }
+
+    deinit {
+        child.destroy()
+        close(main)
+        close(side)
+    }
+
+    func type(_ text: String) {
+        _ = Array(text.utf8).withUnsafeBytes { write(main, $0.baseAddress!, $0.count) }
+    }
+
+    /// The program is told as a terminal does it.
+    func resize(columns: Int, rows: Int) {
+        var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(main, UInt(TIOCSWINSZ), &size)
+        screen.resize(columns: columns, rows: rows)
+        child.signal(SIGWINCH)
+    }
+
+    /// The screen's lines, after everything that has come.
+    var lines: [String] {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = read(main, &buffer, buffer.count), count > 0 { screen.take(buffer[..<count]) }
+        return screen.lines
+    }
+
+    /// Whether the alternate screen and the hidden cursor are given back, and the terminal's settings are as they were.
+    var isRestored: Bool {
+        _ = lines
+        var settings = termios()
+        tcgetattr(side, &settings)
+        return !screen.isAlternate && screen.showsCursor && settings.c_lflag == before.c_lflag
+            && settings.c_iflag == before.c_iflag && settings.c_oflag == before.c_oflag
+    }
+
+    var isAlternate: Bool {
+        _ = lines
+        return screen.isAlternate
+    }
+
+    /// As much of a terminal as `top` uses; what goes beyond its edges is counted.
+    private struct Screen {
+        private var columns: Int
+        private var rows: Int
+        private var cells: [[Character]]
+        private var (row, column) = (0, 0)
+        private(set) var isAlternate = false
+        private(set) var showsCursor = true
+        private var rest: [UInt8] = []
+
+        init(columns: Int, rows: Int) {
+            (self.columns, self.rows) = (columns, rows)
+            cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
+        }
+
+        var lines: [String] {
+            cells.map { line in
+                var text = String(line)
+                while text.last == " " { text.removeLast() }
+                return text
+            }
+        }
+
+        mutating func resize(columns: Int, rows: Int) {
+            (self.columns, self.rows) = (columns, rows)
+            (row, column) = (0, 0)
+            cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
+        }
+
+        mutating func take(_ bytes: ArraySlice<UInt8>) {
+            rest += bytes
+            guard let text = String(validating: rest, as: UTF8.self) else { return }
+            rest = []
+            var characters = Array(text.unicodeScalars)[...]
+            while let scalar = characters.popFirst() {
+                switch scalar {
+                case "\u{1B}":
+                    guard characters.first == "[" else { continue }
+                    characters.removeFirst()
+                    let words = characters.prefix { (0x30...0x3F).contains($0.value) }
+                    characters = characters.dropFirst(words.count)
+                    guard let last = characters.popFirst() else { return }
+                    obey(String(String.UnicodeScalarView(words)), last)
+                case "\r": column = 0
+                case "\n": row = min(rows - 1, row + 1)
+                default:
+                    // Without wrapping, what is too much stands on the last column.
+                    cells[row][min(column, columns - 1)] = Character(scalar)
+                    column = min(columns, column + 1)
+                }
+            }
+        }
+
+        private mutating func obey(_ words: String, _ last: Unicode.Scalar) {
+            switch (words, last) {
+            case ("?1049", "h"): isAlternate = true
+            case ("?1049", "l"): isAlternate = false
+            case ("?25", "l"): showsCursor = false
+            case ("?25", "h"): showsCursor = true
+            case ("2", "J"): cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
+            case ("2", "K"): cells[row] = Array(repeating: " ", count: columns)
+            case ("", "K"): for index in min(column, columns - 1)..<columns { cells[row][index] = " " }
+            case (_, "H"):
+                let numbers = words.split(separator: ";").compactMap { Int($0) }
+                row = min(rows, max(1, numbers.first ?? 1)) - 1
+                column = min(columns, max(1, numbers.last ?? 1)) - 1
+            default: break
+            }
+        }
+    }
+}

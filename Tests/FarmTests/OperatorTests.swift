@@ -1,0 +1,188 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// Farms that operators change while they work.
+@Suite(.serialized, .timeLimit(.minutes(4))) enum OperatedFarms {}
+
+/// What a command answers with `--json`.
+struct Answered: Decodable {
+    struct Host: Decodable {
+        var host: String
+        var state: String
+        var text: String
+    }
+
+    var id: String
+    var done: Int
+    var of: Int
+    var silent: [String]
+    var hosts: [Host]
+}
+
+extension Hosts {
+    /// Tells the farm something, and expects that it was done.
+    @discardableResult
+    func operate(
+        _ arguments: String..., status: Int32 = 0, on host: String = "alpha",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answered {
+        let result = try await run(arguments + ["--json"], on: host)
+        #expect(result.status == status, "\(arguments): \(result)", sourceLocation: sourceLocation)
+        return try JSONDecoder().decode(Answered.self, from: Data(result.output.utf8))
+    }
+
+    /// A host's line, as `pushfarm status` has it.
+    func line(_ host: String) async throws -> Status.Host {
+        let status = try Status(json: try await run(["status", "--json"], on: "alpha").output)
+        return try #require(status.hosts.first { $0.host == host })
+    }
+}
+
+extension OperatedFarms {
+    /// Each is tried while pushes go through, and counted at the gateway: none lost, none doubled, none out of order.
+    struct WorkerCommandTests {
+        private static let pace = ["latency 30ms", "streams 50"]
+
+        @Test func `workers come, go, rest and start anew, and every push arrives once`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let load = try Load(farm)
+            try await load.more(1)
+
+            let more = try await farm.operate("scale", "4")
+            #expect(more.done == 1 && more.hosts[0].text.hasPrefix("4 workers (before: 2)"))
+            try await load.more(1)
+            try await farm.operate("scale", "+1", "--host", "alpha")
+            #expect(try await farm.line("alpha").workers.count == 5)
+            try await farm.operate("scale", "2")
+            let line = try await farm.line("alpha")
+            #expect(line.workers.map(\.worker) == ["0", "1"] && line.workers.allSatisfy { $0.shards == 32 })
+            try await load.more(1)
+
+            let before = line.workers.map(\.pid)
+            try await farm.operate("restart", "alpha/1")
+            var pids = try await farm.line("alpha").workers.map(\.pid)
+            #expect(pids[0] == before[0] && pids[1] != before[1])
+            try await load.more(1)
+            try await farm.operate("restart", "all", "--rolling")
+            let anew = try await farm.line("alpha").workers.map(\.pid)
+            #expect(Set(anew).isDisjoint(with: pids) && anew.count == 2)
+            pids = anew
+
+            try await farm.operate("drain", "alpha/0")
+            let drained = try await farm.line("alpha").workers
+            #expect(drained.map(\.shards) == [0, 64] && drained.map(\.pid) == pids)
+            // The last one that serves stays.
+            let refused = try await farm.operate("drain", "alpha/1", status: 1)
+            #expect(
+                refused.hosts[0].state == "refused" && refused.hosts[0].text.contains("only one that serves"))
+            try await load.more(1)
+            try await farm.operate("stop", "alpha/0")
+            try await farm.operate("stop", "alpha/0")
+            try await load.more(1)
+            try await farm.operate("restart", "alpha/0")
+            let woken = try await farm.line("alpha").workers
+            #expect(woken.map(\.shards) == [32, 32] && woken[0].pid != pids[0])
+
+            try await farm.operate("quiet", "alpha/0")
+            try await farm.operate("restart", "alpha/0")
+            try await farm.operate("balance", "auto")
+            try await farm.operate("balance", "off")
+            try await farm.operate("scale", "default")
+            #expect(try await farm.line("alpha").workers.count == 2)
+            try await load.more(2)
+            try await load.expectExactlyOnce()
+        }
+
+        @Test func `a worker that is killed by hand costs its window, and accuses nobody`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let load = try Load(farm)
+            try await load.more(1)
+            for arguments in [["kill", "alpha/0"], ["kill", "alpha/1", "--abrt"]] {
+                let before = try await farm.line("alpha").workers.map(\.pid)
+                let result = try await farm.run(arguments, on: "alpha")
+                #expect(result.status == 0, "\(result)")
+                try await eventually("another process is ready") {
+                    let now = try await farm.line("alpha").workers
+                    return now.count { before.contains($0.pid) } == 1
+                        && now.allSatisfy { $0.state == "ready" }
+                }
+            }
+            try await load.more(2)
+            try await load.expectBounded(workers: 2)
+            let suspects = try farm.redis.client().run("EXISTS", "{pushfarm:demo}:quarantine").integer
+            #expect(suspects == 0)
+            #expect(farm.log("alpha").contains("killed(signal: 6)"))
+        }
+
+        @Test func `what is asked twice, too late, in vain or only for show changes nothing`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let before = try await farm.line("alpha").workers.map(\.pid)
+            for arguments in [
+                ["scale", "5"], ["restart", "all"], ["drain", "alpha"], ["stop", "alpha"],
+                ["kill", "alpha/0"],
+                ["upgrade", "alpha"], ["quiet", "alpha"], ["purge"], ["log-level", "debug"], ["reload"],
+            ] {
+                let result = try await farm.run(arguments + ["--dry-run"], on: "alpha")
+                #expect(result.status == 0, "\(arguments): \(result)")
+            }
+            let refusals = [
+                ["scale", "none"], ["kill", "alpha/7"], ["log-level", "loud"],
+                ["upgrade", "alpha", "--binary", "/none"],
+                ["quiet", "nobody"], ["takeover", "99", "--app", "demo", "--host", "alpha"],
+            ]
+            for arguments in refusals {
+                let result = try await farm.run(arguments, on: "alpha")
+                #expect(
+                    result.status == 1 && !(result.output + result.error).isEmpty, "\(arguments): \(result)")
+            }
+            // An id that was seen, and a command that comes when its time is over.
+            let client = try farm.redis.client()
+            try client.run("HSET", "{pushfarm}:operation:late", "ends", "1000")
+            for (id, number) in [("late", "4"), ("once", "3"), ("once", "5")] {
+                if id == "once" {
+                    try client.run("HSET", "{pushfarm}:operation:once", "ends", "99999999999999")
+                }
+                try client.run(
+                    "XADD", "{pushfarm}:operations", "*", "id", id, "by", "test", "host", "*", "verb",
+                    "scale",
+                    "arguments", number)
+                try client.run("PUBLISH", "{pushfarm}:commands", "operation")
+            }
+            try await eventually("the one that is in time is done") {
+                try await farm.line("alpha").workers.count { $0.state == "ready" } == 3
+            }
+            try await farm.operate("scale", "2")
+            #expect(try await farm.line("alpha").workers.map(\.pid) == before)
+            #expect(try client.run("HGET", "{pushfarm}:operation:late", "host:alpha").text == nil)
+            // The id that came twice was answered once.
+            let answers = try client.run("XRANGE", "{pushfarm}:operations", "-", "+").entries
+            #expect(answers.count { $0["of"] == "once" } == 1, "\(answers)")
+        }
+
+        @Test func `without Redis the control socket takes commands for this host`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+            let alpha = try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let local = try await farm.operate("scale", "3", "--local")
+            #expect(local.done == 1)
+            farm.redis.process.signal(SIGKILL)
+            _ = try await farm.redis.process.wait()
+            let dump = try await farm.run(["dump", "alpha"], on: "alpha")
+            #expect(dump.status == 0 && dump.error.contains("control socket"), "\(dump)")
+            #expect(farm.log("alpha").contains("dump"))
+            let other = try await farm.run(["dump", "beta"], on: "alpha")
+            #expect(other.status == 75)
+            try await farm.operate("stop", "alpha")
+            #expect(try await alpha.wait(within: .seconds(60)) == .exited(0))
+            let late = try await farm.run(["stop", "alpha", "--local"], on: "alpha")
+            #expect(late.status == 75)
+        }
+    }
+}

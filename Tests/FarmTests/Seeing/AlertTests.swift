@@ -1,0 +1,224 @@
+import FarmHarness
+import Foundation
+import TLS
+import Testing
+
+/// Farms that are in trouble, and say so.
+@Suite(.serialized, .timeLimit(.minutes(4))) enum AlarmedFarms {}
+
+extension AlarmedFarms {
+    struct AlertTests {
+        /// Writes a line for each alert.
+        private static let command =
+            #"command: "echo $PUSHFARM_ALERT_TYPE $PUSHFARM_ALERT_ALERT $PUSHFARM_ALERT_APP$PUSHFARM_ALERT_HOST >> FOLDER/alerts.txt""#
+
+        private static func lines(_ alerts: String...) -> [String] {
+            ["alerts: { \((alerts + [command]).joined(separator: ", ")) }", BusyFarms.MetricsTests.listen]
+        }
+
+        private static func told(_ folder: String) -> [String] {
+            let text = (try? String(contentsOfFile: folder + "/alerts.txt", encoding: .utf8)) ?? ""
+            return text.split(separator: "\n").map(String.init)
+        }
+
+        /// What the farm's own stream has, oldest first.
+        private static func stream(_ redis: RedisServer) throws -> [String] {
+            try redis.client().run("XRANGE", "{pushfarm}:alerts", "-", "+").entries.map {
+                "\($0["type"] ?? "") \($0["alert"] ?? "") \($0["app"] ?? $0["host"] ?? $0["subject"] ?? "")"
+            }
+        }
+
+        private static func eventually(
+            _ lines: [String], in folder: String, within limit: Duration = .seconds(60)
+        ) async throws {
+            try await FarmHarness.eventually("told: \(lines)", within: limit) { told(folder) == lines }
+        }
+
+        @Test func `a paused app is told once by event, log, command and webhook, and called off`()
+            async throws
+        {
+            let secret = "hook-4711"
+            let hook = try WebhookReceiver([.status(500)])
+            let farm = try await Farm(
+                Farm.Options(
+                    faults: ["answer 403 reason=InvalidProviderToken"],
+                    lines: Self.lines("webhook: \"http://127.0.0.1:\(hook.port)/\(secret)?key=\(secret)\"")))
+            _ = try await farm.ready()
+            try farm.push([Job(id: "kept", tokens: Tokens.make(20))])
+            try await Self.eventually(["alert.raised app_paused demo"], in: farm.folder.path)
+            let event = try await farm.event("alert.raised")
+            #expect(event["alert"] == "app_paused" && event["teller"] == "here")
+            #expect(event["text"]?.contains("InvalidProviderToken") == true)
+            #expect(try Self.stream(farm.redis) == ["alert.raised app_paused demo"])
+            // The first try was refused.
+            try await FarmHarness.eventually("the webhook has it") { await hook.requests.count == 2 }
+            let request = try #require(await hook.requests.last)
+            #expect(request.line == "POST /\(secret)?key=\(secret) HTTP/1.1")
+            #expect(
+                request.body["type"] as? String == "alert.raised" && request.body["app"] as? String == "demo")
+            #expect((request.body["since"] as? Int ?? 0) > 1_700_000_000_000)
+            let status = try await farm.run("status", "--json")
+            #expect(status.status == 1 && status.output.contains(#""alert":"app_paused""#))
+            #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "app_paused"]) == 1)
+
+            // A coordinator that starts anew knows that it was told.
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            #expect(!farm.coordinator.error.contains(secret))
+            try farm.restartCoordinator()
+            try await FarmHarness.eventually("the alert is known") {
+                (try? farm.scrape())?.sum("pushfarm_alerts_active", ["alert": "app_paused"]) == 1
+            }
+            try farm.gateway.tell("answer off")
+            #expect(try await farm.run("resume", "demo").status == 0)
+            try await Self.eventually(
+                ["alert.raised app_paused demo", "alert.cleared app_paused demo"], in: farm.folder.path)
+            #expect(try await farm.finished("kept").delivered == 20)
+            _ = try await farm.event("alert.cleared")
+            #expect(try farm.events("alert.raised").count == 1)
+            #expect(try farm.redis.client().run("HLEN", "{pushfarm}:alerting").integer == 0)
+            #expect(await hook.requests.count == 3)
+        }
+
+        @Test func `an old backlog is told, and called off when it is gone`() async throws {
+            let farm = try await Farm(
+                Farm.Options(
+                    faults: ["silence 1"], appLines: ["request_timeout: 20"],
+                    lines: Self.lines("backlog_age: 3")))
+            _ = try await farm.ready()
+            try farm.push([Job(id: "late", tokens: Tokens.make(5))])
+            try await Self.eventually(["alert.raised backlog_age demo"], in: farm.folder.path)
+            try farm.gateway.tell("silence off")
+            try await Self.eventually(
+                ["alert.raised backlog_age demo", "alert.cleared backlog_age demo"], in: farm.folder.path,
+                within: .seconds(120))
+            #expect(try await farm.finished("late").delivered == 5)
+        }
+
+        @Test func `a worker that ends again and again is told by its host`() async throws {
+            let farm = try await Farm(Farm.Options(workers: 1, lines: Self.lines()))
+            _ = try await farm.ready()
+            for _ in 1...3 {
+                let worker = try await FarmHarness.eventually("a worker is ready") {
+                    try farm.scrape().sum("pushfarm_worker_up") == 1 ? farm.workers.first : nil
+                }
+                farm.kill(worker: worker)
+                try await FarmHarness.eventually("it has ended") { !farm.workers.contains(worker) }
+            }
+            try await Self.eventually(["alert.raised worker_crash_loop here"], in: farm.folder.path)
+            try await Self.eventually(
+                ["alert.raised worker_crash_loop here", "alert.cleared worker_crash_loop here"],
+                in: farm.folder.path, within: .seconds(150))
+        }
+
+        @Test func `a Redis that is nearly full, and errors of the gateway, are told`() async throws {
+            let farm = try await Farm(Farm.Options(lines: Self.lines("redis_memory: 60", "error_share: 20")))
+            _ = try await farm.ready()
+            let client = try farm.redis.client()
+            let used = try #require(
+                try client.run("INFO", "memory").text?.split(separator: "\r\n")
+                    .first { $0.hasPrefix("used_memory:") }?.split(separator: ":").last.flatMap { Int($0) })
+            try client.run("CONFIG", "SET", "maxmemory", "\(used * 4 / 3)")
+            try await Self.eventually(["alert.raised redis_full"], in: farm.folder.path)
+            try client.run("CONFIG", "SET", "maxmemory", "\(used * 100)")
+            try await Self.eventually(
+                ["alert.raised redis_full", "alert.cleared redis_full"], in: farm.folder.path)
+            try farm.push([
+                Job(id: "bad", tokens: Tokens.make(100) + Tokens.make(60, start: "bad10000", seed: 9))
+            ])
+            _ = try await farm.finished("bad")
+            try await Self.eventually(
+                ["alert.raised redis_full", "alert.cleared redis_full", "alert.raised error_share demo"],
+                in: farm.folder.path)
+        }
+
+        @Test func `a certificate that expires is told before it does`() async throws {
+            let identity = try ThrowAwayAuthority().client(bundle: "com.example.demo", validity: .days(5))
+            let pem = String(decoding: identity.pem.bytes, as: UTF8.self)
+            let farm = try await Farm(
+                Farm.Options(
+                    apps: { started, folder in
+                        _ = try? folder.write(pem, to: "old.pem")
+                        var app = App(started, credentials: "certificate: { file: \(folder.path)/old.pem }")
+                        app.topic = "com.example.demo"
+                        return [app]
+                    }, lines: Self.lines()))
+            _ = try await farm.ready()
+            try await Self.eventually(["alert.raised credential_expiring demo"], in: farm.folder.path)
+            let event = try await farm.event("alert.raised")
+            // Less than seven days: the second of three levels.
+            #expect(event["level"] == "2" && event["text"]?.contains("expires in 4 days") == true)
+            let text = try await farm.run("status")
+            #expect(text.status == 1 && text.output.contains("! demo: its certificate expires in 4 days"))
+        }
+
+        @Test func `a command that hangs is ended, and so is what it has started; delivery goes on`()
+            async throws
+        {
+            let farm = try await Farm(
+                Farm.Options(
+                    faults: ["answer 403 reason=InvalidProviderToken"],
+                    lines: [
+                        "alerts: { command: \"echo x >> FOLDER/tries; tail -f FOLDER/tries & tail -f FOLDER/tries; true\" }",
+                        BusyFarms.MetricsTests.listen,
+                    ]))
+            _ = try await farm.ready()
+            try farm.push([Job(id: "kept", tokens: Tokens.make(20))])
+            func tries() -> Int {
+                ((try? String(contentsOfFile: farm.folder.path + "/tries", encoding: .utf8)) ?? "")
+                    .split(separator: "\n").count
+            }
+            try await FarmHarness.eventually("it is tried three times", within: .seconds(90)) {
+                try farm.scrape().sum("pushfarm_alert_failures_total") == 1
+            }
+            #expect(tries() == 3)
+            #expect(farm.coordinator.error.contains("an alert was not told"))
+            #expect(
+                !ProcessTable.naming(folder: farm.folder.path).contains {
+                    ProcessTable.visibleText(of: $0).contains("tail")
+                })
+            try farm.gateway.tell("answer off")
+            #expect(try await farm.run("resume", "demo").status == 0)
+            #expect(try await farm.finished("kept").delivered == 20)
+        }
+    }
+}
+
+extension HostFarms {
+    struct HostAlertTests {
+        @Test func `one host tells of an app, and one of the others of a host that is gone`() async throws {
+            let file = "FOLDER/../alerts.txt"
+            let farm = try await Hosts(
+                Hosts.Options(
+                    names: ["alpha", "beta", "gamma"], workers: 1,
+                    faults: ["answer 403 reason=InvalidProviderToken"],
+                    lines: [
+                        #"alerts: { command: "echo $PUSHFARM_ALERT_TYPE $PUSHFARM_ALERT_ALERT $PUSHFARM_ALERT_APP$PUSHFARM_ALERT_SUBJECT >> \#(file)" }"#
+                    ]))
+            func told() -> [String] {
+                let text =
+                    (try? String(contentsOfFile: farm.folder.path + "/alerts.txt", encoding: .utf8)) ?? ""
+                return text.split(separator: "\n").map(String.init)
+            }
+            try await farm.startAll()
+            try farm.redis.client().run(
+                "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
+            try await eventually("the pause is told") { told() == ["alert.raised app_paused demo"] }
+            // Whoever takes the intake over does not tell it again.
+            let owner = try #require(try farm.owners()["intake"])
+            farm.signal(owner, SIGKILL)
+            try await eventually("the host is gone", within: .seconds(90)) {
+                told().contains("alert.raised host_gone \(owner)")
+            }
+            try await eventually("another host has the intake", within: .seconds(90)) {
+                try farm.owners()["intake"].map { $0 != owner } ?? false
+            }
+            try farm.start(owner)
+            try await eventually("the host is back", within: .seconds(90)) {
+                told().contains("alert.cleared host_gone \(owner)")
+            }
+            #expect(told().count { $0.contains("app_paused") } == 1, "\(told())")
+            #expect(told().count { $0.contains("host_gone") } == 2, "\(told())")
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension PatientFarms {
+    /// What a coordinator says to the service manager that has started it.
+    struct ServiceTests {
+        private static let watchdog = "1000000"
+
+        /// A farm whose coordinator talks to `manager`.
+        private static func farm(_ manager: NotifySocket) async throws -> Farm {
+            try await Farm(
+                Farm.Options(environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": watchdog]))
+        }
+
+        @Test func `it says when it is ready, reloads and stops, and how it fares`() async throws {
+            let folder = try TestFolder()
+            let manager = try NotifySocket(folder.path + "/notify")
+            let farm = try await Self.farm(manager)
+            let ready = try await manager.line("READY=1").number
+            let status = try await manager.line("STATUS=1 host, 2 of 2 workers ready", from: ready)
+            #expect(status.text.hasSuffix(" pushes/s, 0 open"))
+            try await Self.expectNoHeirs(of: farm)
+
+            farm.coordinator.signal(SIGHUP)
+            let reloading = try await manager.line("RELOADING=1", from: status.number)
+            let time = try await manager.line("MONOTONIC_USEC=", from: reloading.number)
+            #expect(time.number == reloading.number, "one datagram")
+            #expect(UInt64(time.text.dropFirst("MONOTONIC_USEC=".count)) ?? .max <= Self.microseconds)
+            let again = try await manager.line("READY=1", from: reloading.number + 1)
+
+            // A file that is refused changes nothing, and the line says so.
+            try farm.folder.write("redis: nonsense://\n", to: "pushfarm.yaml")
+            farm.coordinator.signal(SIGHUP)
+            let refused = try await eventually("the status line says why not") {
+                manager.listen()
+                return manager.heard.dropFirst(again.number).firstIndex { lines in
+                    lines.contains { $0.hasPrefix("STATUS=1 host") && $0.contains("configuration refused: ") }
+                }
+            }
+
+            farm.coordinator.signal(SIGTERM)
+            let stopping = try await manager.line("STOPPING=1", from: refused)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            _ = try await manager.line("STATUS=stopping", from: stopping.number)
+        }
+
+        @Test func `it is alive while Redis is away, and no longer when it stands still`() async throws {
+            let manager = try NotifySocket("@pushfarm-test-\(UUID())")
+            let farm = try await Self.farm(manager)
+            let ready = try await manager.line("READY=1").number
+            farm.redis.process.signal(SIGKILL)
+            _ = try await farm.redis.process.wait()
+            let away = try await manager.line("STATUS=Redis is away", from: ready).number
+            var sign = try await manager.line("WATCHDOG=1", from: away).number
+            for _ in 0..<3 { sign = try await manager.line("WATCHDOG=1", from: sign + 1).number }
+
+            farm.coordinator.signal(SIGSTOP)
+            try await eventually("it stands still") { Self.isStopped(farm.coordinator.pid) }
+            manager.listen()
+            let heard = manager.heard.count
+            // Longer than the watchdog waits.
+            try await Task.sleep(for: .seconds(2))
+            manager.listen()
+            #expect(manager.heard.count == heard)
+            farm.coordinator.signal(SIGCONT)
+            _ = try await manager.line("WATCHDOG=1", from: heard)
+        }
+
+        @Test func `a start that waits for Redis asks for patience, and is not ready`() async throws {
+            let folder = try TestFolder()
+            let manager = try NotifySocket(folder.path + "/notify")
+            let gateway = try await Gateway(in: folder.path)
+            let file = try folder.write(
+                Farm.configuration(
+                    "unix://\(folder.path)/none.sock", workers: 1, folder: folder.path,
+                    apps: [App(gateway.started)]),
+                to: "pushfarm.yaml")
+            let coordinator = try Child(
+                "coordinator", BuiltProgram.path, ["coordinator", "--config", file],
+                environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": Self.watchdog], in: folder.path)
+            let waits = try await manager.line("STATUS=starting: waits for Redis").number
+            let more = try await manager.line("EXTEND_TIMEOUT_USEC=", from: waits).number
+            _ = try await manager.line("EXTEND_TIMEOUT_USEC=", from: more + 1)
+            _ = try await manager.line("WATCHDOG=1", from: more + 1)
+            #expect(!manager.heard.joined().contains("READY=1"))
+            coordinator.signal(SIGTERM)
+            #expect(try await coordinator.wait() == .exited(0))
+        }
+
+        /// Children that think they were the service could tell its manager anything.
+        private static func expectNoHeirs(of farm: Farm) async throws {
+            _ = try await farm.ready()
+            let children = farm.coordinator.descendants
+            #expect(children.count == 3)
+            for child in children {
+                let text = ProcessTable.visibleText(of: child)
+                #expect(!text.contains("NOTIFY_SOCKET") && !text.contains("WATCHDOG_"), "\(text)")
+            }
+        }
+
+        private static var microseconds: UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+        }
+
+        private static func isStopped(_ pid: pid_t) -> Bool {
+            let line = FileManager.default.contents(atPath: "/proc/\(pid)/stat")
+            return line.map { String(decoding: $0, as: UTF8.self).contains(") T ") } ?? false
+        }
+    }
+}

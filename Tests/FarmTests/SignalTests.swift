@@ -1,0 +1,111 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension OperatedFarms {
+    /// Signals, as docs/signals.md has them, under load. A process with a terminal leaves those alone that a terminal sends by itself.
+    @Suite(.enabled(if: access("/dev/tty", R_OK) != 0 || open("/dev/tty", O_RDWR) < 0))
+    struct SignalTests {
+        private static let pace = ["latency 30ms", "streams 50"]
+
+        @Test func `a coordinator's signals`() async throws {
+            let farm = try await Hosts(Hosts.Options(faults: Self.pace))
+            try await farm.startAll()
+            let load = try Load(farm)
+            try await load.more(1)
+            let alpha = farm.coordinator("alpha")
+            let beta = farm.coordinator("beta")
+            func workers(_ host: String) async throws -> Int {
+                try await farm.line(host).workers.count { $0.state == "ready" }
+            }
+            alpha.signal(SIGTTIN)
+            try await eventually("a worker more") { try await workers("alpha") == 3 }
+            alpha.signal(SIGTTOU)
+            try await eventually("a worker less") { try await farm.line("alpha").workers.count == 2 }
+            // Whoever lets a process go on changes nothing.
+            beta.signal(SIGCONT)
+            beta.signal(SIGWINCH)
+            try await farm.shared(by: ["alpha"], within: .seconds(30))
+            beta.signal(SIGCONT)
+            try await load.more(1)
+            #expect(try await farm.line("beta").state == "drained")
+            beta.signal(SIGHUP)
+            try await farm.shared(by: ["alpha", "beta"])
+            try await load.more(1)
+            beta.signal(SIGTSTP)
+            try await eventually("it is quiet") { try await farm.line("beta").state == "quiet" }
+            beta.signal(SIGCONT)
+            beta.signal(SIGTERM)
+            #expect(try await beta.wait(within: .seconds(30)) == .exited(0))
+            try await farm.shared(by: ["alpha"], within: .seconds(10))
+            try await load.more(1)
+            alpha.signal(SIGUSR2)
+            #expect(try await alpha.wait(within: .seconds(60)) == .exited(0))
+            try await load.more(1)
+            try await load.expectExactlyOnce()
+        }
+
+        @Test
+        func `a coordinator's fast end waits two seconds for answers, and what they were is asked again`()
+            async throws
+        {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: ["latency 15s"]))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let jobs = [Job(id: "slow", tokens: Tokens.make(100))]
+            try farm.push(jobs)
+            try await farm.gateway.requests(100)
+            let start = ContinuousClock.now
+            farm.coordinator("alpha").signal(SIGQUIT)
+            #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
+            // Far from the fifteen seconds that the answers take, or the twenty of a graceful end.
+            #expect(ContinuousClock.now - start < .seconds(12))
+            _ = try farm.gateway.tell("latency 0ms")
+            try farm.start("alpha")
+            let totals = try await farm.finished(jobs)
+            // The first answers came before: what was in the air at the end is counted, and went out once more.
+            #expect(totals.delivered == 100 && totals.maybeDuplicated > 50, "\(totals)")
+            #expect(try farm.gateway.requestCount() == 100 + totals.maybeDuplicated)
+        }
+
+        @Test func `a worker's signals, and logs that are opened anew`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
+            let file = farm.folder.path + "/alpha/farm.log"
+            try farm.start("alpha", logFile: file)
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let load = try Load(farm)
+            try await load.more(1)
+            func log(_ name: String = "") -> String {
+                (try? String(contentsOfFile: file + name, encoding: .utf8)) ?? ""
+            }
+            let before = try await farm.line("alpha").workers.map(\.pid)
+            for pid in before { #expect(farm.coordinator("alpha").descendants.contains(pid)) }
+            kill(before[0], SIGUSR2)
+            try await eventually("the worker tells of itself") {
+                log().contains("worker-0") && log().contains("dump")
+            }
+            try FileManager.default.moveItem(atPath: file, toPath: file + ".1")
+            farm.coordinator("alpha").signal(SIGUSR1)
+            try await eventually("the log is opened anew") { log().contains("logs opened anew") }
+            kill(before[1], SIGUSR2)
+            try await eventually("the worker's, too") { log().contains("worker-1") }
+            #expect(!log(".1").contains("logs opened anew"))
+            for (number, signal) in [SIGTERM, SIGQUIT].enumerated() {
+                kill(before[number], signal)
+                try await eventually("another process is ready") {
+                    let now = try await farm.line("alpha").workers
+                    return now[number].pid != before[number] && now[number].state == "ready"
+                }
+            }
+            for signal in [SIGHUP, SIGTTIN, SIGCONT] {
+                kill(try await farm.line("alpha").workers[0].pid, signal)
+            }
+            // One that is quiet serves nothing, and wakes as another process.
+            kill(try await farm.line("alpha").workers[0].pid, SIGTSTP)
+            try await eventually("it is quiet") { log().contains("quiet: nothing more is taken") }
+            try await farm.operate("restart", "alpha/0")
+            try await load.more(2)
+            try await load.expectExactlyOnce()
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension PatientFarms {
+    /// deploy/supervisord.conf under a real supervisord.
+    struct SupervisordTests {
+        @Test
+        func `it is started, started again when killed, stopped in order, and let be when the file is wrong`()
+            async throws
+        {
+            let farm = try await Supervised()
+            let first = try await farm.running()
+            try await farm.push("one", count: 100)
+
+            kill(first, SIGKILL)
+            try await eventually("another one is running") {
+                guard let pid = try await farm.status("RUNNING") else { return false }
+                return pid != first && pid > 0
+            }
+            try await farm.push("two", count: 100)
+
+            // The log is turned over while it runs.
+            try await farm.rotate()
+            try await farm.control("signal", "HUP", "pushfarm")
+            try await eventually("the new file is written to") {
+                farm.log("pushfarm.log").contains("configuration read anew")
+            }
+            #expect(farm.log("pushfarm.log.1").contains("coordinator ready"))
+
+            try await farm.control("stop", "pushfarm")
+            _ = try await farm.status("STOPPED")
+            #expect(farm.log("pushfarm.log").contains("coordinator stopped"))
+
+            try farm.folder.write("redis: nonsense\n", to: "etc/pushfarm.yaml")
+            try await farm.control("start", "pushfarm")
+            _ = try await eventually("it has ended with a status that is expected") {
+                try await farm.status("EXITED")
+            }
+            let ends = farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count
+            // supervisord looks every second.
+            try await Task.sleep(for: .seconds(3))
+            #expect(farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count == ends)
+            _ = try await farm.status("EXITED")
+            try await farm.end()
+        }
+    }
+}
+
+/// A supervisord of one test's own, with the program of deploy/ and a farm's Redis and gateway.
+private final class Supervised {
+    let folder: TestFolder
+    private let redis: RedisServer
+    private let gateway: Gateway
+    private let supervisor: Child
+    private var commands = 0
+
+    init() async throws {
+        folder = try TestFolder()
+        redis = try await RedisServer(in: folder.path)
+        gateway = try await Gateway(in: folder.path)
+        for name in ["etc", "log"] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/" + name, withIntermediateDirectories: true)
+        }
+        try folder.write(
+            Farm.configuration(
+                "unix://" + redis.socket, workers: 1, folder: folder.path, apps: [App(gateway.started)]),
+            to: "etc/pushfarm.yaml")
+        let program = try Self.text("supervisord.conf", in: folder)
+        try folder.write(
+            """
+            [unix_http_server]
+            file=\(folder.path)/supervisor.sock
+            [supervisord]
+            nodaemon=true
+            pidfile=\(folder.path)/supervisord.pid
+            logfile=\(folder.path)/supervisord.log
+            [rpcinterface:supervisor]
+            supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
+            [supervisorctl]
+            serverurl=unix://\(folder.path)/supervisor.sock
+
+            """ + program, to: "supervisord.conf")
+        try folder.write(try Self.text("logrotate", in: folder), to: "logrotate.conf")
+        chmod(folder.path + "/logrotate.conf", 0o644)
+        supervisor = try Child(
+            "supervisord", "supervisord", ["-c", folder.path + "/supervisord.conf"], in: folder.path)
+    }
+
+    /// Its programs lead groups of their own.
+    deinit {
+        supervisor.destroy()
+        for pid in coordinators { kill(pid, SIGKILL) }
+    }
+
+    private var coordinators: [pid_t] {
+        ProcessTable.naming(folder: folder.path).filter { ProcessTable.isAbout("coordinator", $0) }
+    }
+
+    /// A file of deploy/ with the paths and the user of the test.
+    private static func text(_ name: String, in folder: TestFolder) throws -> String {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("deploy/" + name)
+        var text = try String(contentsOf: file, encoding: .utf8)
+        for (path, own) in [
+            ("/usr/bin/pushfarm", BuiltProgram.path), ("/etc/pushfarm", folder.path + "/etc"),
+            ("/var/lib/pushfarm", folder.path + "/var"), ("/var/log/pushfarm", folder.path + "/log"),
+            ("/run/supervisord.pid", folder.path + "/supervisord.pid"),
+            ("user=pushfarm", "user=" + NSUserName()),
+        ] {
+            text = text.replacingOccurrences(of: path, with: own)
+        }
+        return text
+    }
+
+    func log(_ name: String) -> String {
+        (try? String(contentsOfFile: folder.path + "/log/" + name, encoding: .utf8)) ?? ""
+    }
+
+    // MARK: supervisorctl
+
+    @discardableResult
+    func control(_ words: String...) async throws -> String {
+        commands += 1
+        let child = try Child(
+            "supervisorctl-\(commands)", "supervisorctl",
+            ["-c", folder.path + "/supervisord.conf"] + words, in: folder.path)
+        _ = try await child.wait()
+        return child.output + child.error
+    }
+
+    /// The coordinator's process, 0 if there is none; nil when it is in another state.
+    func status(_ state: String) async throws -> pid_t? {
+        let words = try await control("status").split { $0 == " " || $0 == "," || $0 == "\n" }.map(
+            String.init)
+        guard words.dropFirst().first == state else { return nil }
+        return words.firstIndex(of: "pid").flatMap { pid_t(words[$0 + 1]) } ?? 0
+    }
+
+    func running() async throws -> pid_t {
+        try await eventually("supervisord runs it") {
+            guard let pid = try await status("RUNNING"), pid > 0 else { return nil }
+            return pid
+        }
+    }
+
+    func rotate() async throws {
+        let rotate = try Child(
+            "logrotate", "logrotate",
+            ["--force", "--state", folder.path + "/logrotate.state", folder.path + "/logrotate.conf"],
+            in: folder.path)
+        let end = try await rotate.wait()
+        #expect(end == .exited(0), "\(rotate.error)")
+    }
+
+    /// Delivers that many pushes; the gateway counts.
+    func push(_ id: String, count: Int) async throws {
+        let before = try gateway.ledger().lines.count
+        try redis.client().run("RPUSH", "pushfarm:demo", Job(id: id, tokens: Tokens.make(count)).text)
+        try await eventually("\(count) pushes come") { try gateway.ledger().lines.count == before + count }
+    }
+
+    func end() async throws {
+        supervisor.signal(SIGTERM)
+        let end = try await supervisor.wait()
+        #expect(end == .exited(0))
+        #expect(coordinators.isEmpty)
+    }
+}

@@ -1,0 +1,49 @@
+/// A command as the program itself tells it, by `--experimental-dump-help`.
+package struct CommandHelp: Decodable {
+    package struct Dump: Decodable {
+        package var command: CommandHelp
+    }
+
+    package struct Argument: Decodable {
+        package struct Name: Decodable {
+            package var kind: String
+            package var name: String
+
+            /// As it is typed.
+            var text: String { kind == "long" ? "--" + name : "-" + name }
+        }
+
+        package var kind: String
+        package var abstract: String?
+        package var discussion: String?
+        package var defaultValue: String?
+        package var allValues: [String]?
+        package var isOptional: Bool
+        package var isRepeating: Bool
+        package var shouldDisplay: Bool
+        package var names: [Name]?
+        package var valueName: String?
+        package var sectionTitle: String?
+    }
+
+    package var commandName: String
+    package var abstract: String?
+    package var discussion: String?
+    package var arguments: [Argument]?
+    package var subcommands: [CommandHelp]?
+    package var shouldDisplay: Bool
+    package var superCommands: [String]?
+
+    /// Those that users may see; `help` is explained by each of them.
+    package var visibleSubcommands: [CommandHelp] {
+        (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
+    }
+
+    package var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
+
+    /// `pushfarm suppressed list`.
+    package var words: [String] { (superCommands ?? []) + [commandName] }
+
+    /// This command, and all below it.
+    package var all: [CommandHelp] { [self] + visibleSubcommands.flatMap(\.all) }
+}

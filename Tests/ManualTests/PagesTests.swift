@@ -1,0 +1,68 @@
+import FarmHarness
+import Foundation
+import Testing
+
+@testable import Manual
+
+/// Pages of the program as it was built.
+struct PagesTests {
+    private static let edition = CommandPage.Edition(version: "1.2.3", date: "2026-01-02")
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func root(in folder: TestFolder) async throws -> CommandHelp {
+        let dump = try Child(
+            "dump", BuiltProgram.path, ["--experimental-dump-help"], in: folder.path)
+        #expect(try await dump.wait() == .exited(0))
+        return try JSONDecoder().decode(CommandHelp.Dump.self, from: Data(dump.output.utf8)).command
+    }
+
+    private static var configuration: ConfigurationPage {
+        get throws {
+            let sample = root.appendingPathComponent("deploy/pushfarm.yaml")
+            return ConfigurationPage(try String(contentsOf: sample, encoding: .utf8), edition)
+        }
+    }
+
+    @Test func `every command has a page with all its options and an example`() async throws {
+        let folder = try TestFolder()
+        let commands = try await Self.root(in: folder).all
+        #expect(commands.count > 20)
+        for command in commands {
+            let text = CommandPage(command, Self.edition).text
+            for argument in command.visibleArguments {
+                for name in argument.names ?? [] {
+                    #expect(text.contains(Roff.bold(name.text)), "\(command.words): \(name.text)")
+                }
+            }
+            #expect(
+                text.contains("\n.SH EXAMPLES\n") || !command.visibleSubcommands.isEmpty, "\(command.words)")
+            #expect(text.contains("pushfarm 1.2.3") && text.contains("2026-01-02"))
+        }
+    }
+
+    @Test func `mandoc finds nothing to say about any of them`() async throws {
+        let folder = try TestFolder()
+        var files: [String] = []
+        for command in try await Self.root(in: folder).all {
+            let page = CommandPage(command, Self.edition)
+            files.append(try folder.write(page.text, to: page.file))
+        }
+        files.append(try folder.write(try Self.configuration.text, to: "pushfarm.yaml.5"))
+        let lint = try Child("lint", "mandoc", ["-T", "lint", "-W", "style"] + files, in: folder.path)
+        #expect(try await lint.wait() == .exited(0), "\(lint.output)")
+        // It can find something.
+        let bad = try folder.write(".TH X 1 \"2026-01-02\"\n.SH NAME\nx \\- y\n.XX\n", to: "x.1")
+        let check = try Child("check", "mandoc", ["-T", "lint", "-W", "style", bad], in: folder.path)
+        #expect(try await check.wait() != .exited(0))
+    }
+
+    @Test func `every key of the sample is in the page of the configuration`() throws {
+        let text = try Self.configuration.text
+        for key in [
+            "redis", "state_dir", "shards", "topic", "key", "max_rate", "budget", "quiet_time", "window",
+        ] {
+            #expect(text.contains(Roff.bold(key + ":")), "\(key)")
+        }
+    }
+}

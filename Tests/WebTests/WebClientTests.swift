@@ -1,0 +1,91 @@
+import EventLoop
+import LoopTesting
+import TLS
+import Testing
+import Transport
+
+@testable import Web
+
+/// Documents that are sent to a server which answers as it likes.
+@Suite(.timeLimit(.minutes(2))) struct WebClientTests {
+    /// Takes one request after the other, and answers each with `answer`.
+    @Loop private final class Server {
+        private(set) var listener: Listener!
+        private(set) var received: [String] = []
+        private var streams: [ByteStream] = []
+
+        init(_ answer: String?, tls: TLSContext? = nil) async throws {
+            listener = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: tls) {
+                [unowned self] stream in
+                streams.append(stream)
+                let place = received.count
+                received.append("")
+                stream.onBytes = { [unowned self, unowned stream] bytes in
+                    received[place] += String(decoding: bytes, as: UTF8.self)
+                    guard received[place].hasSuffix("}"), let answer else { return }
+                    Array(answer.utf8).withUnsafeBytes { stream.write($0) }
+                    if !answer.hasPrefix("HTTP") { stream.close() }
+                }
+            }
+        }
+
+        var port: UInt16 { listener.address.port }
+    }
+
+    @Loop private static func post(
+        to port: UInt16, tls: TLSContext? = nil, timeout: Duration = .seconds(20)
+    ) async -> String {
+        do throws(WebClient.Failure) {
+            try await WebClient.post(
+                Array(#"{"a":1}"#.utf8), to: .tcp(host: "127.0.0.1", port: port), host: "127.0.0.1:\(port)",
+                target: "/hook?x=1", tls: tls, timeout: timeout)
+            return "taken"
+        } catch { return "\(error)" }
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\n\r\n", "taken"), ("HTTP/1.1 204 No Content\r\n\r\n", "taken"),
+        ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\n", "taken"),
+        ("HTTP/1.1 302 Found\r\n\r\n", "answered 302"), ("HTTP/1.1 500 No\r\n\r\n", "answered 500"),
+        ("SSH-2.0-x\r\n\r\n", "the connection ended without an answer"),
+        ("", "the connection ended without an answer"),
+    ])
+    func `any status of two hundred and some means that it was taken`(answer: String, result: String)
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(answer)
+            #expect(await Self.post(to: server.port) == result)
+            #expect(
+                server.received == [
+                    "POST /hook?x=1 HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Type: application/json\r\n"
+                        + "Content-Length: 7\r\nUser-Agent: pushfarm\r\nConnection: close\r\n\r\n{\"a\":1}"
+                ])
+        }
+    }
+
+    @Test func `a server that says nothing is not waited for`() async throws {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(nil)
+            #expect(
+                await Self.post(to: server.port, timeout: .milliseconds(300)) == "no answer in time")
+        }
+    }
+
+    @Test func `over TLS the server must prove its name`() async throws {
+        try await onLoop { () async throws -> Void in
+            let authority = try ThrowAwayAuthority()
+            let server = try await Server(
+                "HTTP/1.1 200 OK\r\n\r\n",
+                tls: try TLSContext(
+                    server: ServerSettings(identity: try authority.server(names: ["127.0.0.1"]))))
+            let trusting = try TLSContext(
+                client: ClientSettings(trust: .authorities(authority.certificatePEM)))
+            #expect(await Self.post(to: server.port, tls: trusting) == "taken")
+            let others = try TLSContext(
+                client: ClientSettings(trust: .authorities(try ThrowAwayAuthority().certificatePEM)))
+            #expect(await Self.post(to: server.port, tls: others).contains("certificate"))
+            #expect(server.received.count == 1)
+        }
+    }
+}

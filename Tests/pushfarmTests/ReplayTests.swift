@@ -1,0 +1,124 @@
+import PushModel
+import Testing
+
+@testable import FarmStore
+@testable import pushfarm
+
+/// How dead letters become jobs again.
+struct ReplayTests {
+    private static let now: Int64 = 1_780_000_000
+
+    private static func letter(
+        _ number: Int, job: String = "old", reason: String = "BadTopic", options: PushOptions = PushOptions(),
+        payloads: [String] = [], tokens: Int = 2
+    ) -> DeadLetter {
+        let head = SegmentHead(
+            jobID: job, options: options, attempt: 3, cause: "c", payloadPerPush: !payloads.isEmpty)
+        var builder = BatchBuilder()
+        let shared = payloads.isEmpty ? Array(#"{"aps":{"alert":"é\n"}}"#.utf8) : []
+        shared.withUnsafeBytes { builder.begin(head, payload: $0) }
+        for index in 0..<tokens {
+            let token = [UInt8](repeating: UInt8(number), count: 31) + [UInt8(index)]
+            token.withUnsafeBytes { token in
+                guard !payloads.isEmpty else { return builder.append(token: token) }
+                Array(payloads[index].utf8).withUnsafeBytes { builder.append(token: token, payload: $0) }
+            }
+        }
+        let body = builder.finish() ?? []
+        return DeadLetter(
+            id: EntryID(Array("\(number)-0".utf8)), job: job, reason: reason, status: 400, pushes: tokens,
+            body: body)
+    }
+
+    private func parse(_ group: ReplayGroup, ttl: Int? = nil) throws -> ParsedJob {
+        let id = ReplayJob.id(replaying: group.key.job, number: 1)
+        let text = ReplayJob(group: group, id: id, lane: .bulk, ttl: ttl).text
+        return try JobParser.parse(text, app: "demo", topic: "com.example.demo", now: Self.now)
+    }
+
+    @Test func `a job of letters says what the old one said`() throws {
+        let options = PushOptions(
+            pushType: .voip, priority: 5, expiration: Self.now + 60, deadline: Self.now + 60,
+            collapseID: "a\"b", topic: "com.example.demo.voip", receipts: .all, delivery: .atMostOnce,
+            maxAttempts: 3, registeredAt: 7)
+        var plan = ReplayPlan(now: Self.now)
+        let full = plan.add(Self.letter(1, job: "o\"ld", options: options))
+        #expect(full.isEmpty)
+        let groups = plan.finish()
+        let group = try #require(groups.first)
+        let job = try parse(group)
+        #expect(
+            job.options == options && job.replayOf == "o\"ld" && job.id == "o\"ld.r1" && job.lane == .bulk)
+        #expect(job.accepted == 2 && job.malformed.isEmpty)
+        #expect(String(decoding: job.raw[job.payload(of: 0)], as: UTF8.self) == #"{"aps":{"alert":"é\n"}}"#)
+        #expect(Array(job.tokenBytes.prefix(31)) == [UInt8](repeating: 1, count: 31))
+        #expect(try parse(group, ttl: 600).options.expiration == Self.now + 600)
+    }
+
+    @Test func `each push keeps its own payload`() throws {
+        var plan = ReplayPlan(now: Self.now)
+        _ = plan.add(Self.letter(1, payloads: [#"{"n":1}"#, #"{"n": 2}"#]))
+        let groups = plan.finish()
+        let job = try parse(try #require(groups.first))
+        let payloads = (0..<2).map { String(decoding: job.raw[job.payload(of: $0)], as: UTF8.self) }
+        #expect(payloads == [#"{"n":1}"#, #"{"n": 2}"#])
+    }
+
+    @Test func `letters of one job, options and payload share a job, up to its limits`() {
+        var plan = ReplayPlan(now: Self.now)
+        plan.limits.pushes = 5
+        var full: [ReplayGroup] = []
+        for number in 1...3 { full += plan.add(Self.letter(number)) }
+        full += plan.add(Self.letter(4, job: "other"))
+        full += plan.add(Self.letter(5, options: PushOptions(priority: 5)))
+        #expect(full.map(\.pushes.count) == [4])
+        let rest = plan.finish()
+        #expect(rest.map(\.key.job) == ["other", "old", "old"] || rest.map(\.pushes.count) == [2, 2, 2])
+        #expect((full + rest).flatMap(\.letters).count == 5, "each letter is in one job")
+    }
+
+    @Test func `what should not be sent is left, and counted`() {
+        let late = PushOptions(expiration: Self.now, deadline: Self.now)
+        let once = PushOptions(delivery: .atMostOnce)
+        let letters = [
+            Self.letter(1, options: late), Self.letter(2, reason: "unknown", options: once),
+            Self.letter(3, reason: "poison"), Self.letter(4, reason: "exhausted", options: once),
+        ]
+        var plan = ReplayPlan(now: Self.now)
+        for letter in letters { _ = plan.add(letter) }
+        let sent = plan.finish()
+        #expect(sent.flatMap(\.letters).map(\.description) == ["4-0"])
+        #expect(plan.left == [.expired: 2, .unknown: 2, .poison: 2])
+        var all = ReplayPlan(now: Self.now)
+        (all.hasNewTime, all.takesUnknown, all.takesPoison) = (true, true, true)
+        for letter in letters { _ = all.add(letter) }
+        let everything = all.finish()
+        #expect(everything.flatMap(\.letters).count == 4 && all.left.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("a", 1), (String(repeating: "x", count: 60), 1), (String(repeating: "x", count: 64), 12),
+        (String(repeating: "é", count: 64), 3), (String(repeating: "🚀", count: 63), 999),
+    ])
+    func `a replay has an id that the contract takes`(old: String, number: Int) {
+        let id = ReplayJob.id(replaying: old, number: number)
+        #expect(id.hasSuffix(".r\(number)") && id.unicodeScalars.count <= 64 && id.utf8.count <= 255)
+        #expect(id != ReplayJob.id(replaying: old, number: number + 1))
+        #expect(id != ReplayJob.id(replaying: String(old.dropLast()) + "y", number: number))
+        #expect(old.unicodeScalars.count > 61 || id == old + ".r\(number)")
+    }
+
+    @Test(
+        arguments: [
+            ("90s", 99_910_000), ("15m", 99_100_000), ("1h", 96_400_000), ("1d", 13_600_000),
+            ("100", 100_000),
+            ("1970-01-02", 86_400_000), ("1970-01-01T00:01:02Z", 62_000), ("2000-02-29", 951_782_400_000),
+            ("2026-05-01T10:00:00.5Z", 1_777_629_600_500), ("2100-03-01", 4_107_542_400_000),
+        ] as [(String, Int64)])
+    func `a moment is what an operator means`(text: String, milliseconds: Int64) throws {
+        #expect(try #require(PastMoment(argument: text)).milliseconds(now: 100_000_000) == milliseconds)
+    }
+
+    @Test(arguments: ["", "x", "-5", "5w", "2026-13-01", "2026-05-01T10:00", "2026-05-01T25:00:00Z", "d"])
+    func `a moment that is none is refused`(text: String) { #expect(PastMoment(argument: text) == nil) }
+}

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import pushfarm
+
+/// The status as an operator sees it.
+struct StatusTextTests {
+    private static func text(_ look: TopModel.Look) -> [String] {
+        StatusText(status: look.status, colours: false).text.split(
+            separator: "\n", omittingEmptySubsequences: false
+        )
+        .map(String.init)
+    }
+
+    @Test func `what is wrong stands first`() {
+        let lines = Self.text(TopFarm.look(pausesShop: true, alerts: 2))
+        #expect(lines[0] == "3 troubles  2 hosts  12,000/s  1,204,431 open")
+        #expect(lines[1] == "! shop is paused: credentials: InvalidProviderToken")
+        #expect(lines[2] == "! a0: the oldest push has waited 7 min")
+        #expect(lines[4].isEmpty && lines[5].hasPrefix("alpha  running  coordinator 3000  up 2 h"))
+        #expect(Self.text(TopFarm.look())[0] == "all is well  2 hosts  12,000/s  1,204,431 open")
+    }
+
+    @Test func `workers and apps fit into eighty columns`() {
+        let lines = Self.text(TopFarm.look(pausesShop: true, alerts: 2))
+        for line in lines { #expect(line.count <= 80, "\(line.count): \(line)") }
+        #expect(
+            lines.contains(
+                "#   PID  STATE  SHARDS  CONNS  STREAMS  RATE/S  FAILED   MEMORY   UP  ENDED"))
+        #expect(
+            lines.contains(
+                "1  4001  ready      16      2      901   3,000     120  15.2 MB  2 h      1"))
+        #expect(lines.contains { $0.hasPrefix("news  running  12,000  1,204,311     2  4,000      7     3") })
+    }
+
+    @Test func `last alerts say when and whether they are over`() {
+        var look = TopFarm.look(3600)
+        look.status.latest = [
+            ToldAlert([
+                "type": "alert.cleared", "at": "\(TopFarm.start + 3_540_000)", "alert": "app_paused",
+                "app": "shop",
+                "text": "shop is paused: x",
+            ]),
+            ToldAlert([
+                "type": "alert.raised", "at": "\(TopFarm.start)", "alert": "redis_full",
+                "text": "Redis is full",
+            ]),
+        ]
+        let lines = Self.text(look)
+        #expect(lines.contains("   60 s ago  over    shop is paused: x"))
+        #expect(lines.contains(" 60 min ago  raised  Redis is full"))
+    }
+
+    @Test(arguments: [
+        (0, "0"), (9999, "9,999"), (10_000, "10.0k"), (99_949, "99.9k"), (99_950, "100k"), (999_499, "999k"),
+        (999_500, "1.0M"), (1_204_311, "1.2M"), (2_000_000_000, "2.0G"),
+    ])
+    func `numbers take six columns at most`(value: Int, text: String) {
+        #expect(Figures.short(value) == text && text.count <= 6)
+    }
+
+    @Test(arguments: [
+        (0, "0 s"), (99, "99 s"), (100, "1 min"), (5999, "99 min"), (6000, "1 h"), (172_799, "47 h"),
+        (172_800, "2 d"),
+    ])
+    func `times take few columns`(seconds: Int, text: String) {
+        #expect(Figures.brief(.seconds(seconds)) == text)
+    }
+}

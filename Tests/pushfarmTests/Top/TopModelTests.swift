@@ -1,0 +1,111 @@
+import FarmStore
+import Testing
+
+@testable import pushfarm
+
+struct TopModelTests {
+    private func model(_ looks: Int = 1) -> TopModel {
+        var model = TopModel()
+        for second in 0..<looks { model.take(TopFarm.look(second)) }
+        return model
+    }
+
+    private func press(_ model: inout TopModel, _ text: String) -> [TopModel.Action] {
+        TopKey.keys(in: Array(text.utf8)).map { model.press($0, page: 10) }
+    }
+
+    @Test func `one goes into a list, down to a thing, and back`() {
+        var model = model()
+        #expect(model.place == .list(.apps) && model.selected == .app("news"))
+        #expect(press(&model, "\r") == [.look])
+        #expect(model.place == .app("news") && model.wantsJobs == ["news"])
+        #expect(press(&model, "\u{1B}") == [.draw])
+        #expect(model.place == .list(.apps) && model.wantsJobs == nil)
+        // There is nothing behind the first list.
+        #expect(press(&model, "\u{1B}") == [.nothing])
+        _ = press(&model, "3")
+        #expect(model.place == .list(.hosts))
+        _ = press(&model, "j\r")
+        #expect(model.place == .host("beta"))
+        _ = press(&model, "\r")
+        #expect(model.place == .worker(host: "beta", index: "0"))
+        _ = press(&model, "\u{7F}\u{7F}")
+        #expect(model.place == .list(.hosts) && model.selected == .host("beta"))
+        #expect(press(&model, "4") == [.look] && model.wantsJobs == ["news", "shop"])
+    }
+
+    @Test func `a selected row stays selected wherever it goes, and one that is gone is let go`() {
+        var model = model()
+        _ = press(&model, "3j")
+        #expect(model.selected == .host("beta"))
+        model.take(TopFarm.look(1, hosts: ["aaa", "alpha", "beta"]))
+        #expect(model.selected == .host("beta"))
+        model.take(TopFarm.look(2, hosts: ["aaa", "alpha"]))
+        #expect(model.selected == .host("aaa"))
+    }
+
+    @Test func `it stops at the ends of a list`() {
+        var model = model()
+        _ = press(&model, "2kkk")
+        let first = model.selected
+        _ = press(&model, "jjjjjjjjj")
+        let last = model.selected
+        #expect(first != last)
+        #expect(model.table?.rows.first?.place == first && model.table?.rows.last?.place == last)
+        _ = press(&model, "\u{1B}[H")
+        #expect(model.selected == first)
+    }
+
+    @Test func `it is sorted by any column, either way`() {
+        var model = model()
+        _ = press(&model, "3")
+        func names() -> [TopPlace] { model.table?.rows.map(\.place) ?? [] }
+        #expect(names() == [.host("alpha"), .host("beta")])
+        _ = press(&model, "r")
+        #expect(names() == [.host("beta"), .host("alpha")])
+        var seen: Set<Int> = []
+        for _ in 0..<20 {
+            _ = press(&model, "s")
+            if let column = model.table?.sorted?.column { seen.insert(column) }
+        }
+        let sortable = model.table?.columns.indices.filter { model.table?.columns[$0].isTrend == false } ?? []
+        #expect(seen == Set(sortable))
+    }
+
+    @Test func `what is held stays as it is`() {
+        var model = model()
+        _ = press(&model, "p")
+        model.take(TopFarm.look(9, rate: 1))
+        #expect(model.look?.status.at == TopFarm.start)
+        _ = press(&model, "p")
+        model.take(TopFarm.look(10, rate: 1))
+        #expect(model.look?.status.at == TopFarm.start + 10_000)
+    }
+
+    @Test func `a job's rate is what was settled between two looks`() {
+        var model = TopModel()
+        for second in 0..<5 {
+            model.take(
+                TopFarm.look(second, jobs: [TopFarm.job("j", accepted: 1000, delivered: 100 * second)]))
+        }
+        #expect(model.history.last(TopPlace.job(app: "news", id: "j").name) == 100)
+        #expect(model.secondsLeft(of: TopFarm.job("j", accepted: 1000, delivered: 400)) == 6)
+    }
+
+    @Test func `q and control-C end it, also while the help is shown`() {
+        var model = model()
+        #expect(press(&model, "q") == [.quit] && press(&model, "\u{3}") == [.quit])
+        #expect(press(&model, "?") == [.draw] && model.showsHelp)
+        #expect(press(&model, "\u{3}") == [.quit])
+        #expect(press(&model, "x") == [.draw] && !model.showsHelp)
+    }
+
+    @Test func `Redis away is since the first look that failed`() {
+        var model = model()
+        model.lost("gone", at: 5)
+        model.lost("still gone", at: 9)
+        #expect(model.awaySince == 5 && model.awayReason == "still gone")
+        model.take(TopFarm.look(3))
+        #expect(model.awaySince == nil)
+    }
+}

@@ -1,0 +1,113 @@
+import Testing
+
+@testable import pushfarm
+
+struct TopScreenTests {
+    private static let keys = [
+        "", "2", "3", "4", "\r", "3\r", "2\r", "4\r", "?", "p", "s", "r", "ss", "4\r\u{1B}", "3\r\r",
+    ]
+
+    private static func model(_ keys: String, alerts: Int = 0) -> TopModel {
+        var model = TopModel()
+        for second in 0..<30 {
+            model.take(
+                TopFarm.look(
+                    second, rate: second * 400, pausesShop: alerts > 0, alerts: alerts,
+                    jobs: [
+                        TopFarm.job("order-4711", accepted: 100_000, delivered: 2000 * second, failed: 30),
+                        TopFarm.job("campaign", accepted: 2_000_000, delivered: 100 * second),
+                    ]))
+        }
+        for key in TopKey.keys(in: Array(keys.utf8)) { _ = model.press(key, page: 10) }
+        return model
+    }
+
+    @Test(arguments: keys, [(80, 24), (120, 40), (40, 8), (41, 9), (200, 60), (79, 23), (10, 3)])
+    func `every screen fills its window exactly and goes nowhere beyond`(keys: String, size: (Int, Int)) {
+        for alerts in [0, 9] {
+            let screen = TopScreen(model: Self.model(keys, alerts: alerts), columns: size.0, rows: size.1)
+            let lines = screen.lines
+            #expect(lines.count == size.1)
+            #expect(lines.allSatisfy { $0.width <= size.0 && $0.text.count == $0.width })
+        }
+    }
+
+    @Test func `before the first look it says so`() {
+        let lines = TopScreen(model: TopModel(), columns: 80, rows: 24).lines
+        #expect(lines.count == 24 && lines[2].text == "looking …")
+    }
+
+    @Test func `apps at 80 columns`() {
+        let lines = TopScreen(model: Self.model(""), columns: 80, rows: 24).lines.map(\.text)
+        #expect(
+            lines[0].hasPrefix("pushfarm top  2 hosts  4 workers  2 apps") && lines[0].hasSuffix("● live"))
+        #expect(
+            lines[1].hasPrefix("11,600/s ") && lines[1].hasSuffix("errors 0.5 %  open 1.2M  oldest 12 min"))
+        #expect(lines[2] == "Redis 7.0.15  512 MB of 2.0 GB  ██▌······· 25 %")
+        #expect(lines[4] == "1 Apps  2 Workers  3 Hosts  4 Jobs  ")
+        #expect(lines[5].hasPrefix("APP   STATE    RATE/S▼"))
+        #expect(lines[6].hasPrefix("news  running") && lines[6].contains("1.2M"))
+        #expect(lines[7].hasPrefix("shop  running"))
+    }
+
+    @Test func `troubles stand first, and do not push everything else away`() {
+        let lines = TopScreen(model: Self.model("", alerts: 9), columns: 80, rows: 24).lines.map(\.text)
+        #expect(lines[3] == "! shop is paused: credentials: InvalidProviderToken")
+        #expect(lines[5] == "! 8 more troubles: pushfarm status")
+        #expect(lines[7].hasPrefix("1 Apps"))
+    }
+
+    @Test func `Redis away is to be seen, and what was known stays`() {
+        var model = Self.model("")
+        model.lost("redis://h: refused", at: TopFarm.start)
+        let lines = TopScreen(model: model, columns: 80, rows: 24).lines.map(\.text)
+        #expect(lines[0].hasSuffix("Redis away since 08:00:00"))
+        #expect(lines[3] == "! Redis: redis://h: refused")
+        #expect(lines.contains { $0.hasPrefix("news") })
+    }
+
+    @Test func `columns that do not fit go, the least important first`() {
+        func titles(_ columns: Int) -> [Substring] {
+            TopScreen(model: Self.model(""), columns: columns, rows: 24).lines[5].text.split(separator: " ")
+        }
+        #expect(titles(160).contains("CONNS") && titles(160).contains("P50"))
+        #expect(!titles(80).contains("CONNS"))
+        for width in stride(from: 160, through: 60, by: -4) {
+            #expect(titles(width).starts(with: ["APP", "STATE", "RATE/S▼"]))
+        }
+    }
+
+    @Test func `the selected row is always on the screen`() {
+        var model = TopModel()
+        model.take(TopFarm.look(0, hosts: (0..<50).map { "host\($0)" }))
+        _ = model.press(.character("3"), page: 10)
+        for _ in 0..<60 {
+            let screen = TopScreen(model: model, columns: 80, rows: 24)
+            #expect(screen.lines.count { $0.isSelected } == 1)
+            _ = model.press(.down, page: screen.page)
+        }
+        #expect(model.selected == .host("host9"))
+    }
+
+    @Test func `a name that is no plain text moves no terminal`() {
+        let line = TopLine("a\u{1B}[2Jb\u{7}\u{9B}c\nü")
+        #expect(line.text == "a?[2Jb??c?ü")
+    }
+
+    @Test(
+        arguments: [
+            ([], "        "), ([0, 0], "      ▁▁"), ([1, 2, 4, 8], "    ▂▃▅█"), ([5, 5, 5], "     ███"),
+            ([9, 1, 1, 1, 1, 1, 1, 1, 8], "▂▂▂▂▂▂▂█"),
+        ] as [([Double], String)])
+    func `a sparkline is as high as its highest value`(values: [Double], text: String) {
+        #expect(TopHistory.sparkline(values, width: 8) == text)
+    }
+
+    @Test(arguments: [
+        (0.0, "····"), (0.5, "██··"), (1, "████"), (0.03, "▏···"), (0.02, "▏···"), (0.01, "····"),
+        (0.35, "█▍··"), (9, "████"),
+    ])
+    func `a bar shows a share`(share: Double, text: String) {
+        #expect(TopHistory.bar(share, width: 4) == text)
+    }
+}
