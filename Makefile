@@ -1,8 +1,8 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build demo test simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
-	governor-picture lint format clean
+.PHONY: setup build man completions deb demo test simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
+	drill governor-picture lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
 setup:
@@ -14,6 +14,24 @@ build: setup
 	@! grep -qaE 'PUSHFARM_FAILPOINTS|intake\.parse|send\.before|batch\.(read|done)' .build/release/pushfarm \
 		|| { echo "there are failpoints in the release build" >&2; exit 1; }
 
+# Manual pages of the help texts and of deploy/pushfarm.yaml: man -l .build/man/pushfarm.1
+man: build
+	swift build -c release --static-swift-stdlib --product pushfarm-manual
+	@rm -rf .build/man
+	@.build/release/pushfarm --experimental-dump-help | .build/release/pushfarm-manual "$$(.build/release/pushfarm --version)" \
+		"$$(git log -1 --format=%cs 2>/dev/null || date +%F)" deploy/pushfarm.yaml .build/man
+
+# Completions of commands and options for bash, zsh and fish.
+completions: build
+	@mkdir -p .build/completions
+	@for shell in bash zsh fish; do \
+		.build/release/pushfarm --generate-completion-script $$shell | sed '1{/^#!/d}' >.build/completions/$$shell; done
+
+# .build/pushfarm_VERSION_ARCHITECTURE.deb: program, units, manual, completions, sample configuration (docs/deploy.md).
+deb: man completions
+	@deploy/install-packages deb
+	@deploy/make-deb .build/release/pushfarm .build/man .build/completions .build
+
 demo: build
 	.build/release/pushfarm demo --kill 3
 
@@ -24,7 +42,8 @@ demo: build
 PROCESSES = ^(FarmTests|ChaosTests)\.
 SEEDED = SimulationTests|WalkTests|FuzzTests|ScriptContractTests|ModelLeasesTests|WorkerTests.WindowTests|HostSharesTests
 test: export SWIFT_DETERMINISTIC_HASHING = 1
-test: setup
+test:
+	@deploy/install-packages test
 	swift build --build-tests
 	swift test --skip-build --skip '$(PROCESSES)|$(SEEDED)'
 	@nice swift test --skip-build --ignore-lock --filter '$(SEEDED)' >.build/seeded.log 2>&1 & seeded=$$!; \
@@ -108,6 +127,12 @@ bench-binary: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product binary-bench
 	.build/release/binary-bench budget=$(BUDGET) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY))
+
+# Every command of operators, every signal and a host's death, while RATE pushes a second go through, counted at the gateway.
+RATE ?= 20000
+drill: build
+	swift build -c release --static-swift-stdlib --product farm-drill
+	.build/release/farm-drill rate=$(RATE) $(if $(ONLY),only=$(ONLY))
 
 # Four minutes of a farm at a gateway that is far away, throttles, fails and recovers: docs/governor.svg.
 governor-picture: setup
