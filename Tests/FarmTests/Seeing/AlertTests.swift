@@ -204,7 +204,10 @@ extension HostFarms {
             try farm.redis.client().run(
                 "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
             try await eventually("the pause is told") { told() == ["alert.raised app_paused demo"] }
-            // Whoever takes the intake over does not tell it again.
+            // Whoever takes the intake over does not tell it again: it is in the books, which are written beside the command.
+            try await eventually("the pause is in the books") {
+                try farm.redis.client().run("HLEN", "{pushfarm}:alerting").integer == 1
+            }
             let owner = try #require(try farm.owners()["intake"])
             farm.signal(owner, SIGKILL)
             try await eventually("the host is gone", within: .seconds(90)) {
