@@ -63,6 +63,12 @@ package actor Loop {
     /// Milliseconds of a clock that only goes forward, read once a turn: for time-outs, not for leases.
     @Loop package static var milliseconds: UInt64 { uv_now(uv_default_loop()) }
 
+    /// The same clock, read now, however long this turn has lasted.
+    @Loop package static func readMilliseconds() -> UInt64 {
+        uv_update_time(uv_default_loop())
+        return milliseconds
+    }
+
     /// Calls `listener.loopTurnEnded()` once, after this turn's callbacks and jobs and before the loop waits,
     /// if the listener lives until then.
     @Loop package static func atEndOfTurn(_ listener: any TurnListener) {

@@ -35,8 +35,7 @@ import CLibuv
 
     /// - Parameter time: by ``Loop/milliseconds``; at once if it is over, however long this turn has lasted.
     package func start(at time: UInt64) {
-        uv_update_time(uv_default_loop())
-        let now = Loop.milliseconds
+        let now = Loop.readMilliseconds()
         begin(after: time > now ? time - now : 0, every: 0)
     }
 

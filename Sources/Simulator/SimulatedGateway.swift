@@ -21,6 +21,8 @@ import Transport
     let writer: AnswerWriter
     /// Microseconds since 1970, read once for all requests that come with one piece.
     private(set) var moment = WallClock.microseconds
+    /// The same moment by the loop's clock: an answer is never early by the ledger, however long a turn lasts.
+    private var arrival = Loop.milliseconds
     /// The same in milliseconds.
     var now: Int64 { moment / 1000 }
     private let log: Logger
@@ -208,7 +210,7 @@ import Transport
 
     // MARK: Ledger, clock, waiting answers
 
-    func readClock() { moment = WallClock.microseconds }
+    func readClock() { (moment, arrival) = (WallClock.microseconds, Loop.readMilliseconds()) }
 
     /// This push is one too many for this second, whatever its device.
     func isTooMany() -> Bool {
@@ -249,7 +251,7 @@ import Transport
     func delay(
         _ reply: Reply, _ id: EchoedID, stream: Int32, of connection: GatewayConnection, milliseconds: Double
     ) {
-        let due = Loop.milliseconds + UInt64(milliseconds.rounded(.up))
+        let due = arrival + UInt64(milliseconds.rounded(.up))
         let isSoonest = delays.nextDue.map { due < $0 } ?? true
         delays.add(
             DelayLine.Waiting(connection: connection.number, stream: stream, reply: reply, id: id), due: due)

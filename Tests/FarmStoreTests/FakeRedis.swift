@@ -9,6 +9,8 @@ import Transport
     /// What a command is answered with; nil: silence.
     enum Answer {
         case line(String)
+        /// The connection ends behind the answer, in the same write.
+        case last(String)
         case nothing
         /// The connection ends without an answer.
         case end
@@ -63,14 +65,17 @@ import Transport
     private func obey(_ words: [String], _ stream: ByteStream) {
         let isLogIn = ["SCRIPT", "CLIENT", "INFO", "AUTH", "SELECT"].contains(words.first ?? "")
         if !isLogIn { commands.append(words) }
-        switch isLogIn ? logIn(words) ?? Self.welcome(words) : answer(words) {
-        case .line(let line): Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }
+        let answer = isLogIn ? logIn(words) ?? Self.welcome(words) : answer(words)
+        switch answer {
+        case .line(let line), .last(let line):
+            Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }
+            if case .last = answer { stream.close() }
         case .nothing: break
         case .end: stream.close()
         }
     }
 
-    private static func welcome(_ words: [String]) -> Answer {
+    static func welcome(_ words: [String]) -> Answer {
         switch words.first {
         case "SCRIPT": .line("$40\r\n" + String(repeating: "a", count: 40))
         case "INFO": .line("$10\r\nrun_id:abc")

@@ -155,6 +155,50 @@ import Testing
         }
     }
 
+    @Test func `a connection that ends behind the last answer of the log-in is made anew`() async throws {
+        try await onLoop {
+            let fake = FakeRedis()
+            try await fake.start()
+            var ends = 1
+            fake.logIn = { words in
+                guard words.first == "INFO", ends > 0, case .line(let line) = FakeRedis.welcome(words) else {
+                    return nil
+                }
+                ends -= 1
+                return .last(line)
+            }
+            let connection = RedisConnection(fake.settings)
+            var losses: [RedisError] = []
+            connection.onLoss = { losses.append($0) }
+            connection.start()
+            #expect(await until { connection.isReady && fake.connections == 2 })
+            #expect(losses.count == 1)
+            #expect(try await connection.call(RESPCommand("INCR", "n")).integer == 1)
+            connection.close()
+            fake.stop()
+        }
+    }
+
+    @Test func `a subscriber whose connection ends behind the log-in hears over the next one`() async throws {
+        try await onLoop {
+            let fake = FakeRedis()
+            try await fake.start()
+            var ends = 1
+            fake.logIn = { _ in
+                ends -= 1
+                return ends == 0 ? .last("+OK") : nil
+            }
+            fake.answer = { _ in .line("*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1") }
+            let subscriber = RedisSubscriber(fake.settings, channels: [Array("x".utf8)])
+            var ready = 0
+            subscriber.onReady = { ready += 1 }
+            subscriber.start()
+            #expect(await until { ready == 1 && fake.connections == 2 })
+            subscriber.close()
+            fake.stop()
+        }
+    }
+
     @Test func `waiting for a job wakes at its push`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()

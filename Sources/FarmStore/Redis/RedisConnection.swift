@@ -130,6 +130,7 @@ extension RedisConnection {
             let info = try await session.serverInfo(timeout: settings.timeout)
             let runID = info.runID
             guard !isClosed else { throw .closed }
+            if let error = session.ending { throw error }
             clock.heard(info.time)
             clockTimer.start(after: Self.clockInterval, every: Self.clockInterval)
             let isOther = serverRunID != nil && serverRunID != runID

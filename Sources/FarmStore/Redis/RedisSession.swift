@@ -13,7 +13,8 @@ import Transport
 
     /// Gets what nobody asked for: messages of subscriptions.
     var onMessage: @Loop (RESPValue) -> Void = { _ in }
-    /// Is called once, after every pending call got its error; not after ``close()``.
+    /// Is called once, after every pending call got its error; not after ``close()``, and not for an end that was there
+    /// before: whoever sets it looks at ``ending`` first.
     var onEnd: @Loop (RedisError) -> Void = { _ in }
     /// Messages of subscriptions may come.
     var isSubscribed = false
@@ -24,7 +25,8 @@ import Transport
     private var pending: [Pending?] = []
     private var first = 0
     private var watchdog: Timer?
-    private(set) var isOpen = true
+    /// Why it has ended, as it may behind any answer.
+    private(set) var ending: RedisError?
 
     init(_ stream: ByteStream) {
         self.stream = stream
@@ -33,6 +35,8 @@ import Transport
     }
 
     isolated deinit { stream.close() }
+
+    var isOpen: Bool { ending == nil }
 
     var pendingCount: Int { pending.count - first }
 
@@ -111,7 +115,7 @@ import Transport
 
     private func end(_ error: RedisError) {
         guard isOpen else { return }
-        isOpen = false
+        ending = error
         watchdog?.stop()
         stream.onBytes = { _ in }
         stream.onEnd = { _ in }

@@ -42,7 +42,7 @@ import RESP
     private func keepListening() async {
         var backoff = Backoff()
         while !isClosed {
-            if let session = try? await RedisSession.open(settings) {
+            if let session = try? await RedisSession.open(settings), session.isOpen {
                 guard !isClosed else { return session.close() }
                 listen(on: session)
                 await withCheckedContinuation { lossWaiter = $0 }
