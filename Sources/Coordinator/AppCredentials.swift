@@ -23,6 +23,8 @@ import Logging
     private let tellWorkers: @Loop (Order) -> Void
 
     private var loaded: LoadedCredentials?
+    /// The CA that is trusted, as its file was read with the credentials; empty for the system's.
+    private var authority: [UInt8] = []
     private var tokens: ProviderTokens?
     private var state = CredentialState()
     private var stamps: FileStamps
@@ -223,8 +225,9 @@ import Logging
     private func load() {
         do {
             let credentials = try LoadedCredentials.load(configuration)
+            let authority = try LoadedCredentials.authority(of: configuration)
             problem = nil
-            loaded = credentials
+            (loaded, self.authority) = (credentials, authority)
             if case .key(let key, let id, let team) = credentials {
                 if tokens?.fingerprint != credentials.fingerprint {
                     tokens = ProviderTokens(keyID: id, teamID: team, key: key, registry: registry, log: log)
@@ -269,12 +272,7 @@ import Logging
         case .key: setup.credentials = .providerToken
         case .certificate(let identity): setup.credentials = .certificate(pem: identity.pem.bytes)
         }
-        if let file = configuration.caFile {
-            do { setup.authority = try FileBytes.read(file) } catch {
-                log.error("cannot read the CA", metadata: ["app": "\(name)", "error": "\(error)"])
-                return nil
-            }
-        }
+        setup.authority = authority
         return setup
     }
 

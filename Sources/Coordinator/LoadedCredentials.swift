@@ -39,6 +39,18 @@ enum LoadedCredentials {
         }
     }
 
+    /// What the app's gateway must be certified by, in PEM; empty: by one of the system's authorities.
+    /// - Throws: when its file cannot be read, or holds no certificate.
+    static func authority(of app: AppConfiguration) throws(Problem) -> [UInt8] {
+        guard let file = app.caFile else { return [] }
+        let pem: [UInt8]
+        do { pem = try FileBytes.read(file) } catch { throw Problem(description: error.description) }
+        do { _ = try TLSContext(client: ClientSettings(trust: .authorities(pem))) } catch {
+            throw Problem(description: "\(file): \(error)")
+        }
+        return pem
+    }
+
     /// A public name for the credentials: another one means other credentials.
     var fingerprint: String {
         switch self {

@@ -89,6 +89,50 @@ extension BusyFarms {
             #expect(try await farm.finished("kept").delivered == 100)
         }
 
+        @Test func `a CA file that is away for a while keeps no worker from sending`() async throws {
+            let farm = try await Farm(
+                Farm.Options(apps: { started, folder in
+                    var app = App(started)
+                    app.caFile = folder.path + "/ca.pem"
+                    _ = try? folder.copy(started.caFile, to: "ca.pem")
+                    return [app]
+                }))
+            let file = farm.folder.path + "/ca.pem"
+            try farm.push([Job(id: "before", tokens: Tokens.make(200))])
+            #expect(try await farm.finished("before").delivered == 200)
+            try FileManager.default.removeItem(atPath: file)
+            #expect(try await farm.run("restart", "all").status == 0)
+            let tokens = Tokens.make(200, seed: 2)
+            try farm.push([Job(id: "without", tokens: tokens)])
+            #expect(try await farm.finished("without").delivered == 200)
+            // A file that holds no certificate, as while it is written, is no better and no worse.
+            try farm.folder.write("-----BEGIN", to: "ca.pem")
+            #expect(try await farm.run("restart", "all").status == 0)
+            try farm.push([Job(id: "broken", tokens: tokens)])
+            #expect(try await farm.finished("broken").delivered == 200)
+            try farm.folder.copy(farm.gateway.started.caFile, to: "ca.pem")
+            try farm.push([Job(id: "after", tokens: tokens)])
+            #expect(try await farm.finished("after").delivered == 200)
+        }
+
+        @Test func `an app whose CA file holds none is paused and says so, and goes on when it does`()
+            async throws
+        {
+            let farm = try await Farm(
+                Farm.Options(apps: { started, folder in
+                    var app = App(started)
+                    app.caFile = folder.path + "/ca.pem"
+                    _ = try? folder.write("", to: "ca.pem")
+                    return [app]
+                }))
+            let pause = try await farm.event("app.paused")
+            #expect(pause["reason"]?.contains("ca.pem") == true)
+            #expect(try await farm.run("status").status == 1)
+            try farm.push([Job(id: "kept", tokens: Tokens.make(200))])
+            try farm.folder.copy(farm.gateway.started.caFile, to: "ca.pem")
+            #expect(try await farm.finished("kept").delivered == 200)
+        }
+
         @Test func `certificate apps deliver`() async throws {
             let farm = try await Farm(
                 Farm.Options(
