@@ -120,8 +120,7 @@ extension Coordinator {
 
     func drain(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
         if let slot { return try await drain(worker: slot, isDry, operation) }
-        let others = membership.hosts.filter { $0.name != configuration.host && $0.capacity > 0 }.map(\.name)
-        let heirs = others.isEmpty ? "nobody: pushes wait" : others.joined(separator: ", ")
+        let heirs = heirs
         if isDry { return "would give all shards to \(heirs)" }
         if isDrained, !apps.values.contains(where: \.leases.isOwner) { return "drained already" }
         return try await alone("drain") { () async throws(Refusal) in
@@ -134,6 +133,12 @@ extension Coordinator {
             guard isEmpty else { throw .failed("not empty yet: pushes are still in the air") }
             return "empty; its shards are with \(heirs). reload brings it back"
         }
+    }
+
+    /// Who takes what this host gives away, in words.
+    private var heirs: String {
+        let others = membership.hosts.filter { $0.name != configuration.host && $0.capacity > 0 }.map(\.name)
+        return others.isEmpty ? "nobody: pushes wait" : others.joined(separator: ", ")
     }
 
     /// Gives everything away, and stays. Others learn first that this host takes nothing more.
@@ -197,12 +202,13 @@ extension Coordinator {
     func stop(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
         guard let slot else {
             if isDry { return "would drain and end the coordinator, \(staffText)" }
-            // The answer first: there is nobody to give it afterwards.
-            Loop.task {
-                try await Loop.sleep(for: .milliseconds(200))
-                if !self.isStopping { self.stop() }
+            let heirs = heirs
+            stop()
+            let left = patience + .seconds(10)
+            guard await changes.until(.now + left, { [unowned self] in hasFinished }) else {
+                throw .failed("still ending after \(left.components.seconds) s")
             }
-            return "stops: what is in the air is finished"
+            return "has ended in order; its shards go to \(heirs)"
         }
         let index = slot.index
         if isDry { return "worker \(index) would end" }

@@ -72,6 +72,10 @@ extension Coordinator {
             registry.tell(HostCommand.hosts.text)
         }
         await endChildren()
+        // Whoever asked for the end hears of it, while there is somebody to tell.
+        hasFinished = true
+        changes.ring()
+        _ = await changes.until(.now + .seconds(5)) { [unowned self] in operations.underWay.isEmpty }
         door.close(isKept: isUnseated)
         guard !isUnseated else { return }
         // The line ends by itself if this does not get through.

@@ -121,7 +121,7 @@ extension Coordinator {
             apps[app]?.feedback.wake()
             Loop.task { await self.apps[app]?.lookAfterFeedback() }
         case .release: release()
-        case .operation: Loop.task { await self.operations.look() }
+        case .operation: Loop.task { await self.lookForOperations() }
         case .other: Loop.task { for app in self.apps.values { await app.credentials.look() } }
         }
     }
@@ -152,7 +152,10 @@ extension Coordinator {
             host: configuration.host, pid: getpid(), state: state,
             capacity: capacity, isAuto: staffing != nil, since: since, intake: intake,
             slots: slots.filter { $0.index < crew.size || $0.pid > 0 }.map { slot in
-                (slot, apps.values.map { $0.shards { crew.place(of: $0) == slot.index }.count }.max() ?? 0)
+                (
+                    slot, crew.isQuiet(slot.index),
+                    apps.values.map { $0.shards { crew.place(of: $0) == slot.index }.count }.max() ?? 0
+                )
             },
             apps: apps.values.map { ($0.name, $0.leases.tokens.count, $0.desk.tally) }.sorted {
                 ($1.2.pace.rate, $0.0) < ($0.2.pace.rate, $1.0)

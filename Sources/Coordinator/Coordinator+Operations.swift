@@ -13,6 +13,13 @@ import Supervision
 
 /// What operators tell this host to do, one verb after the other.
 extension Coordinator {
+    /// Takes what was put before this host. Of two coordinators in an upgrade it is the one that has the host's name: the
+    /// other one knows of no upgrade, and its workers are not those that an operator means.
+    func lookForOperations() async {
+        guard !isSucceeding, !isSucceeded else { return }
+        await operations.look()
+    }
+
     /// What was done shows in the host's line when the answer comes.
     func carryOut(_ command: OperatorCommand, _ operation: Operation) async throws(Refusal) -> String {
         let answer = try await obey(command, operation)

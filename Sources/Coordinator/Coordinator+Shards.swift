@@ -97,15 +97,9 @@ extension Coordinator {
         for app in apps.values { await app.sweep() }
     }
 
-    /// Gives back what is leaving and in no worker's hands.
+    /// Gives back what is leaving and in no worker's hands: its worker has none, is quiet, or let go of it long ago.
     func letGo(_ app: HostedApp) {
-        let idle = Set(slots.filter { $0.pid == 0 && !bereaved.contains($0.index) }.map(\.index))
-        emptied(
-            app,
-            app.leases.leaving.filter {
-                idle.contains(worker(of: $0, app))
-                    || app.holds.withheld.contains($0) && hands.holder(of: $0, app: app.name) == nil
-            })
+        emptied(app, app.leases.leaving.filter { hands.holder(of: $0, app: app.name) == nil })
     }
 
     func emptied(_ app: HostedApp, _ shards: some Sequence<Int>) {

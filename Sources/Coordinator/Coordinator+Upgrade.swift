@@ -165,6 +165,7 @@ extension Coordinator {
             log.notice("took over from the coordinator before")
             for app in apps.values { app.hostsAreGone() }
             await door.open()
+            Loop.task { await self.lookForOperations() }
             link.tell(.seated)
             link.sendNow()
         case .abort, nil:
@@ -180,6 +181,7 @@ extension Coordinator {
             lock.take(nonce)
             isSucceeding = false
             await door.open()
+            Loop.task { await self.lookForOperations() }
         }
         succession = link
     }

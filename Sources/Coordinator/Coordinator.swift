@@ -108,6 +108,8 @@ package import Supervision
     var failure: CoordinatorError?
     var signals: [SignalWatcher] = []
     var isStopping = false
+    /// Children have ended, and what was here is given back.
+    var hasFinished = false
     /// Children were started, who are to be ended in order.
     var hasChildren = false
     /// One reading of the configuration after the other.
@@ -224,7 +226,7 @@ package import Supervision
             loop(every: .seconds(5)) { [unowned self] in await sweep() },
             loop(every: .seconds(5)) { [unowned self] in
                 // A word that was lost is made good.
-                await operations.look()
+                await lookForOperations()
                 await follow()
             },
             loop(every: AppWatch.interval) { [unowned self] in await appWatch.look(at: apps.values) },
@@ -343,7 +345,7 @@ package import Supervision
         subscriber.onMessage = { [unowned self] channel, message in heard(channel, message) }
         // Rings that were sent before are lost.
         subscriber.onReady = { [unowned self] in
-            Loop.task { await self.operations.look() }
+            Loop.task { await self.lookForOperations() }
             for app in apps.keys { ring(app, Array(0..<configuration.shards)) }
         }
         subscriber.start()

@@ -12,7 +12,7 @@ import PushModel
     /// Unix milliseconds.
     var since: Int64
     var intake: IntakeSlot?
-    var slots: [(slot: WorkerSlot, shards: Int)]
+    var slots: [(slot: WorkerSlot, isQuiet: Bool, shards: Int)]
     /// With how many shards this host has of each.
     var apps: [(name: String, shards: Int, tally: AppTally)] = []
     /// Shards that wait after crashes.
@@ -36,7 +36,9 @@ import PushModel
         if let intake { Self.append(intake, to: &json) }
         json.key("workers")
         json.beginArray()
-        for (slot, shards) in slots { Self.append(slot, shards: shards, to: &json) }
+        for (slot, isQuiet, shards) in slots {
+            Self.append(slot, isQuiet: isQuiet, shards: shards, to: &json)
+        }
         json.endArray()
         json.key("apps")
         json.beginArray()
@@ -99,12 +101,14 @@ import PushModel
         json.endObject()
     }
 
-    private static func append(_ slot: WorkerSlot, shards: Int, to json: inout JSONText) {
+    private static func append(
+        _ slot: WorkerSlot, isQuiet: Bool, shards: Int, to json: inout JSONText
+    ) {
         json.beginObject()
         json.key("worker")
         json.value("\(slot.index)")
         json.key("state")
-        json.value(slot.state.rawValue)
+        json.value(isQuiet && slot.isReady ? "quiet" : slot.state.rawValue)
         let beat = slot.beat
         append(
             [

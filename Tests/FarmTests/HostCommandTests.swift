@@ -28,8 +28,38 @@ extension OperatedFarms {
             try await farm.operate("quiet", "beta")
             #expect(try farm.shares()["beta"] ?? 0 > 0)
             #expect(try await farm.line("beta").state == "quiet")
-            try await farm.operate("stop", "beta")
+            let status = try await farm.run(["status"], on: "alpha")
+            #expect(status.status == 1 && status.output.contains("beta is quiet"), "\(status)")
+            let stopped = try await farm.operate("stop", "beta")
+            // The answer comes when it is done.
+            #expect(stopped.hosts[0].text.contains("ended") && stopped.hosts[0].text.contains("alpha"))
+            #expect(try farm.shares()["beta"] == nil)
             #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
+            try await farm.shared(by: ["alpha"], within: .seconds(10))
+            try await load.more(1)
+            try await load.expectExactlyOnce()
+        }
+
+        @Test func `what is quiet has nothing in its hands, and gives its shards away at once`() async throws
+        {
+            let farm = try await farm()
+            let load = try Load(farm)
+            try await load.more(1)
+            try await farm.operate("quiet", "beta")
+            try await farm.operate("drain", "beta")
+            try await farm.shared(by: ["alpha"], within: .seconds(10))
+            try await farm.operate("reload", "beta")
+            try await farm.shared(by: ["alpha", "beta"])
+            try await load.more(1)
+            // A worker alone: its shards wait, and go with the host's.
+            try await farm.operate("quiet", "beta/1")
+            #expect(try await farm.line("beta").workers[1].state == "quiet")
+            let status = try await farm.run(["status"], on: "alpha")
+            #expect(status.status == 1 && status.output.contains("worker 1 of beta is quiet"), "\(status)")
+            try await farm.operate("upgrade", "beta")
+            try await load.more(1)
+            try await farm.operate("quiet", "beta/0")
+            try await farm.operate("drain", "beta")
             try await farm.shared(by: ["alpha"], within: .seconds(10))
             try await load.more(1)
             try await load.expectExactlyOnce()
@@ -128,6 +158,35 @@ extension OperatedFarms {
             try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
             try await load.more(1)
             #expect(!old.hasEnded)
+            try await load.expectExactlyOnce()
+        }
+
+        @Test func `an upgrade is aborted while shards are handed over, and the old one goes on`()
+            async throws
+        {
+            let farm = try await farm(["alpha"])
+            let load = try Load(farm)
+            try await load.more(1)
+            let old = farm.coordinator("alpha")
+            // A worker that stands still lets go of no shard.
+            let worker = try await farm.line("alpha").workers[0].pid
+            kill(worker, SIGSTOP)
+            defer { kill(worker, SIGCONT) }
+            let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
+            #expect(begun.status == 0, "\(begun)")
+            try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
+            // Each is answered by the one whose upgrade it is, and never by the new one.
+            for _ in 0..<6 {
+                let dry = try await farm.operate("upgrade", "alpha", "--abort", "--dry-run")
+                #expect(dry.hosts[0].text.contains("would end the new coordinator"), "\(dry)")
+            }
+            let aborted = try await farm.operate("upgrade", "alpha", "--abort")
+            #expect(aborted.hosts[0].text.contains("gives everything back"), "\(aborted)")
+            kill(worker, SIGCONT)
+            try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
+            try await load.more(2)
+            #expect(!old.hasEnded)
+            try await farm.shared(by: ["alpha"])
             try await load.expectExactlyOnce()
         }
     }

@@ -123,7 +123,12 @@ extension OperatedFarms {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let before = try await farm.line("alpha").workers.map(\.pid)
+            // A worker that still starts has no process yet, or is not in the line.
+            let before = try await eventually("both workers are ready") {
+                let workers = try await farm.line("alpha").workers
+                return workers.count == 2 && workers.allSatisfy { $0.state == "ready" }
+                    ? workers.map(\.pid) : nil
+            }
             for arguments in [
                 ["scale", "5"], ["restart", "all"], ["drain", "alpha"], ["stop", "alpha"],
                 ["kill", "alpha/0"],

@@ -51,6 +51,7 @@ struct FarmStatus: Sendable {
                 troubles.append("worker \(worker.worker) of \(host.host) was given up, see its log")
             }
         }
+        troubles += hosts.flatMap(\.quietPlaces)
         if hosts.contains(where: { $0.state == "running" }) {
             // What no host has any more, and has nothing in it, misses nobody.
             for app in apps where app.unowned > 0 && (!app.owners.isEmpty || app.hasWork) {

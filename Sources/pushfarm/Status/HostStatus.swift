@@ -74,3 +74,15 @@ struct HostStatus: Decodable, Sendable {
         ])
     }
 }
+
+extension HostStatus {
+    /// What takes nothing though it has shards: whose pushes wait, and how they go on.
+    var quietPlaces: [String] {
+        if state == "quiet" {
+            return ["\(host) is quiet: its shards wait until it drains or ends"]
+        }
+        return workers.filter { state == "running" && $0.state == "quiet" && $0.shards > 0 }.map {
+            "worker \($0.worker) of \(host) is quiet: its shards wait until it is restarted"
+        }
+    }
+}
