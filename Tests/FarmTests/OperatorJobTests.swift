@@ -344,6 +344,11 @@ extension HeldFarms {
             #expect(ledger.deliveries[tokens[7]] == nil && ledger.lost(of: tokens) > 1)
             let list = try await farm.run("quarantine", "list")
             #expect(list.output.contains(tokens[7]) && list.output.contains("loops"), "\(list)")
+            let found = try await farm.run("find", "--token", tokens[7], "--app", "demo", "--json")
+            #expect(
+                found.output.contains(#""held_device":"quarantine""#)
+                    && found.output.contains(#""job":"some""#)
+                    && !found.output.contains(#""job":"quarantined""#), "\(found)")
 
             #expect(
                 try await farm.run("release", "--shard", "5", "--app", "demo").output.contains("1 shards"))

@@ -138,13 +138,22 @@ import RESP
         let segment = batch.segments[Int(push.segment)]
         details.append(("attempts", "\(segment.attempt)"))
         if !segment.cause.isEmpty { details.append(("cause", batch.text(segment.cause))) }
-        if letter == UInt8(ascii: "p") { details.append(("job", "quarantined")) }
         let token = batch.bytes[push.token]
+        if letter == UInt8(ascii: "p") { details += try await why(job, token) }
         findings.append(
             PushFinding(
                 app: app, place: place, job: job, token: HexText.of(token),
                 id: token.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }.description, at: due,
                 details: details))
+    }
+
+    /// What keeps a push that is put aside: its job, its device, or both. Nothing when it goes on in this moment.
+    private func why(
+        _ job: String, _ token: ArraySlice<UInt8>
+    ) async throws(CommandFailure) -> [(name: String, value: String)] {
+        let jobs = try await client.marks(.jobs, app).filter { $0.text == job }
+        let devices = try await client.marks(.devices, app).filter { $0.name.elementsEqual(token) }
+        return jobs.map { ("held_job", $0.kind) } + devices.map { ("held_device", $0.kind) }
     }
 
     // MARK: What is reported and not settled
