@@ -77,6 +77,7 @@ extension Notice.Beat {
             sent, delivered, failed, retried, dials, residentBytes, processorTaken, processorQueued,
             slowedTo,
         ] { writer.number(count) }
+        writer.number(UInt8(isQuiet ? 1 : 0))
         writer.list(apps) { writer, app in app.write(to: &writer) }
     }
 
@@ -93,6 +94,7 @@ extension Notice.Beat {
         processorTaken = try reader.number()
         processorQueued = try reader.number()
         slowedTo = try reader.number()
+        isQuiet = try reader.flag()
         apps = try reader.list { (reader) throws(ControlError) in try App(from: &reader) }
     }
 }

@@ -45,6 +45,8 @@ package enum Notice: Equatable, Sendable {
         package var processorQueued: UInt64 = 0
         /// Pushes a second of the apps that go slower because their gateway is in trouble; 0: none does.
         package var slowedTo: UInt64 = 0
+        /// A signal has made it quiet: it checks nothing more out.
+        package var isQuiet = false
         /// Apps with connections, or of which something has happened since the beat before.
         package var apps: [App] = []
 

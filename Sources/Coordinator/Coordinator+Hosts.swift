@@ -153,7 +153,7 @@ extension Coordinator {
             capacity: capacity, isAuto: staffing != nil, since: since, intake: intake,
             slots: slots.filter { $0.index < crew.size || $0.pid > 0 }.map { slot in
                 (
-                    slot, crew.isQuiet(slot.index),
+                    slot, crew.isQuiet(slot.index) || slot.beat.isQuiet,
                     apps.values.map { $0.shards { crew.place(of: $0) == slot.index }.count }.max() ?? 0
                 )
             },

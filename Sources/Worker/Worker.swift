@@ -136,7 +136,9 @@ import TLS
         if let known = apps[setup.name] {
             known.comeBack()
         } else {
-            apps[setup.name] = AppSender(context, app: setup.name)
+            let app = AppSender(context, app: setup.name)
+            apps[setup.name] = app
+            if isQuiet { app.pause() }
         }
         plan(setup)
     }
@@ -223,6 +225,7 @@ import TLS
             if let rate = app.governor.rate { sum.slowedTo += UInt64(max(1, rate)) }
             if let numbers = app.takeNumbers() { sum.apps.append(numbers) }
         }
+        sum.isQuiet = isQuiet
         sum.residentBytes = Memory.residentBytes
         let time = ProcessorTime.now
         (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)

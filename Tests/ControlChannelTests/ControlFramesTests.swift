@@ -47,6 +47,7 @@ import Testing
                 var beat = Notice.Beat()
                 beat.sent = 1 << 40
                 beat.openStreams = 12
+                beat.isQuiet = true
                 (beat.processorTaken, beat.processorQueued) = (1 << 33, 5)
                 return beat
             }()), .reported(app: "demo"),

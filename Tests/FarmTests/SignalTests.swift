@@ -102,7 +102,10 @@ extension OperatedFarms {
             }
             // One that is quiet serves nothing, and wakes as another process.
             kill(try await farm.line("alpha").workers[0].pid, SIGTSTP)
-            try await eventually("it is quiet") { log().contains("quiet: nothing more is taken") }
+            try await eventually("it is quiet, and says so") {
+                try await farm.line("alpha").workers[0].state == "quiet"
+            }
+            #expect(log().contains("quiet: nothing more is taken"))
             try await farm.operate("restart", "alpha/0")
             try await load.more(2)
             try await load.expectExactlyOnce()
