@@ -112,7 +112,7 @@ import Logging
         do throws(StoreError) {
             var start = 0
             while isOwner() {
-                let batches = try await desk.store.perform(ListParked(start: start))
+                let batches = try await desk.store.perform(ListWaiting(.parked, start: start))
                 if batches.isEmpty { break }
                 start += try await cancel(batches)
             }

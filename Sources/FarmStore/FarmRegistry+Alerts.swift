@@ -17,13 +17,10 @@ extension FarmRegistry {
     }
 
     package func raisedAlerts() async throws(RedisError) -> [RaisedAlert] {
-        let words = try await connection.call(RESPCommand("HGETALL", FarmKeys.alerting)).array ?? []
-        return stride(from: 0, to: words.count - 1, by: 2).compactMap { index in
-            let parts = (words[index + 1].text ?? "").split(
-                separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-            guard let id = words[index].text, parts.count == 3, let level = Int(parts[0]),
-                let since = Int64(parts[1])
-            else { return nil }
+        let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.alerting)).fields
+        return fields.compactMap { id, value in
+            let parts = value.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, let level = Int(parts[0]), let since = Int64(parts[1]) else { return nil }
             return RaisedAlert(id: id, level: level, since: since, text: String(parts[2]))
         }.sorted { $0.id < $1.id }
     }
@@ -52,10 +49,6 @@ extension FarmRegistry {
     /// What was told last, the newest first, each with its fields.
     package func latestAlerts(count: Int) async throws(RedisError) -> [[String: String]] {
         let command = RESPCommand("XREVRANGE", FarmKeys.alerts, "+", "-", "COUNT", "\(count)")
-        return (try await connection.call(command).array ?? []).map { entry in
-            let words = entry.array?.last?.array?.map { $0.text ?? "" } ?? []
-            let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
-            return Dictionary(pairs) { first, _ in first }
-        }
+        return (try await connection.call(command).array ?? []).map { $0.array?.last?.fields ?? [:] }
     }
 }

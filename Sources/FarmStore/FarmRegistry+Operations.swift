@@ -74,11 +74,10 @@ extension FarmRegistry {
 
     /// The answers so far, by host.
     package func answers(to id: String) async throws(RedisError) -> [OperatorAnswer] {
-        let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.operation(id))).array ?? []
-        return stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
-            guard let name = fields[index].text, name.hasPrefix("host:") else { return nil }
-            let parts = (fields[index + 1].text ?? "").split(
-                separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.operation(id))).fields
+        return fields.compactMap { name, value in
+            guard name.hasPrefix("host:") else { return nil }
+            let parts = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
             guard let state = parts.first.flatMap({ OperatorAnswer.State(rawValue: String($0)) }) else {
                 return nil
             }
@@ -93,9 +92,7 @@ extension FarmRegistry {
             RESPCommand("XRANGE", FarmKeys.operations, "(" + position, "+", "COUNT", "\(count)"))
         return (answer.array ?? []).compactMap { entry in
             guard let parts = entry.array, let id = parts.first?.text else { return nil }
-            let words = parts.last?.array?.map { $0.text ?? "" } ?? []
-            let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
-            return Operation(position: id, fields: Dictionary(pairs) { first, _ in first })
+            return Operation(position: id, fields: parts.last?.fields ?? [:])
         }
     }
 
@@ -108,11 +105,7 @@ extension FarmRegistry {
 
     /// By name: `scale:HOST`, `pin:APP:NN`.
     package func desired() async throws(RedisError) -> [String: String] {
-        let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.desired)).array ?? []
-        let pairs = stride(from: 0, to: fields.count - 1, by: 2).map {
-            (fields[$0].text ?? "", fields[$0 + 1].text ?? "")
-        }
-        return Dictionary(pairs) { first, _ in first }
+        try await connection.call(RESPCommand("HGETALL", FarmKeys.desired)).fields
     }
 
     /// - Parameter value: nil takes it out.

@@ -80,12 +80,12 @@ import RESP
     /// Lines of the last hour, by name.
     package func hosts() async throws(RedisError) -> [Host] {
         let now = Int(try await time())
-        let lines = try await connection.call(RESPCommand("HGETALL", FarmKeys.hosts)).array ?? []
-        return stride(from: 0, to: lines.count - 1, by: 2).compactMap { index in
+        let lines = try await connection.call(RESPCommand("HGETALL", FarmKeys.hosts)).pairs
+        return lines.compactMap { name, line in
             // "end nonce capacity apps JSON"
-            let parts = (lines[index + 1].bytes ?? []).split(
+            let parts = (line.bytes ?? []).split(
                 separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false)
-            guard let name = lines[index].text, parts.count == 5,
+            guard let name = name.text, parts.count == 5,
                 let ends = Int(String(decoding: parts[0], as: UTF8.self))
             else { return nil }
             return Host(

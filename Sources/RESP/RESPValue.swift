@@ -48,6 +48,17 @@ extension RESPValue {
         if case .array(let values) = self { values } else { nil }
     }
 
+    /// Names and values in turns, in their order: a hash, or what an entry of a stream has. Empty if it is no array.
+    package var pairs: [(name: RESPValue, value: RESPValue)] {
+        let words = array ?? []
+        return stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
+    }
+
+    /// The same as texts; of a name that comes twice the first counts.
+    package var fields: [String: String] {
+        Dictionary(pairs.map { ($0.name.text ?? "", $0.value.text ?? "") }) { first, _ in first }
+    }
+
     package var error: RESPServerError? {
         if case .error(let error) = self { error } else { nil }
     }

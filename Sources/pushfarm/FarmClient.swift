@@ -73,7 +73,7 @@ import Transport
         do {
             return try await question(FarmRegistry(connection: redis))
         } catch {
-            throw error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
+            throw failure(.redis(error))
         }
     }
 
@@ -85,6 +85,13 @@ import Transport
 
     func mustHave(app: String) async throws(CommandFailure) {
         guard try await apps().contains(app) else { throw .usage("there is no app \(app) in this farm") }
+    }
+
+    /// The app that is meant; all when none is named.
+    func apps(meant app: String?) async throws(CommandFailure) -> [String] {
+        guard let app else { return try await apps() }
+        try await mustHave(app: app)
+        return [app]
     }
 
     /// Why a job was refused, if it was and the refusal is among the latest.
@@ -118,13 +125,11 @@ import Transport
         do {
             answer = try await redis.call(command)
         } catch {
-            throw error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
+            throw failure(.redis(error))
         }
         return (answer.array ?? []).compactMap { entry in
             guard let parts = entry.array, let id = parts.first?.text else { return nil }
-            let words = parts.last?.array?.map { $0.text ?? "" } ?? []
-            let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
-            return Entry(id: id, fields: Dictionary(pairs) { first, _ in first })
+            return Entry(id: id, fields: parts.last?.fields ?? [:])
         }
     }
 

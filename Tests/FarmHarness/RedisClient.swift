@@ -63,11 +63,4 @@ extension RESPValue {
     package var entries: [[String: String]] {
         (array ?? []).compactMap { $0.array?.last?.fields }
     }
-
-    /// A flat list of names and values.
-    package var fields: [String: String] {
-        let words = (array ?? []).map { $0.text ?? "" }
-        let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
-        return Dictionary(pairs) { first, _ in first }
-    }
 }

@@ -81,10 +81,10 @@ import Testing
     @Test func `a released job goes on, as if it had never crashed a worker, and others stay`() throws {
         try quarantine()
         #expect(try desk.checkout().batches.isEmpty)
-        let other = try desk.perform(Release(job: "another"))
+        let other = try desk.perform(Release(.job("another")))
         #expect(other == .init(batches: 0, next: nil, jobs: 0))
-        #expect(try desk.perform(Release(job: "bad")) == .init(batches: 1, next: nil, jobs: 1))
-        #expect(try desk.perform(Release(job: "bad")) == .init(batches: 0, next: nil, jobs: 0))
+        #expect(try desk.perform(Release(.job("bad"))) == .init(batches: 1, next: nil, jobs: 1))
+        #expect(try desk.perform(Release(.job("bad"))) == .init(batches: 0, next: nil, jobs: 0))
         #expect(try desk.account("bad").parked == nil && desk.account("bad").crashes == 0)
         #expect(try desk.audit() == [])
         let batch = try #require(try desk.checkout().batches.first)
@@ -99,7 +99,7 @@ import Testing
         try desk.split(step: 5, [("good", 2), ("late", 2)], shard: 1)
         let batch = try #require(try desk.checkout("w").batches.first)
         #expect(batch.map == Array("..pp".utf8))
-        #expect(try desk.perform(Release(job: "late")).jobs == 1)
+        #expect(try desk.perform(Release(.job("late"))).jobs == 1)
         #expect(
             try desk.report(batch, 0..<2, entry: Desk.delivered("good", 2), worker: "w")
                 == .taken(.init(open: 0, granted: 0, isDone: true)))
@@ -114,9 +114,9 @@ import Testing
         #expect(try desk.checkout().batches.isEmpty)
         #expect(try desk.audit() == [])
         // The last ones are looked at first.
-        #expect(try desk.perform(Release(job: "j4", limit: 2)) == .init(batches: 1, next: 1, jobs: 1))
+        #expect(try desk.perform(Release(.job("j4"), limit: 2)) == .init(batches: 1, next: 1, jobs: 1))
         #expect(
-            try desk.perform(Release(job: "j4", start: 1, limit: 2)) == .init(batches: 0, next: 3, jobs: 0))
+            try desk.perform(Release(.job("j4"), start: 1, limit: 2)) == .init(batches: 0, next: 3, jobs: 0))
         #expect(try desk.perform(Release(limit: 2)) == .init(batches: 2, next: 0, jobs: 4))
         #expect(try desk.perform(Release(start: 0, limit: 10)) == .init(batches: 2, next: nil, jobs: 0))
         #expect(try Desk.jobs(desk.checkout().batches) == ["j1", "j2", "j3", "j4", "j5"])

@@ -5,40 +5,6 @@ import Testing
 /// Farms that operators change while they work.
 @Suite(.serialized, .timeLimit(.minutes(4))) enum OperatedFarms {}
 
-/// What a command answers with `--json`.
-struct Answered: Decodable {
-    struct Host: Decodable {
-        var host: String
-        var state: String
-        var text: String
-    }
-
-    var id: String
-    var done: Int
-    var of: Int
-    var silent: [String]
-    var hosts: [Host]
-}
-
-extension Hosts {
-    /// Tells the farm something, and expects that it was done.
-    @discardableResult
-    func operate(
-        _ arguments: String..., status: Int32 = 0, on host: String = "alpha",
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws -> Answered {
-        let result = try await run(arguments + ["--json"], on: host)
-        #expect(result.status == status, "\(arguments): \(result)", sourceLocation: sourceLocation)
-        return try JSONDecoder().decode(Answered.self, from: Data(result.output.utf8))
-    }
-
-    /// A host's line, as `pushfarm status` has it.
-    func line(_ host: String) async throws -> Status.Host {
-        let status = try Status(json: try await run(["status", "--json"], on: "alpha").output)
-        return try #require(status.hosts.first { $0.host == host })
-    }
-}
-
 extension OperatedFarms {
     /// Each is tried while pushes go through, and counted at the gateway: none lost, none doubled, none out of order.
     struct WorkerCommandTests {
@@ -147,6 +113,8 @@ extension OperatedFarms {
                 #expect(
                     result.status == 1 && !(result.output + result.error).isEmpty, "\(arguments): \(result)")
             }
+            let many = try await farm.operate("scale", "many", status: 1)
+            #expect(many.hosts[0].text == "workers: N, +N, -N, auto or default, not many")
             // An id that was seen, and a command that comes when its time is over.
             let client = try farm.redis.client()
             try client.run("HSET", "{pushfarm}:operation:late", "ends", "1000")

@@ -21,8 +21,8 @@ extension FuzzTarget {
 
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, Audit.self, AuditPart.self, BeginFeedback.self, Blame.self,
-        CancelBatches.self, Hasten.self, Hold.self, JobsPage.self, ListDelayed.self, ListParked.self,
-        ReadLoad.self, ReadAges.self, CountDead.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
+        CancelBatches.self, Hasten.self, Hold.self, ListWaiting.self,
+        ReadLoad.self, ReadAges.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
         SetDoor.self, SetRate.self,
         Checkout.self, ClaimResults.self, CountLetters.self, CountResults.self, CreateResultsGroup.self,
         DropOldSuppressed.self, EndFeedback.self, LastLetter.self, LatestJobs.self, Mend.self, NextJob.self,

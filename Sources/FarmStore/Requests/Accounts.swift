@@ -52,22 +52,22 @@ extension Account {
 
 /// Ids of jobs, latest first. An account may be gone when it is read.
 package struct LatestJobs: Request {
+    package var start: Int
     package var count: Int
 
-    package init(count: Int) { self.count = count }
+    /// - Parameter start: so many are passed over.
+    package init(from start: Int = 0, count: Int) { (self.start, self.count) = (start, count) }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("ZREVRANGE")
         command.append(keys.jobs)
-        command.append(0)
-        command.append(count - 1)
+        command.append(start)
+        command.append(start + count - 1)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
         var reader = try ReplyReader(value, "jobs")
-        var jobs: [String] = []
-        while !reader.isAtEnd { jobs.append(try reader.text()) }
-        return jobs
+        return try reader.remainingTexts()
     }
 }
 

@@ -22,9 +22,8 @@ package struct EventEntry: Equatable, Sendable {
             guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
                 throw .unexpectedReply("event")
             }
-            let words = (parts[1].array ?? []).map { String(decoding: $0.bytes ?? [], as: UTF8.self) }
-            let fields = stride(from: 0, to: words.count - 1, by: 2).map {
-                Field(name: words[$0], value: words[$0 + 1])
+            let fields = parts[1].pairs.map {
+                Field(name: $0.name.text ?? "", value: $0.value.text ?? "")
             }
             events.append(EventEntry(id: EntryID(id), fields: fields))
         }

@@ -109,12 +109,9 @@ package struct ReadFeedback: Request {
 
     /// Nil: it was never read.
     package static func read(_ value: RESPValue) throws(StoreError) -> State? {
-        guard let parts = value.array else { throw .unexpectedReply("feedback") }
-        guard !parts.isEmpty else { return nil }
-        var fields: [String: String] = [:]
-        for index in stride(from: 0, to: parts.count - 1, by: 2) {
-            fields[parts[index].text ?? ""] = parts[index + 1].text
-        }
+        guard value.array != nil else { throw .unexpectedReply("feedback") }
+        let fields = value.fields
+        guard !fields.isEmpty else { return nil }
         func number(_ field: String) -> Int64 { fields[field].flatMap { Int64($0) } ?? 0 }
         return State(
             served: number("served"), isReading: fields["reader"] != nil, readAt: number("read_at"),

@@ -148,23 +148,3 @@ package struct Hasten: Request {
         return Reply(batches: batches, pushes: pushes, next: next < 0 ? nil : next)
     }
 }
-
-/// Ids of parked batches, in their order.
-package struct ListParked: Request {
-    package var start: Int
-    package var count: Int
-
-    package init(start: Int, count: Int = 500) { (self.start, self.count) = (start, count) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("LRANGE")
-        command.append(keys.parked)
-        command.append(start)
-        command.append(start + count - 1)
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
-        var reader = try ReplyReader(value, "parked")
-        return try reader.remainingTexts()
-    }
-}

@@ -52,12 +52,9 @@ package struct ReadRefused: Request {
         var jobs: [RefusedJob] = []
         for entry in entries {
             guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes,
-                let words = parts[1].array
+                parts[1].array != nil
             else { throw .unexpectedReply("refused job") }
-            var fields: [String: [UInt8]] = [:]
-            for index in stride(from: 0, to: words.count - 1, by: 2) {
-                fields[words[index].text ?? ""] = words[index + 1].bytes
-            }
+            let fields = Dictionary(parts[1].pairs.map { ($0.name.text ?? "", $0.value.bytes ?? []) }) { $1 }
             func text(_ name: String) -> String { String(decoding: fields[name] ?? [], as: UTF8.self) }
             jobs.append(
                 RefusedJob(

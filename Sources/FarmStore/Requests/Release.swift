@@ -32,11 +32,6 @@ package struct Release: Request {
         (self.what, self.start, self.limit) = (what, start, limit)
     }
 
-    /// - Parameter job: nil for all.
-    package init(job: String?, start: Int = 0, limit: Int = 100) {
-        self.init(job.map { .job($0) } ?? .all, start: start, limit: limit)
-    }
-
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
         command.append(limit)

@@ -36,9 +36,7 @@ package struct ScanAccounts: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> ScanPage {
         var reader = try ReplyReader(value, "audit, accounts")
         let cursor = try reader.text()
-        var jobs: [String] = []
-        while !reader.isAtEnd { jobs.append(try reader.text()) }
-        return ScanPage(jobs, cursor: cursor)
+        return ScanPage(try reader.remainingTexts(), cursor: cursor)
     }
 }
 
@@ -49,11 +47,7 @@ package struct ScanBatches: Request {
     package init(cursor: String = "0") { self.cursor = cursor }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HSCAN")
-        command.append(keys.states)
-        command.append(cursor)
-        command.append("COUNT")
-        command.append(500)
+        command.appendScan(keys, from: cursor)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> ScanPage {
@@ -86,11 +80,7 @@ package struct ScanStates: Request {
     package init(cursor: String = "0") { self.cursor = cursor }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HSCAN")
-        command.append(keys.states)
-        command.append(cursor)
-        command.append("COUNT")
-        command.append(500)
+        command.appendScan(keys, from: cursor)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Page {
@@ -114,22 +104,32 @@ package struct ScanStates: Request {
     }
 }
 
-/// Ids of delayed batches, those that are due first before the others.
-package struct ListDelayed: Request {
+/// Ids of batches that wait outside the queues, a page at a time.
+package struct ListWaiting: Request {
+    package enum Place: Sendable {
+        /// Those that are due first before the others.
+        case delayed
+        /// In the order in which they were parked.
+        case parked
+    }
+
+    package var place: Place
     package var start: Int
     package var count: Int
 
-    package init(start: Int, count: Int = 1000) { (self.start, self.count) = (start, count) }
+    package init(_ place: Place, start: Int, count: Int = 500) {
+        (self.place, self.start, self.count) = (place, start, count)
+    }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("ZRANGE")
-        command.append(keys.delayed)
+        command.append(place == .delayed ? "ZRANGE" : "LRANGE")
+        command.append(place == .delayed ? keys.delayed : keys.parked)
         command.append(start)
         command.append(start + count - 1)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
-        var reader = try ReplyReader(value, "delayed")
+        var reader = try ReplyReader(value, "waiting")
         return try reader.remainingTexts()
     }
 }
@@ -157,22 +157,13 @@ package struct ReadLoad: Request {
     }
 }
 
-/// Ids of jobs, latest first, a page at a time.
-package struct JobsPage: Request {
-    package var start: Int
-    package var count: Int
-
-    package init(start: Int, count: Int = 500) { (self.start, self.count) = (start, count) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("ZREVRANGE")
-        command.append(keys.jobs)
-        command.append(start)
-        command.append(start + count - 1)
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
-        var reader = try ReplyReader(value, "jobs")
-        return try reader.remainingTexts()
+extension RESPCommand {
+    /// Asks for some of the batches that have a state.
+    fileprivate mutating func appendScan(_ keys: Keys, from cursor: String) {
+        append("HSCAN")
+        append(keys.states)
+        append(cursor)
+        append("COUNT")
+        append(500)
     }
 }

@@ -36,10 +36,7 @@ package struct SetRate: Request {
     package init(_ rate: RateWish?, by: String) { (self.rate, self.by) = (rate, by) }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append("rate")
-        command.append(rate?.text ?? "")
-        command.append(by)
+        command.append(keys, wish: "rate", rate?.text, by)
     }
 
     /// Whether something changed.
@@ -60,14 +57,21 @@ package struct SetDoor: Request {
     package init(_ door: Door?, by: String) { (self.door, self.by) = (door, by) }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append("door")
-        command.append(door?.rawValue ?? "")
-        command.append(by)
+        command.append(keys, wish: "door", door?.rawValue, by)
     }
 
     /// Whether something changed.
     package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("door") }
+}
+
+extension RESPCommand {
+    /// - Parameter value: nil takes the wish back.
+    fileprivate mutating func append(_ keys: Keys, wish: String, _ value: String?, _ by: String) {
+        append(keys)
+        append(wish)
+        append(value ?? "")
+        append(by)
+    }
 }
 
 /// What a coordinator has to know of an app's gate.

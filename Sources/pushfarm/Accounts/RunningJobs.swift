@@ -80,7 +80,7 @@ struct RunningJobs: Sendable {
         var found: [Account] = []
         var start = 0
         while start < Self.latest {
-            let ids = try await client.call(JobsPage(start: start), app)
+            let ids = try await client.call(LatestJobs(from: start, count: 500), app)
             if ids.isEmpty { break }
             for id in ids where found.count < limit {
                 if let account = try await client.account(id, app), account.state == .open {

@@ -44,8 +44,8 @@ struct Backlog: Sendable {
         let depths = try await client.call(ReadDepths(shards: 0), app)
         backlog.inbox = depths.inbox + depths.taken
         backlog.pause = try await client.call(ReadStanding(), app).pause?.reason
-        let delayed = try await all(app, client) { ListDelayed(start: $0) }
-        let parked = try await all(app, client) { ListParked(start: $0) }
+        let delayed = try await all(.delayed, app, client)
+        let parked = try await all(.parked, app, client)
         var cursor: String? = "0"
         var inBatches = 0
         while let from = cursor {
@@ -61,13 +61,13 @@ struct Backlog: Sendable {
         return backlog
     }
 
-    @Loop private static func all<Page: Request>(
-        _ app: String, _ client: FarmClient, _ page: (Int) -> Page
-    ) async throws(CommandFailure) -> Set<String> where Page.Reply == [String] {
+    @Loop private static func all(
+        _ place: ListWaiting.Place, _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> Set<String> {
         var found: Set<String> = []
         var start = 0
         while true {
-            let some = try await client.call(page(start), app)
+            let some = try await client.call(ListWaiting(place, start: start), app)
             if some.isEmpty { return found }
             found.formUnion(some)
             start += some.count

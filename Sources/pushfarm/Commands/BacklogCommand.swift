@@ -38,8 +38,7 @@ struct BacklogCommand: ParsableCommand {
         let (backlogs, now) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
-            let names = try await client.apps().filter { app == nil || app == $0 }
+            let names = try await client.apps(meant: app)
             let rates = try await Self.rates(names, over: pause, client)
             var backlogs: [Backlog] = []
             for name in names {

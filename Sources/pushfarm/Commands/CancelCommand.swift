@@ -26,13 +26,7 @@ struct CancelCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job's id.")
-    var job: String
-
-    @Option(
-        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
-        completion: .apps)
-    var app: String?
+    @OptionGroup var choice: JobChoice
 
     @Option(help: ArgumentHelp("Unix seconds: only what is not sent by then.", valueName: "seconds"))
     var expireAt: Int64?
@@ -63,7 +57,7 @@ struct CancelCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (configuration, job, app, expireAt) = (try common.load(), job, app, expireAt)
+        let (configuration, job, app, expireAt) = (try common.load(), choice.job, choice.app, expireAt)
         let (wait, patience, dryRun) = (wait && expireAt == nil, Duration.seconds(patience), dryRun)
         let console = Console(json: common.json)
         let outcome = try Loop.run { @Loop in
@@ -112,6 +106,7 @@ struct CancelCommand: ParsableCommand {
 
     private func show(_ outcome: Outcome, _ console: Console) {
         let account = outcome.account
+        let job = choice.job
         var text = "job \(job) of \(outcome.app) "
         if let account {
             let open = account.accepted - account.settled

@@ -29,8 +29,7 @@ struct DeadExportCommand: ParsableCommand {
         let (letters, pushes) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
-            let apps = try await client.apps().filter { app == nil || app == $0 }
+            let apps = try await client.apps(meant: app)
             var total = 0
             for name in apps { total += try await client.call(CountLetters(), name).pushes }
             let sheet = try LetterSheet(file == "-" ? nil : file, total: total, quiet: isQuiet)

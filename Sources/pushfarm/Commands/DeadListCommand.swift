@@ -32,10 +32,9 @@ struct DeadListCommand: ParsableCommand {
         let (survey, apps) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
             var survey = LetterSurvey(now: try await client.clock().components.seconds * 1000)
             var apps: [LetterSurvey.App] = []
-            for name in try await client.apps() where app == nil || app == name {
+            for name in try await client.apps(meant: app) {
                 let count = try await client.call(CountLetters(), name)
                 apps.append(LetterSurvey.App(name: name, count: count))
                 try await LetterBook(client: client, app: name).read(filter) {

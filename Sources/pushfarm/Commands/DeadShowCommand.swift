@@ -30,8 +30,7 @@ struct DeadShowCommand: ParsableCommand {
         let (found, missing) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
-            let apps = try await client.apps().filter { app == nil || app == $0 }
+            let apps = try await client.apps(meant: app)
             var found: [OpenLetter] = []
             var missing: [String] = []
             for id in ids {

@@ -68,8 +68,7 @@ struct EventsCommand: ParsableCommand {
             let end = follow ? EndSignal() : nil
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
-            let apps = try await client.apps().filter { app == nil || app == $0 }
+            let apps = try await client.apps(meant: app)
             guard operations || !apps.isEmpty else {
                 throw CommandFailure.usage("there is no app in this farm")
             }

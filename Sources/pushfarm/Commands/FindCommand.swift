@@ -53,9 +53,8 @@ struct FindCommand: ParsableCommand {
             let found = try Loop.run { @Loop in
                 let client = try await FarmClient.connect(configuration)
                 defer { client.close() }
-                if let app { try await client.mustHave(app: app) }
                 var found: [JobSearch.Outcome] = []
-                for name in try await client.apps() where app == nil || app == name {
+                for name in try await client.apps(meant: app) {
                     let search = JobSearch(client: client, app: name, job: job, events: events)
                     let outcome = try await search.run()
                     if outcome.isKnown { found.append(outcome) }
@@ -70,14 +69,11 @@ struct FindCommand: ParsableCommand {
         let found = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
-            let shards = try await client.ask { registry throws(RedisError) in
-                try await registry.fixedShards()
-            }
+            let shards = try await client.shards()
             var found: [PushFinding] = []
-            for name in try await client.apps() where app == nil || app == name {
+            for name in try await client.apps(meant: app) {
                 let search = PushSearch(
-                    client: client, app: name, wanted: wanted, shards: shards ?? configuration.shards,
+                    client: client, app: name, wanted: wanted, shards: shards,
                     events: events)
                 found += try await search.run()
             }

@@ -57,16 +57,10 @@ struct FsckCommand: ParsableCommand {
         let findings = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            let apps = try await client.apps()
-            if let app, !apps.contains(app) {
-                throw CommandFailure.usage("there is no app \(app) in this farm")
-            }
-            let shards = try await client.ask { registry throws(RedisError) in
-                try await registry.fixedShards()
-            }
+            let shards = try await client.shards()
             var findings: [Finding] = []
-            for name in apps where app == nil || app == name {
-                let check = AppCheck(app: name, shards: shards ?? configuration.shards, client: client)
+            for name in try await client.apps(meant: app) {
+                let check = AppCheck(app: name, shards: shards, client: client)
                 let faults = try await check.faults()
                 let repaired = repair && !faults.isEmpty ? try await check.repair() : []
                 let left = repaired.isEmpty ? faults : try await check.faults()

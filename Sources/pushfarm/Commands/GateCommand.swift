@@ -43,10 +43,8 @@ struct GateCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, name, act, dryRun) = (try common.load(), app, act, dryRun)
-        let report = try Loop.run { @Loop in
-            var report = ChangeReport(command: "gate", isDryRun: dryRun)
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        try ChangeReport.make("gate", isDryRun: dryRun, configuration, Console(json: common.json)) {
+            report, client in
             if name != "all" { try await client.mustHave(app: name) }
             for app in try await name == "all" ? client.apps() : [name] {
                 var changed = try await client.call(ReadStanding(), app).door != act.door
@@ -55,9 +53,9 @@ struct GateCommand: ParsableCommand {
                 }
                 report.lines.append(Self.line(app, act, changed))
             }
-            return report
+            // Redis itself obeys it.
+            return nil
         }
-        report.show(Console(json: common.json))
     }
 
     private static func line(_ app: String, _ act: Act, _ changed: Bool) -> ChangeReport.Line {

@@ -16,13 +16,7 @@ struct JobCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job's id.")
-    var id: String
-
-    @Option(
-        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
-        completion: .apps)
-    var app: String?
+    @OptionGroup var choice: JobChoice
 
     @Flag(help: "Waits until the job is finished.")
     var wait = false
@@ -30,16 +24,12 @@ struct JobCommand: ParsableCommand {
     func run() throws {
         let configuration = try common.load()
         let console = Console(json: common.json)
-        let (id, app, wait) = (id, app, wait)
+        let (id, app, wait) = (choice.job, choice.app, wait)
         let accounts = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let apps = if let app { [app] } else { try await client.apps() }
-            var found: [Account] = []
-            for app in apps {
-                guard let account = try await client.account(id, app) else { continue }
-                found.append(account)
-            }
+            let found = try await client.accounts(ofJob: id, in: apps)
             guard let first = found.first else {
                 if let app, wait {
                     return try await AccountWatch(client: client, console: console).wait([id], app)
@@ -47,11 +37,7 @@ struct JobCommand: ParsableCommand {
                 throw CommandFailure.failed(
                     "there is no job \(id) in " + (apps.isEmpty ? "this farm" : apps.joined(separator: ", ")))
             }
-            guard found.count == 1 else {
-                throw CommandFailure.usage(
-                    "several apps have a job \(id); name one with --app: "
-                        + found.map(\.app).joined(separator: ", "))
-            }
+            guard found.count == 1 else { throw CommandFailure.several(found) }
             guard wait, first.state == .open else { return found }
             return try await AccountWatch(client: client, console: console).wait([id], first.app)
         }

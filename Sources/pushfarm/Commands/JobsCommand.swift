@@ -53,7 +53,7 @@ struct JobsCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             var accounts: [Account] = []
-            for name in try await client.apps() where app == nil || app == name {
+            for name in try await client.apps(meant: app) {
                 for id in try await client.call(LatestJobs(count: limit), name) {
                     guard let account = try await client.account(id, name) else { continue }
                     if !open || account.state == .open { accounts.append(account) }
@@ -71,8 +71,7 @@ struct JobsCommand: ParsableCommand {
         let jobs = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
-            let names = try await client.apps().filter { app == nil || app == $0 }
+            let names = try await client.apps(meant: app)
             let now = try await client.clock().components.seconds * 1000
             let jobs = try await RunningJobs(client: client, limit: limit).look(names, over: pause)
             return jobs.filter { !isStuck || $0.isStuck(at: now) }

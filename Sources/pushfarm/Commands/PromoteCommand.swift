@@ -16,19 +16,13 @@ struct PromoteCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job's id.")
-    var job: String
-
-    @Option(
-        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
-        completion: .apps)
-    var app: String?
+    @OptionGroup var choice: JobChoice
 
     @Flag(help: "Says what would be done, and changes nothing.")
     var dryRun = false
 
     func run() throws {
-        let (configuration, job, app, dryRun) = (try common.load(), job, app, dryRun)
+        let (configuration, job, app, dryRun) = (try common.load(), choice.job, choice.app, dryRun)
         let (name, pushes) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }

@@ -33,9 +33,8 @@ struct QuarantineListCommand: ParsableCommand {
         let rows = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
             var rows: [Row] = []
-            for name in try await client.apps() where app == nil || app == name {
+            for name in try await client.apps(meant: app) {
                 rows += try await Self.rows(name, client)
             }
             return rows

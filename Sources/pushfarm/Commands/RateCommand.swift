@@ -82,8 +82,6 @@ struct RateCommand: ParsableCommand {
                 "silent": .array((outcome?.silent ?? []).map { .string($0) }),
             ]),
             dryRun && changed ? "\(app): would change; now \(text)\n" : "\(app): \(text)\n")
-        var report = ChangeReport(command: "rate")
-        report.outcome = outcome
-        try report.check()
+        try outcome?.mustBeFollowed()
     }
 }

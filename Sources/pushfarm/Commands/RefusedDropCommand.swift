@@ -41,8 +41,7 @@ struct RefusedDropCommand: ParsableCommand {
                 let (app, job) = try await RefusedDesk.find(id, app, client)
                 found.append((app, job.id))
             }
-            if let app { try await client.mustHave(app: app) }
-            for name in all ? try await client.apps() : [] where app == nil || app == name {
+            for name in all ? try await client.apps(meant: app) : [] {
                 var after: EntryID?
                 repeat {
                     let page = try await client.call(ReadRefused(.oldest(after: after)), name)

@@ -30,9 +30,8 @@ struct RefusedListCommand: ParsableCommand {
         let found = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
             var found: [(app: String, job: RefusedJob)] = []
-            for name in try await client.apps() where app == nil || app == name {
+            for name in try await client.apps(meant: app) {
                 found += try await client.call(ReadRefused(.youngest, count: limit), name).map { (name, $0) }
             }
             return found

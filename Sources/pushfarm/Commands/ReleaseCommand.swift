@@ -54,9 +54,8 @@ struct ReleaseCommand: ParsableCommand {
         let sum = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
             var sum = Sum()
-            for name in try await client.apps() where app == nil || app == name {
+            for name in try await client.apps(meant: app) {
                 if let shard {
                     sum.shards += try await ShardHold(client: client).serve(name, shard).changed ? 1 : 0
                     continue
@@ -90,10 +89,7 @@ struct ReleaseCommand: ParsableCommand {
             guard let shard = Int(mark.text) else { continue }
             sum.shards += try await ShardHold(client: client).serve(app, shard).changed ? 1 : 0
         }
-        guard let pause = try await client.call(ReadStanding(), app).pause, pause.by != nil,
-            pause.reason.hasPrefix("quarantined")
-        else { return }
-        sum.apps += try await client.call(Resume(), app) == .resumed ? 1 : 0
+        sum.apps += try await AppHold(client: client).release(app) ? 1 : 0
     }
 
     private func text(_ sum: Sum) -> String {

@@ -26,47 +26,32 @@ struct ResumeCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, options) = (try common.load(), subject)
-        let console = Console(json: common.json)
-        let report = try Loop.run { @Loop in
-            var report = ChangeReport(command: "resume", isDryRun: options.dryRun)
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
-            let subject = try await Subject.find(
-                options.name, job: options.job, app: options.app, client)
-            switch subject {
+        try ChangeReport.make("resume", isDryRun: options.dryRun, configuration, Console(json: common.json)) {
+            report, client in
+            let isDryRun = report.isDryRun
+            switch try await options.find(client) {
             case .apps(let apps):
                 for app in apps {
                     if let shard = options.shard {
-                        report.lines.append(
-                            try await ShardHold(client: client, isDryRun: options.dryRun).serve(app, shard))
+                        let hold = ShardHold(client: client, isDryRun: isDryRun)
+                        report.lines.append(try await hold.serve(app, shard))
                     } else {
-                        report.lines.append(try await Self.resume(app, options, client))
+                        let hold = AppHold(client: client, isDryRun: isDryRun)
+                        report.lines.append(try await hold.resume(app))
                     }
                 }
-                report.note = try await JobNote.text(options.name, apps, client, verb: "resume")
+                report.note = try await options.note(apps, "resume", client)
             case .job(let job, let app):
-                report.lines.append(
-                    try await JobHold(client: client, isDryRun: options.dryRun).release(
-                        job, app, isPause: true))
+                let hold = JobHold(client: client, isDryRun: isDryRun)
+                report.lines.append(try await hold.release(job, app, isPause: true))
             }
-            try await report.tellHosts(["resume"] + options.words, client, console)
             if let only = report.lines.first, report.lines.count == 1, only.job == nil {
                 report.head = [
                     .init(name: "app", value: .string(only.app)),
                     .init(name: "resumed", value: .bool(only.changed)),
                 ]
             }
-            return report
+            return options.words
         }
-        report.show(console)
-        try report.check()
-    }
-
-    @Loop private static func resume(
-        _ app: String, _ options: SubjectOptions, _ client: FarmClient
-    ) async throws(CommandFailure) -> ChangeReport.Line {
-        var changed = try await client.call(ReadStanding(), app).pause != nil
-        if !options.dryRun { changed = try await client.call(Resume(), app) == .resumed }
-        return .init(app: app, changed: changed, text: changed ? "goes on" : "was not paused")
     }
 }

@@ -50,7 +50,9 @@ import RESP
             outcome.refused += page.filter { $0.job == job }
             after = page.last?.id
         } while after != nil
-        outcome.events = try await told()
+        outcome.events = try await client.events(of: app, among: events) {
+            ($0["job"] == job || $0["replay"] == job) && $0["type"]?.hasPrefix("job.") == true
+        }
         return outcome
     }
 
@@ -60,17 +62,20 @@ import RESP
         if try await search.contains("pushfarm:\(app)", job: job, app: app) { return .inbox }
         return try await search.contains("{pushfarm:\(app)}:taken", job: job, app: app) ? .taken : nil
     }
+}
 
-    private func told() async throws(CommandFailure) -> [EventEntry] {
+extension FarmClient {
+    /// Those that are meant of an app's latest events, the oldest first.
+    /// - Parameter count: so many are looked at.
+    func events(
+        of app: String, among count: Int, where isMeant: (EventEntry) -> Bool
+    ) async throws(CommandFailure) -> [EventEntry] {
         var found: [EventEntry] = []
         var before: EntryID?
-        var left = events
+        var left = count
         while left > 0 {
-            let page = try await client.call(
-                ReadEvents(before: before, count: min(1000, left)), app)
-            found += page.filter {
-                ($0["job"] == job || $0["replay"] == job) && $0["type"]?.hasPrefix("job.") == true
-            }
+            let page = try await call(ReadEvents(before: before, count: min(1000, left)), app)
+            found += page.filter(isMeant)
             left -= page.count
             guard let last = page.last else { break }
             before = last.id

@@ -56,24 +56,12 @@ import PushModel
 
     /// What was told of a token.
     private func told(_ token: String) async throws(CommandFailure) -> [PushFinding] {
-        var found: [PushFinding] = []
-        var before: EntryID?
-        var left = events
-        while left > 0 {
-            let page = try await client.call(
-                ReadEvents(before: before, count: min(1000, left)), app)
-            for event in page where event["token"] == token {
-                let words = event.fields.filter { !["type", "at", "token", "job"].contains($0.name) }
-                found.append(
-                    PushFinding(
-                        app: app, place: .event, job: event["job"], token: token, at: event.id.milliseconds,
-                        details: [("type", event["type"] ?? "?")] + words.map { ($0.name, $0.value) }))
-            }
-            left -= page.count
-            guard let last = page.last else { break }
-            before = last.id
+        try await client.events(of: app, among: events) { $0["token"] == token }.map { event in
+            let words = event.fields.filter { !["type", "at", "token", "job"].contains($0.name) }
+            return PushFinding(
+                app: app, place: .event, job: event["job"], token: token, at: event.id.milliseconds,
+                details: [("type", event["type"] ?? "?")] + words.map { ($0.name, $0.value) })
         }
-        return found.reversed()
     }
 
     private func audit() async throws(CommandFailure) -> [PushFinding] {

@@ -28,7 +28,7 @@ import RESP
         try await lookInDelayed()
         try await lookInList("parked", .parked)
         for shard in wanted.shards(of: shards) {
-            let name = Self.name(ofShard: shard)
+            let name = LeaseField.name(ofShard: shard)
             try await lookInList("ready:\(name)", .ready)
             try await lookInList("bulk:\(name)", .bulk)
             try await lookInList("flight:\(name)", .flight)
@@ -38,9 +38,7 @@ import RESP
     }
 
     /// The beginnings of the ids of batches that it may be in.
-    private lazy var prefixes = Set(wanted.shards(of: shards).map { Self.name(ofShard: $0) })
-
-    private static func name(ofShard shard: Int) -> String { shard < 10 ? "0\(shard)" : "\(shard)" }
+    private lazy var prefixes = Set(wanted.shards(of: shards).map { LeaseField.name(ofShard: $0) })
 
     private func key(_ name: String) -> String { "{pushfarm:\(app)}:\(name)" }
 
@@ -82,12 +80,9 @@ import RESP
             let page = try await ask("ZSCAN", key("delayed"), cursor, "COUNT", "\(Self.ids)").array ?? []
             guard page.count == 2 else { return }
             cursor = page[0].text ?? "0"
-            let words = page[1].array?.map { $0.text ?? "" } ?? []
-            var due: [String: Int64] = [:]
-            for index in stride(from: 0, to: words.count - 1, by: 2)
-            where prefixes.contains(String(words[index].prefix { $0 != "." })) {
-                due[words[index]] = Double(words[index + 1]).map { Int64($0) }
-            }
+            let due = page[1].fields
+                .filter { prefixes.contains(String($0.key.prefix { $0 != "." })) }
+                .compactMapValues { Double($0).map { Int64($0) } }
             try await look(in: Array(due.keys), .delayed, due: due)
         } while cursor != "0"
     }

@@ -1,4 +1,5 @@
 import EventLoop
+import FarmConfiguration
 
 /// What a command has changed, one line a subject.
 struct ChangeReport: Sendable {
@@ -47,7 +48,28 @@ struct ChangeReport: Sendable {
     /// Fields that stand first for programs.
     var head: [JSONValue.Field] = []
 
-    func show(_ console: Console) {
+    /// Makes a change that is to last, has the coordinators follow it at once, and says what came of it.
+    /// - Parameter change: fills in the lines; returns what was done for the record of operations, nil when no coordinator
+    ///   need hear of it.
+    /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
+    static func make(
+        _ command: String, isDryRun: Bool, _ configuration: FarmConfiguration, _ console: Console,
+        _ change: @escaping @Loop (inout ChangeReport, FarmClient) async throws -> [String]?
+    ) throws {
+        let report = try Loop.run { @Loop in
+            var report = ChangeReport(command: command, isDryRun: isDryRun)
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            if let words = try await change(&report, client) {
+                try await report.tellHosts([command] + words, client, console)
+            }
+            return report
+        }
+        report.show(console)
+        try report.outcome?.mustBeFollowed()
+    }
+
+    private func show(_ console: Console) {
         let prefix = isDryRun ? "would change: " : ""
         var text = lines.map { "\(prefix)\($0.subject) \($0.text)\n" }.joined()
         if let outcome {
@@ -68,17 +90,8 @@ struct ChangeReport: Sendable {
                 ]), text)
     }
 
-    /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
-    func check() throws(CommandFailure) {
-        guard let outcome, !outcome.silent.isEmpty else { return }
-        throw CommandFailure(
-            status: .partly,
-            message: "it holds, but \(outcome.silent.joined(separator: ", ")) has not said that it follows it"
-        )
-    }
-
     /// Tells the hosts, if anything is otherwise than before.
-    @Loop mutating func tellHosts(
+    @Loop private mutating func tellHosts(
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) {
         guard !isDryRun, lines.contains(where: \.changed) else { return }
@@ -86,5 +99,15 @@ struct ChangeReport: Sendable {
         if outcome == nil {
             note = (note.map { $0 + "\n" } ?? "") + "No coordinator is running: it holds when one starts."
         }
+    }
+}
+
+extension OperatorDesk.Outcome {
+    /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
+    func mustBeFollowed() throws(CommandFailure) {
+        guard !silent.isEmpty else { return }
+        throw CommandFailure(
+            status: .partly,
+            message: "it holds, but \(silent.joined(separator: ", ")) has not said that it follows it")
     }
 }

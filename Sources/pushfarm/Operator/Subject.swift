@@ -38,13 +38,9 @@ extension FarmClient {
             guard known.contains(app) else { throw .usage("there is no app \(app) in this farm") }
             return app
         }
-        var found: [String] = []
-        for name in known where try await account(id, name) != nil { found.append(name) }
-        if found.count == 1 { return found[0] }
-        if found.count > 1 {
-            throw .usage(
-                "several apps have a job \(id); name one with --app: " + found.joined(separator: ", "))
-        }
+        let found = try await accounts(ofJob: id, in: known)
+        guard found.count < 2 else { throw .several(found) }
+        if let only = found.first { return only.app }
         var waiting: [String] = []
         for name in known {
             let depths = try await call(ReadDepths(shards: 0), name)
@@ -59,6 +55,13 @@ extension FarmClient {
         return only
     }
 
+    /// The books of jobs of one id.
+    func accounts(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [Account] {
+        var found: [Account] = []
+        for app in apps { if let account = try await account(id, app) { found.append(account) } }
+        return found
+    }
+
     /// Has all coordinators look at once at what has changed.
     func announceChange() async throws(CommandFailure) {
         _ = try await ask { registry throws(RedisError) in
@@ -70,5 +73,14 @@ extension FarmClient {
     func shards() async throws(CommandFailure) -> Int {
         try await ask { registry throws(RedisError) in try await registry.fixedShards() }
             ?? configuration.shards
+    }
+}
+
+extension CommandFailure {
+    /// - Parameter jobs: of one id.
+    static func several(_ jobs: [Account]) -> CommandFailure {
+        .usage(
+            "several apps have a job \(jobs[0].id); name one with --app: "
+                + jobs.map(\.app).joined(separator: ", "))
     }
 }

@@ -20,8 +20,7 @@ import RESP
                 $0 + count($1)
             }
         } catch {
-            throw error.isTemporary
-                ? .temporary("\(client.place): \(error)") : .failed("\(client.place): \(error)")
+            throw client.failure(.redis(error))
         }
     }
 

@@ -11,9 +11,8 @@ import PushModel
         guard LetterFilter.isID(id) else {
             throw .usage("\(id.prefix(64)) is no id of a refused job; they look like 1780000000123-0")
         }
-        if let app { try await client.mustHave(app: app) }
         var found: [(app: String, job: RefusedJob)] = []
-        for name in try await client.apps() where app == nil || app == name {
+        for name in try await client.apps(meant: app) {
             found += try await client.call(ReadRefused(.only(EntryID(Array(id.utf8)))), name).map {
                 (name, $0)
             }

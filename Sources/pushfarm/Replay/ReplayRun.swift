@@ -14,11 +14,10 @@ struct ReplayRun: Sendable {
     @Loop func perform() async throws(CommandFailure) {
         let client = try await FarmClient.connect(configuration)
         defer { client.close() }
-        if let app { try await client.mustHave(app: app) }
         let end = EndSignal()
         // Each step is whole or has not been.
         end.onImpatience = { exit(ExitStatus.partly.rawValue) }
-        let apps = try await client.apps().filter { app == nil || app == $0 }
+        let apps = try await client.apps(meant: app)
         let now = try await client.clock().components.seconds
         var total = 0
         for name in apps { total += try await client.call(CountLetters(), name).pushes }

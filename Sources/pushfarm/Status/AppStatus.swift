@@ -43,7 +43,7 @@ struct AppStatus: Sendable {
         let full = try await client.call(ReadFullness(), app)
         let depths = try await client.call(ReadDepths(shards: shards), app)
         let ages = try await client.call(ReadAges(shards: shards), app)
-        let dead = try await client.call(CountDead(), app)
+        let dead = try await client.call(CountLetters(), app).pushes
         let open = countsJobs ? try await openJobs(of: app, from: client) : nil
         let leases = try await client.call(ReadOwners(), app)
         let now = try await client.clock()

@@ -16,8 +16,7 @@ struct TopHistory {
     }
 
     mutating func note(_ name: String, _ value: Double) {
-        values[name, default: []].append(max(0, value))
-        if values[name]!.count > Self.most { values[name]!.removeFirst() }
+        values[name] = (values[name] ?? []).suffix(Self.most - 1) + [max(0, value)]
         seen[name] = looks
     }
 

@@ -228,9 +228,3 @@ extension TopModel {
         }
     }
 }
-
-extension String {
-    func leftPadded(to width: Int) -> String {
-        String(repeating: " ", count: max(0, width - count)) + self
-    }
-}

@@ -19,7 +19,7 @@ extension ScriptCase {
                 try desk.perform(desk.park(batch))
                 try desk.set(batch.id, to: "|5|0|2,1,1,2,0,1,1,0|2|..")
             }
-            return Release(job: "j2")
+            return Release(.job("j2"))
         },
         ScriptCase("leaves parked what has only others' pushes left", again: .other("[0, -1, 0]")) { desk in
             try desk.split([("a", 1), ("q", 2)])
@@ -28,7 +28,7 @@ extension ScriptCase {
             try desk.set(batch, to: "|1|0||0|xpp")
             try desk.redis.run("RENAME", app + "ready:01", app + "parked")
             try desk.quarantine("a")
-            return Release(job: "a")
+            return Release(.job("a"))
         },
     ]
 

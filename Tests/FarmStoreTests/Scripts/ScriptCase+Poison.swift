@@ -97,7 +97,7 @@ extension ScriptCase {
             for step in 1...2 { try desk.perform(desk.park(try desk.held(step: step, [("j\(step)", 2)]))) }
             let first = try desk.redis.run("LINDEX", "{pushfarm:demo}:parked", "0").text ?? ""
             try desk.redis.run("HSET", "{pushfarm:demo}:batches", first, "?")
-            return Release(job: "j2")
+            return Release(.job("j2"))
         },
         ScriptCase("ends the quarantine of a job that ends", again: .other("[0, 0]")) { desk in
             let batch = try desk.held([("a", 1)])
@@ -200,7 +200,7 @@ extension ScriptCase {
                 try desk.quarantine(job)
             }
             _ = try desk.checkout()
-            return Release(job: "b", limit: 2)
+            return Release(.job("b"), limit: 2)
         },
     ]
 

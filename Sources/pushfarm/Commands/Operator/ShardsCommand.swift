@@ -34,9 +34,8 @@ struct ShardsListCommand: ParsableCommand {
         let owners = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            if let app { try await client.mustHave(app: app) }
             var all: [ShardOwners] = []
-            for name in try await client.apps() where app == nil || app == name {
+            for name in try await client.apps(meant: app) {
                 all.append(try await ShardOwners.read(name, from: client))
             }
             return all

@@ -1,0 +1,40 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct QuarantineShardCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shard",
+        abstract: "No worker serves the shard any more.",
+        discussion: """
+            Example:
+              pushfarm quarantine shard 7 --app demo
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var options: QuarantineOptions
+
+    @Argument(help: "The shard's number.")
+    var shard: Int
+
+    @Option(
+        help: ArgumentHelp("The app; needed when there are several.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    func validate() throws {
+        guard (0...9999).contains(shard) else { throw ValidationError("A shard has a number from 0 on.") }
+    }
+
+    func run() throws {
+        let (configuration, shard) = (try common.load(), shard)
+        let (reason, dryRun) = (try options.line(), options.dryRun)
+        let app = try configuration.chosenApp(app)
+        try ChangeReport.make("quarantine", isDryRun: dryRun, configuration, Console(json: common.json)) {
+            report, client in
+            try await client.mustHave(app: app)
+            let hold = ShardHold(client: client, isDryRun: dryRun)
+            report.lines = [try await hold.hold(app, shard, .quarantine, reason: reason)]
+            return ["shard", "\(shard)", "--app=" + app]
+        }
+    }
+}

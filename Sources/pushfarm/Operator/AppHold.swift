@@ -1,0 +1,45 @@
+import EventLoop
+import FarmStore
+
+/// Pauses an app for an operator, and lets it go on.
+@Loop struct AppHold {
+    let client: FarmClient
+    var isDryRun = false
+
+    func hold(
+        _ app: String, _ kind: Hold.Kind, reason: String
+    ) async throws(CommandFailure) -> ChangeReport.Line {
+        let by = OperatorName.current
+        let past = kind == .pause ? "paused" : "quarantined"
+        var pause = try await client.call(ReadStanding(), app).pause
+        // What the farm itself has paused becomes the operator's.
+        var changed = pause?.by == nil
+        if changed, !isDryRun {
+            let words = (kind == .pause ? "by operator \(by)" : "\(Self.quarantined) by \(by)")
+            let text = words + (reason.isEmpty ? "" : ": \(reason)")
+            changed = try await client.call(Pause(reason: text, by: by), app)
+            pause = try await client.call(ReadStanding(), app).pause
+        }
+        return ChangeReport.Line(
+            app: app, changed: changed,
+            text: changed ? "is \(past)" : "was paused already, \(pause?.reason ?? "")",
+            more: [.init(name: "reason", value: .text(pause?.reason))])
+    }
+
+    func resume(_ app: String) async throws(CommandFailure) -> ChangeReport.Line {
+        var changed = try await client.call(ReadStanding(), app).pause != nil
+        if !isDryRun { changed = try await client.call(Resume(), app) == .resumed }
+        return ChangeReport.Line(app: app, changed: changed, text: changed ? "goes on" : "was not paused")
+    }
+
+    /// Lets it go on if it is in quarantine; one that is paused stays so.
+    func release(_ app: String) async throws(CommandFailure) -> Bool {
+        guard let pause = try await client.call(ReadStanding(), app).pause, pause.by != nil,
+            pause.reason.hasPrefix(Self.quarantined)
+        else { return false }
+        return try await resume(app).changed
+    }
+
+    /// How the reason of a quarantine begins.
+    private static let quarantined = "quarantined"
+}

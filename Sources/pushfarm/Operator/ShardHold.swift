@@ -1,0 +1,36 @@
+import EventLoop
+import FarmStore
+
+/// Takes a shard out of service, and back.
+@Loop struct ShardHold {
+    let client: FarmClient
+    var isDryRun = false
+
+    func hold(
+        _ app: String, _ shard: Int, _ kind: Hold.Kind, reason: String
+    ) async throws(CommandFailure) -> ChangeReport.Line {
+        try await check(shard)
+        let old = try await client.marks(.shards, app).first { Int($0.text) == shard }
+        var changed = old == nil
+        if !isDryRun {
+            let hold = Hold(.shard(shard, kind), by: OperatorName.current, reason: reason)
+            changed = try await client.call(hold, app).hasChanged
+        }
+        let text = changed ? "is not served any more" : "was not served already, by \(old?.by ?? "somebody")"
+        return .init(app: app, shard: shard, changed: changed, text: text)
+    }
+
+    func serve(_ app: String, _ shard: Int) async throws(CommandFailure) -> ChangeReport.Line {
+        try await check(shard)
+        var changed = try await client.marks(.shards, app).contains { Int($0.text) == shard }
+        if !isDryRun { changed = try await client.call(Hold(.serve(shard), by: ""), app).hasChanged }
+        return .init(
+            app: app, shard: shard, changed: changed, text: changed ? "is served again" : "was served already"
+        )
+    }
+
+    private func check(_ shard: Int) async throws(CommandFailure) {
+        let count = try await client.shards()
+        guard shard < count else { throw .usage("the farm has \(count) shards: 0 to \(count - 1)") }
+    }
+}

@@ -1,0 +1,143 @@
+import FarmStore
+
+/// What is said of a single host, worker, app or job; nothing of a list.
+struct TopDetails {
+    let model: TopModel
+    let columns: Int
+
+    var lines: [TopLine] {
+        guard let look = model.look else { return [] }
+        switch model.place {
+        case .list: return []
+        case .host(let name): return host(name, look.status)
+        case .worker(let host, let index): return worker(host, index, look.status)
+        case .app(let name): return app(name, look.status)
+        case .job(let app, let id): return job(look.jobs.first { $0.app == app && $0.id == id })
+        }
+    }
+
+    private func line(_ name: String, _ text: String, _ paint: Paint? = nil) -> TopLine {
+        var line = TopLine(name.padding(to: 12), .dim)
+        line.add(text, paint)
+        return line
+    }
+
+    private func chart(_ title: String, _ name: String, _ value: String) -> TopLine {
+        var line = TopLine(title.padding(to: 12), .dim)
+        line.add(value.leftPadded(to: 8) + "  ", .bold)
+        line.add(model.history.sparkline(name, width: min(100, columns - line.width)), .cyan)
+        return line
+    }
+
+    private func host(_ name: String, _ status: FarmStatus) -> [TopLine] {
+        guard let host = status.hosts.first(where: { $0.host == name }) else {
+            return [TopLine("\(name) is no more", .yellow)]
+        }
+        let rate = host.workers.reduce(0) { $0 + $1.rate }
+        var lines = [
+            line("state", host.state, TopModel.paint(of: host.state)),
+            line(
+                "coordinator",
+                "\(host.pid)  up \(Figures.brief(.milliseconds(max(0, status.at - host.since))))"),
+            chart("rate", TopPlace.host(name).name, "\(Figures.short(rate))/s"),
+        ]
+        if let intake = host.intake {
+            lines.append(
+                line(
+                    "intake",
+                    "\(intake.pid)  \(intake.state)  \(Figures.grouped(intake.rate)) jobs/s  "
+                        + "\(Figures.short(intake.jobs)) jobs  \(Figures.bytes(Int64(intake.rss)))  ended \(intake.restarts) times"
+                ))
+        }
+        return lines + [TopLine()]
+    }
+
+    private func worker(_ host: String, _ index: String, _ status: FarmStatus) -> [TopLine] {
+        guard
+            let worker = status.hosts.first(where: { $0.host == host })?.workers.first(where: {
+                $0.worker == index
+            })
+        else { return [TopLine("worker \(host)/\(index) is no more", .yellow)] }
+        let place = TopPlace.worker(host: host, index: index).name
+        let up = worker.since > 0 ? Figures.brief(.milliseconds(max(0, status.at - worker.since))) : "–"
+        var lines = [
+            line("state", worker.state, TopModel.paint(of: worker.state)),
+            line("process", "\(worker.pid)  up \(up)  ended \(worker.restarts) times before"),
+            line("memory", Figures.bytes(Int64(worker.rss))),
+            line("shards", "\(worker.shards)"),
+            line("connections", "\(worker.connections)"), TopLine(),
+            chart("rate", place, "\(Figures.short(worker.rate))/s"),
+            chart("in the air", "streams " + place, Figures.short(worker.streams)),
+            chart("processor", "busy " + place, "\(worker.busy) %"), TopLine(),
+            line("delivered", Figures.grouped(worker.delivered), .green),
+            line("failed", Figures.grouped(worker.failed), worker.failed > 0 ? .red : nil),
+            line("tried again", Figures.grouped(worker.retried)),
+        ]
+        if worker.slowedTo > 0 {
+            lines.append(
+                line("slowed to", "\(Figures.grouped(worker.slowedTo))/s: the gateway is in trouble", .yellow)
+            )
+        }
+        return lines
+    }
+
+    private func app(_ name: String, _ status: FarmStatus) -> [TopLine] {
+        guard let app = status.apps.first(where: { $0.app == name }) else {
+            return [TopLine("\(name) is no more", .yellow)]
+        }
+        let (sums, place) = (status.sums(of: name), TopPlace.app(name).name)
+        let state: (String, Paint) =
+            app.pause.map { ("paused: \($0.reason)", .red) }
+            ?? app.full.map { ("full: \($0.reason.text)", .yellow) } ?? ("running", .green)
+        let owners = app.owners.map { "\($0.host) \($0.shards)\($0.hasIntake ? " and the intake" : "")" }
+        func age(_ age: Duration?) -> String { age.map { "oldest \(Figures.brief($0))" } ?? "none waits" }
+        func milliseconds(_ value: Int?) -> String { value.map { "\($0) ms" } ?? "–" }
+        return [
+            line("state", state.0, state.1),
+            chart("rate", place, "\(Figures.short(sums.rate))/s"),
+            chart("errors", "errors " + place, "\(Figures.short(sums.errors))/s"),
+            chart("open", "open " + place, Figures.short(app.depths.open)),
+            line(
+                "gateway",
+                "p50 \(milliseconds(sums.p50))  p99 \(milliseconds(sums.p99))  \(sums.connections) connections  \(Figures.grouped(sums.streams)) in the air"
+            ),
+            line("high", "\(Figures.grouped(app.high)) batches ready  \(age(app.ages.high))"),
+            line("bulk", "\(Figures.grouped(app.bulk)) batches ready  \(age(app.ages.bulk))"),
+            line(
+                "elsewhere",
+                "\(Figures.short(app.inbox)) jobs in the inbox  \(Figures.short(app.depths.delayed)) batches delayed  "
+                    + "\(app.depths.parked) parked  \(Figures.short(app.dead)) dead",
+                app.depths.parked > 0 ? .yellow : nil),
+            line("shards", owners.isEmpty ? "nobody's" : owners.joined(separator: ", ")),
+            TopLine(),
+        ]
+    }
+
+    private func job(_ job: Account?) -> [TopLine] {
+        guard let job else { return [TopLine("its account is no more, or not among the latest", .yellow)] }
+        let place = TopPlace.job(app: job.app, id: job.id).name
+        let share = job.accepted > 0 ? Double(job.settled) / Double(job.accepted) : 1
+        let left = model.secondsLeft(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
+        var lines = [
+            line(
+                "state", job.parked.map { "parked: \($0)" } ?? job.state.rawValue,
+                job.parked == nil ? nil : .red),
+            line(
+                "done", TopHistory.bar(share, width: min(40, columns - 34)) + " \(Int(share * 100)) %" + left,
+                .green),
+            chart("rate", place, "\(Figures.short(Int(model.history.last(place) ?? 0)))/s"), TopLine(),
+            line("accepted", Figures.grouped(job.accepted)),
+            line("delivered", Figures.grouped(job.delivered), .green),
+            line("failed", Figures.grouped(job.failed), job.failed > 0 ? .red : nil),
+        ]
+        for (reason, count) in job.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(4) {
+            lines.append(line("", "\(Figures.grouped(count)) \(reason)"))
+        }
+        return lines + [
+            line("expired", Figures.grouped(job.expired)), line("cancelled", Figures.grouped(job.cancelled)),
+            line("queued", Figures.grouped(job.queued)), line("in flight", Figures.grouped(job.inFlight)),
+            line("waiting", Figures.grouped(job.waiting)),
+            line("in doubt", Figures.grouped(job.maybeDuplicated), job.maybeDuplicated > 0 ? .yellow : nil),
+        ]
+    }
+}

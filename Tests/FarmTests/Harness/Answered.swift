@@ -1,0 +1,37 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// What a command answers with `--json`.
+struct Answered: Decodable {
+    struct Host: Decodable {
+        var host: String
+        var state: String
+        var text: String
+    }
+
+    var id: String
+    var done: Int
+    var of: Int
+    var silent: [String]
+    var hosts: [Host]
+}
+
+extension Hosts {
+    /// Tells the farm something, and expects that it was done.
+    @discardableResult
+    func operate(
+        _ arguments: String..., status: Int32 = 0, on host: String = "alpha",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answered {
+        let result = try await run(arguments + ["--json"], on: host)
+        #expect(result.status == status, "\(arguments): \(result)", sourceLocation: sourceLocation)
+        return try JSONDecoder().decode(Answered.self, from: Data(result.output.utf8))
+    }
+
+    /// A host's line, as `pushfarm status` has it.
+    func line(_ host: String) async throws -> Status.Host {
+        let status = try Status(json: try await run(["status", "--json"], on: "alpha").output)
+        return try #require(status.hosts.first { $0.host == host })
+    }
+}
