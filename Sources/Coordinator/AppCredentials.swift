@@ -276,31 +276,11 @@ import Logging
         return setup
     }
 
+    /// Without what only the credentials tell.
     private var emptySetup: AppSetup {
         var setup = AppSetup(
-            name: name, topic: configuration.topic, host: configuration.gateway.host,
-            port: configuration.gateway.port, environment: configuration.gatewayEnvironment,
-            suppressionSeconds: UInt32(clamping: configuration.suppression.days * 86_400),
-            credentials: .providerToken,
-            requestTimeoutMilliseconds: UInt32(clamping: configuration.requestTimeout.milliseconds),
-            binary: configuration.binary.map { AppSetup.Binary($0) },
-            proxyHost: configuration.proxy?.place.host ?? "", proxyPort: configuration.proxy?.place.port ?? 0,
-            connections: UInt8(clamping: configuration.connections(workers: workers)),
-            use: AppSetup.Use(configuration.use, configuration.budget, shards: shards),
-            generation: UInt32(state.generation))
+            configuration, workers: workers, shards: shards, generation: UInt32(state.generation))
         setup.use.budgetRate = budgetRate
-        setup.weight = UInt8(clamping: configuration.weight)
-        setup.bulkFloor = UInt8(clamping: configuration.bulkFloor)
-        setup.isAudited = configuration.audit.isOn
         return setup
-    }
-}
-
-extension AppSetup.Binary {
-    fileprivate init(_ gateway: BinaryGateway) {
-        self.init(
-            command: gateway.command, quietMilliseconds: UInt32(clamping: gateway.quietTime.milliseconds),
-            endsWithSentinel: gateway.endsWithSentinel, asksIfRead: gateway.asksIfRead,
-            window: UInt32(clamping: gateway.window))
     }
 }

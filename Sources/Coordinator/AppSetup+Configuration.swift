@@ -3,6 +3,29 @@ import EventLoop
 import FarmConfiguration
 import FarmPolicy
 
+extension AppSetup {
+    /// As it is configured, with nothing of the credentials.
+    ///
+    /// - Parameters:
+    ///   - workers: of this host, which share what it may have of a gateway's connections.
+    ///   - shards: of the farm.
+    init(_ app: AppConfiguration, workers: Int, shards: Int, generation: UInt32) {
+        self.init(
+            name: app.name, topic: app.topic, host: app.gateway.host, port: app.gateway.port,
+            environment: app.gatewayEnvironment,
+            suppressionSeconds: UInt32(clamping: app.suppression.days * 86_400),
+            credentials: .providerToken,
+            requestTimeoutMilliseconds: UInt32(clamping: app.requestTimeout.milliseconds),
+            binary: app.binary.map { Binary($0) },
+            proxyHost: app.proxy?.place.host ?? "", proxyPort: app.proxy?.place.port ?? 0,
+            connections: UInt8(clamping: app.connections(workers: workers)),
+            use: Use(app.use, app.budget, shards: shards), generation: generation)
+        weight = UInt8(clamping: app.weight)
+        bulkFloor = UInt8(clamping: app.bulkFloor)
+        isAudited = app.audit.isOn
+    }
+}
+
 extension AppSetup.Use {
     init(_ use: GatewayUse, _ budget: GatewayBudget, shards: Int) {
         self.init()
@@ -26,6 +49,15 @@ extension AppSetup.Use {
         maxBackOffMilliseconds = UInt32(clamping: use.maxDialBackOff.milliseconds)
         backOffJitter = use.dialBackOffJitter
         keepAliveSeconds = use.keepAlive.map { UInt32(clamping: $0.milliseconds / 1000) } ?? 0
+    }
+}
+
+extension AppSetup.Binary {
+    fileprivate init(_ gateway: BinaryGateway) {
+        self.init(
+            command: gateway.command, quietMilliseconds: UInt32(clamping: gateway.quietTime.milliseconds),
+            endsWithSentinel: gateway.endsWithSentinel, asksIfRead: gateway.asksIfRead,
+            window: UInt32(clamping: gateway.window))
     }
 }
 

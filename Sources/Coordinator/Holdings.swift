@@ -25,17 +25,15 @@ class Holdings {
     private(set) var intake: FenceToken?
     /// Who should own what, as far as we know.
     var shares: HostShares {
-        didSet { if shares != oldValue { rightful = Self.rightful(shares, host, shards) } }
+        get { rightful.shares }
+        set { rightful.shares = newValue }
     }
 
     private let host: String
     private let shards: Int
-    private let instance: String
-    private(set) var nonce: String
-    private var predecessor: String
-    private var renounced = 0
+    private var names: LeaseNonce
     /// What should be ours.
-    private var rightful: Set<LeaseField>
+    private var rightful: RightfulFields
     /// Redis said that something of ours has another owner: everything is acquired anew.
     private(set) var isDoubtful = false
     /// Nothing more is taken: the host ends, or gives everything away.
@@ -57,16 +55,12 @@ class Holdings {
     ///   - nonce: no lease was ever taken with it.
     ///   - predecessor: the nonce of a coordinator of this host that is known to be gone, or "".
     required init(host: String, shards: Int, shares: HostShares, nonce: String, predecessor: String) {
-        (self.host, self.shards, self.shares) = (host, shards, shares)
-        (instance, self.nonce, self.predecessor) = (nonce, nonce, predecessor)
-        rightful = Self.rightful(shares, host, shards)
+        (self.host, self.shards) = (host, shards)
+        names = LeaseNonce(nonce, predecessor: predecessor)
+        rightful = RightfulFields(shares, host: host, shards: shards)
     }
 
-    private static func rightful(_ shares: HostShares, _ host: String, _ shards: Int) -> Set<LeaseField> {
-        let all = (0..<shards).map { LeaseField.shard($0) } + [.intake]
-        return Set(all.filter { shares.owner(of: $0.place) == host })
-    }
-
+    var nonce: String { names.current }
     var isOwner: Bool { intake != nil || !tokens.isEmpty }
 
     /// The shards that workers may serve, with the proofs.
@@ -155,7 +149,7 @@ class Holdings {
         let wanted = missing.filter { rightful.contains($0) || vacancies.isOverdue($0, at: now) }
         let others = missing.filter { !wanted.contains($0) }
         return AcquireLeases(
-            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: predecessor, fields: wanted,
+            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: names.predecessor, fields: wanted,
             others: others, seized: forced)
     }
 
@@ -210,12 +204,10 @@ class Holdings {
         hasChanged = true
     }
 
-    /// A new nonce makes tokens that no script has ever seen; the old ones are known to be gone, for they were ours.
+    /// Nothing is ours any more, and what is taken from now on is taken under another name.
     private func renounce() {
         isDoubtful = false
-        renounced += 1
-        predecessor = instance
-        nonce = "\(instance).\(renounced)"
+        names.renew()
         givenBack = [:]
         forgetAll()
     }
@@ -295,14 +287,5 @@ class Holdings {
         let late = handOver.overdue(at: now)
         if !late.isEmpty { hasChanged = true }
         return late.count
-    }
-}
-
-extension LeaseField {
-    fileprivate var place: HostShares.Place {
-        switch self {
-        case .intake: .intake
-        case .shard(let number): .shard(number)
-        }
     }
 }

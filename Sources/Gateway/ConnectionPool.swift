@@ -1,5 +1,5 @@
 package import EventLoop
-package import FarmPolicy
+import FarmPolicy
 package import PushModel
 import TLS
 import Transport
@@ -29,8 +29,8 @@ import Transport
     /// More than these are not made, whatever the plan says.
     package var most = Int.max
     /// Of connections that are gone.
-    private var bytesBefore = 0
-    private var latenciesBefore = LatencyCounts()
+    var bytesBefore = 0
+    var latenciesBefore = LatencyCounts()
     private var rate = DialRate(connections: 1, life: .zero)
     private var experience: BinaryExperience?
     /// Of several connections, the one that is kept free of bulk. A message would wait behind all that a campaign has put before the
@@ -67,11 +67,6 @@ import Transport
         return best.flatMap { $0.room > 0 ? $0 : nil }
     }
 
-    package var openStreams: Int { connections.reduce(0) { $0 + $1.openStreams } }
-
-    /// Pushes that all connections together allow to be open.
-    package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
-
     /// Connections that take pushes, but for the one that is kept for high over HTTP/2, and how many may be open on them.
     package var living: (count: Int, limit: Int) {
         var sum = (count: 0, limit: 0)
@@ -96,28 +91,9 @@ import Transport
         return calm.map { $0.isSpent } ?? true
     }
 
-    /// A connection sends less than its gateway allows, because that was in trouble.
-    package var isSlowed: Bool { connections.contains { $0.isSlowed } }
-
     /// The gateway throttles several devices.
     package func heedThrottles() {
         for connection in connections { connection.heedThrottles() }
-    }
-
-    /// Whether the gateway has lowered the streams of a connection since the last call.
-    package func takeLowered() -> Bool { connections.reduce(false) { $1.takeLowered() || $0 } }
-
-    /// Bytes that were written on all connections so far.
-    package var bytesWritten: Int { connections.reduce(bytesBefore) { $0 + $1.bytesWritten } }
-
-    /// How long the gateway's answers took since the last call.
-    package func takeLatencies() -> LatencyCounts {
-        var sum = latenciesBefore
-        latenciesBefore = LatencyCounts()
-        for connection in connections {
-            if let latencies = connection.takeLatencies() { sum.add(latencies) }
-        }
-        return sum
     }
 
     /// The connection with the most room for a push of the lane; `nil` when none has any.
