@@ -2,7 +2,7 @@
 package enum OperatorVerb: String, CaseIterable, Sendable {
     /// Look at what is stored in Redis (pauses, rates, quarantines, pins), and follow it.
     case look
-    /// `N`, `+N`, `-N` or `auto`.
+    /// `N`, `+N`, `-N`, `auto` or `default`.
     case scale
     /// Nothing, or the number of a worker.
     case quiet, drain, stop, restart

@@ -47,13 +47,20 @@ import Transport
         }
     }
 
+    /// Lets nobody in any more; who is in stays for the answers, until ``close()``.
     /// - Parameter isKept: another coordinator has the path now.
-    func close(isKept: Bool = false) {
-        listener?.close()
+    func shut(isKept: Bool = false) {
+        guard let listener else { return }
+        listener.close()
+        self.listener = nil
+        if !isKept { unlink(path) }
+    }
+
+    func close() {
+        shut()
         for visitor in visitors.values { visitor.close() }
+        for timer in timers.values { timer.stop() }
         (visitors, timers) = ([:], [:])
-        if listener != nil, !isKept { unlink(path) }
-        listener = nil
     }
 
     private func greet(_ stream: ByteStream) {
@@ -69,8 +76,10 @@ import Transport
             take(command) { [weak self] answer in
                 guard let link = self?.visitors[key] else { return }
                 link.tell(answer)
-                // The visitor leaves when it has read it.
-                if answer.isLast { self?.expect(key) }
+                guard answer.isLast else { return }
+                // At once, for the process may end; the visitor leaves when it has read it.
+                link.sendNow()
+                self?.expect(key)
             }
         }
     }

@@ -44,12 +44,15 @@ extension Coordinator {
         }
     }
 
+    /// What there is to say of their number.
+    static var staffWords: String { "workers: N, +N, -N, auto or default" }
+
     private func wish(_ text: String) throws(Refusal) -> StaffWish {
         if text == "default" { return configuredStaff }
         if let step = text.first, step == "+" || step == "-", let by = Int(text) {
             return .fixed(min(max(1, crew.size + by), Self.mostWorkers))
         }
-        guard let wish = StaffWish(text) else { throw Refusal("workers: N, +N, -N or auto, not \(text)") }
+        guard let wish = StaffWish(text) else { throw Refusal("\(Self.staffWords), not \(text)") }
         if case .fixed(let number) = wish, number > Self.mostWorkers {
             throw Refusal("at most \(Self.mostWorkers) workers")
         }
@@ -202,6 +205,14 @@ extension Coordinator {
     func stop(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
         guard let slot else {
             if isDry { return "would drain and end the coordinator, \(staffText)" }
+            guard hasChildren else {
+                // The answer first: there is nothing to be finished, and nobody to give it afterwards.
+                Loop.task {
+                    _ = await self.changes.until(.now + .seconds(5)) { operation.hasEnded }
+                    self.stop()
+                }
+                return "ends before it was ready"
+            }
             let heirs = heirs
             stop()
             let left = patience + .seconds(10)

@@ -48,6 +48,7 @@ extension Coordinator {
         while app.leases.isOwner, ContinuousClock.now < deadline {
             await app.releases.wait(atMost: deadline - .now)
         }
+        leasesLostBefore += app.leases.lost
         apps[name] = nil
         hands.forget(name)
         for slot in slots { slot.tell(.forget(app: name)) }
@@ -63,24 +64,31 @@ extension Coordinator {
     func shutDown() async {
         log.notice("coordinator stopping")
         // Of what a successor has got nothing is left to be given back.
-        guard !isSucceeded else { return door.close(isKept: true) }
+        guard !isSucceeded else {
+            door.shut(isKept: true)
+            return await answerAll()
+        }
         service.stopping()
-        if let successor { successor.tell(.abort) }
+        successor?.abort()
         // Others learn first that this host takes nothing more, then each shard as soon as it is free.
         if !isUnseated {
             await beat()
             registry.tell(HostCommand.hosts.text)
         }
         await endChildren()
-        // Whoever asked for the end hears of it, while there is somebody to tell.
-        hasFinished = true
-        changes.ring()
-        _ = await changes.until(.now + .seconds(5)) { [unowned self] in operations.underWay.isEmpty }
-        door.close(isKept: isUnseated)
+        await answerAll()
+        door.shut(isKept: isUnseated)
         guard !isUnseated else { return }
         // The line ends by itself if this does not get through.
         try? await registry.leave(host: configuration.host, nonce: nonce)
         registry.tell(HostCommand.left(host: configuration.host).text)
+    }
+
+    /// Whoever asked for the end hears of it, while there is somebody to tell.
+    private func answerAll() async {
+        hasFinished = true
+        changes.ring()
+        _ = await changes.until(.now + .seconds(5)) { [unowned self] in operations.underWay.isEmpty }
     }
 
     /// Ends intake and workers in order, settles what they reported, and gives back what is left.

@@ -37,7 +37,7 @@ extension Coordinator {
         switch verb {
         case .look: return await look()
         case .status: return String(decoding: statusLine, as: UTF8.self)
-        case .scale: return try await scale(try words.first("workers: N, +N, -N or auto"), isDry, operation)
+        case .scale: return try await scale(try words.first(Self.staffWords), isDry, operation)
         case .quiet: return try await quiet(try worker(words), isDry, operation)
         case .drain: return try await drain(try worker(words), isDry, operation)
         case .stop: return try await stop(try worker(words), isDry, operation)

@@ -50,6 +50,9 @@ extension Coordinator {
 
     private static let appsAtOnce = 16
 
+    /// Leases that were lost or have run out since the start.
+    var leasesLost: Int { apps.values.reduce(leasesLostBefore) { $0 + $1.leases.lost } }
+
     func renewSoon() {
         leaseRounds.renewSoon(at: .now)
         leaseBell.ring()

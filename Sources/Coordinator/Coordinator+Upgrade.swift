@@ -58,7 +58,7 @@ extension Coordinator {
                 successor.hasEnded
                 ? "the new coordinator has ended (\(successor.how)), see the log"
                 : isAborted ? "aborted" : "the new coordinator was not ready within 60 s"
-            end(successor)
+            successor.abort()
             throw Refusal(reason + "; this one goes on")
         }
     }
@@ -75,7 +75,7 @@ extension Coordinator {
         }
         guard isEmpty, !successor.hasEnded, !isAborted, !isStopping else {
             isHandingOver = false
-            end(successor)
+            successor.abort()
             takeBack()
             throw .failed(
                 "not handed over: \(successor.hasEnded ? "the new coordinator has ended" : "aborted"); this one goes on"
@@ -90,7 +90,7 @@ extension Coordinator {
             successor.isSeated
         else {
             isSucceeded = false
-            end(successor)
+            successor.abort()
             // Everything of ours has ended: the next process begins anew, at once under systemd.
             failure = .successorLost
             stop()
@@ -98,11 +98,6 @@ extension Coordinator {
         }
         service.succeeded(by: successor.pid)
         stop()
-    }
-
-    private func end(_ successor: Successor) {
-        guard !successor.hasEnded else { return }
-        successor.tell(.abort)
     }
 
     /// Takes part again. What the other has got is free again when it has ended.

@@ -7,6 +7,8 @@ import EventLoop
     private let tell: @Loop (OperatorAnswer) async -> Void
     private var pending: OperatorAnswer?
     private var telling: Task<Void, Never>?
+    /// The last answer was told, or could not be.
+    private(set) var hasEnded = false
 
     init(host: String, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
         (self.host, self.tell) = (host, tell)
@@ -19,6 +21,7 @@ import EventLoop
     func end(_ answer: OperatorAnswer) async {
         say(answer)
         await telling?.value
+        hasEnded = true
     }
 
     private func say(_ answer: OperatorAnswer) {

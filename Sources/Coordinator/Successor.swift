@@ -52,7 +52,17 @@ import Supervision
 
     func tell(_ order: SuccessionOrder) { link.tell(order) }
 
-    func signal(_ number: Int32) { process?.signal(number) }
+    /// It is to give everything back and end; one that does not is ended, for it holds the host's locks.
+    func abort() {
+        guard !hasEnded, let process else { return }
+        tell(.abort)
+        // What is at work may finish it.
+        let grace = isReady ? Duration.seconds(30) : .seconds(5)
+        Loop.task {
+            try? await Loop.sleep(for: grace)
+            process.signal(SIGKILL)
+        }
+    }
 
     private func ended(_ process: ChildProcess) {
         hasEnded = true

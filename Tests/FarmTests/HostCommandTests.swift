@@ -129,8 +129,9 @@ extension OperatedFarms {
             let line = try await farm.line("alpha")
             #expect(line.pid != old.pid && line.workers.map(\.shards) == [32, 32])
             try await load.more(2)
-            // And another one the place of that.
-            try await farm.operate("upgrade", "alpha")
+            // And another one the place of that: its last word still gets through its own socket.
+            let local = try await farm.operate("upgrade", "alpha", "--local")
+            #expect(local.hosts.map(\.state) == ["done"] && local.hosts[0].text.contains("taken over from"))
             try await load.more(1)
             try await farm.operate("stop", "alpha")
             try await eventually("all have ended") { old.descendants.isEmpty }
@@ -139,7 +140,7 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `an upgrade that is aborted, and one whose new program dies, leave the old one at work`()
+        @Test func `an upgrade that is aborted leaves the old one at work, and nothing of the new one`()
             async throws
         {
             let farm = try await farm(["alpha"])
@@ -156,6 +157,10 @@ extension OperatedFarms {
             #expect(second.hosts[0].text.contains("under way"))
             try await farm.operate("upgrade", "alpha", "--abort")
             try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
+            // It holds the host's locks, and hears nothing.
+            try await eventually("the new one is ended") {
+                !old.descendants.contains { ProcessTable.isAbout("300", $0) }
+            }
             try await load.more(1)
             #expect(!old.hasEnded)
             try await load.expectExactlyOnce()

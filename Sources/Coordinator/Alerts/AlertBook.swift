@@ -34,8 +34,13 @@ import Logging
         guard !isWriting, !waiting.isEmpty else { return }
         isWriting = true
         Loop.task {
-            while let message = self.waiting.first, await self.writeNow(message) {
-                self.waiting.removeFirst()
+            while !self.waiting.isEmpty {
+                // Taken out first: while it is written others come, and the oldest may have to go.
+                let message = self.waiting.removeFirst()
+                guard await self.writeNow(message) else {
+                    self.waiting.insert(message, at: 0)
+                    break
+                }
             }
             self.isWriting = false
         }

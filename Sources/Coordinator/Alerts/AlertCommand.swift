@@ -1,4 +1,6 @@
 import EventLoop
+import FarmPolicy
+import Supervision
 
 #if canImport(Glibc)
     import Glibc
@@ -9,32 +11,44 @@ import EventLoop
 /// Runs the operator's command for an alert, which it finds in its environment. Nothing else is in there but a path: what configures
 /// a farm may be secret.
 @Loop enum AlertCommand {
+    /// Runs a command in a process group of its own, of which nothing is left when the command has ended.
+    ///
+    /// Descriptor 3 tells the group that the coordinator is gone, however it went: a keeper waits for its end.
+    private static let script = """
+        { read -r _ <&3; kill -KILL 0; } & keeper=$!
+        /bin/sh -c "$1" 3<&-; status=$?
+        kill -KILL $keeper; wait $keeper
+        exit $status
+        """
+    private static let path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
     /// - Returns: why it did not do what it should; nil when it did.
     static func run(
         _ command: String, _ message: AlertMessage, within limit: Duration = .seconds(10)
     ) async -> String? {
-        let environment = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-        return await withCheckedContinuation { continuation in
+        await withCheckedContinuation { continuation in
             var killer: Timer?
             var isLate = false
             do throws(LoopError) {
-                let child = try ChildProcess(
-                    "/bin/sh", arguments: ["sh", "-c", command],
-                    environment: environment + message.environment, directory: "/",
-                    descriptors: [nil, nil, nil], inOwnSession: true
-                ) { child in
-                    killer?.stop()
-                    // What it left running in its session is not waited for, and does not stay.
-                    kill(-child.pid, SIGKILL)
-                    let reason: String? =
-                        switch child.end {
-                        case _ where isLate: "it took longer than \(limit)"
-                        case .exited(0): nil
-                        case .exited(let status): "it ended with status \(status)"
-                        case .killed(let signal): "it was ended by signal \(signal)"
-                        case nil: "it is unknown how it ended"
-                        }
-                    continuation.resume(returning: reason)
+                let (ours, theirs) = try SocketPair.make()
+                defer { close(theirs) }
+                let child: ChildProcess
+                do throws(LoopError) {
+                    child = try ChildProcess(
+                        "/bin/sh", arguments: ["sh", "-c", script, "sh", command],
+                        environment: [path] + message.environment, directory: "/",
+                        descriptors: [nil, nil, nil, theirs], inOwnSession: true
+                    ) { child in
+                        killer?.stop()
+                        // What it left running in its session is not waited for, and does not stay.
+                        kill(-child.pid, SIGKILL)
+                        close(ours)
+                        continuation.resume(
+                            returning: isLate ? "it took longer than \(limit)" : trouble(child.end))
+                    }
+                } catch {
+                    close(ours)
+                    throw error
                 }
                 killer = Timer {
                     isLate = true
@@ -42,6 +56,15 @@ import EventLoop
                 }
                 killer?.start(after: limit)
             } catch { continuation.resume(returning: "\(error)") }
+        }
+    }
+
+    private static func trouble(_ end: ChildProcess.End?) -> String? {
+        switch end {
+        case .exited(0): nil
+        case .exited(let status): "it ended with status \(status)"
+        case .killed(let signal): "it was ended by signal \(signal)"
+        case nil: "it is unknown how it ended"
         }
     }
 }

@@ -15,9 +15,11 @@ import Logging
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
     private var isClosed = false
+    /// Rings when nothing waits any more.
+    private let changes = Lookout()
 
-    static let most = 100
-    static let tries = 3
+    private static let most = 100
+    private static let tries = 3
 
     /// - Parameter pause: before the second try; before the third it is five times as long.
     init(_ name: String, log: Logger, pause: Duration = .seconds(1), way: @escaping Way) {
@@ -35,13 +37,17 @@ import Logging
         work = Loop.task {
             while !self.waiting.isEmpty, !self.isClosed { await self.tell(next: self.waiting.removeFirst()) }
             self.work = nil
+            self.changes.ring()
         }
     }
 
-    func close() {
+    /// Tells nothing more; what is being told may be finished until then.
+    func close(by deadline: ContinuousClock.Instant) async {
         isClosed = true
         waiting = []
+        // A pause before another try is over; a try is not.
         work?.cancel()
+        _ = await changes.until(deadline) { [unowned self] in work == nil }
     }
 
     private func tell(next message: AlertMessage) async {

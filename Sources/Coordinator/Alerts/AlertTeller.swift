@@ -27,8 +27,9 @@ import Web
         for lane in lanes { lane.tell(message) }
     }
 
-    func close() {
-        for lane in lanes { lane.close() }
+    /// Tells nothing more; what is being told may be finished until then.
+    func close(by deadline: ContinuousClock.Instant) async {
+        for lane in lanes { await lane.close(by: deadline) }
     }
 
     private static func post(_ message: AlertMessage, to address: WebhookAddress) async -> String? {

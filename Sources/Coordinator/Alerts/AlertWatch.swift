@@ -48,7 +48,8 @@ import Logging
                 at: clock, teller: host))
     }
 
-    func close() { teller.close() }
+    /// Tells nothing more; what is being told may be finished within two seconds.
+    func close() async { await teller.close(by: .now + .seconds(2)) }
 
     /// What is told of these scopes waits until Redis has answered; the others' alerts do not.
     private func adopt(_ scopes: Set<Alert.Scope>) {

@@ -105,9 +105,9 @@ extension Coordinator {
                 isBad
                 ? .bad(level: 1, text: "the intake of \(configuration.host) ends again and again") : .good
         }
-        let lost = apps.values.reduce(0) { $0 + $1.leases.lost }
-        if lost > leasesLost.count { leasesLost = (lost, now) }
-        let isRecent = leasesLost.at.map { $0.duration(to: now) < .seconds(30) } ?? false
+        let lost = leasesLost
+        if lost > lastLoss.count { lastLoss = (lost, now) }
+        let isRecent = lastLoss.at.map { $0.duration(to: now) < .seconds(30) } ?? false
         sights[Alert(.leaseLost, host)] =
             isRecent
             ? .bad(level: 1, text: "\(configuration.host) has lost leases, \(lost) since its start") : .good

@@ -126,6 +126,6 @@ extension Coordinator {
         }
         page.add(
             "pushfarm_leases_lost_total", .counter, "Leases that were lost or have run out.",
-            Double(apps.values.reduce(0) { $0 + $1.leases.lost }))
+            Double(leasesLost))
     }
 }

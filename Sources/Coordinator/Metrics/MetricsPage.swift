@@ -12,6 +12,7 @@ struct MetricsPage {
     typealias Labels = KeyValuePairs<String, String>
 
     private struct Family {
+        var name: String
         var kind: Kind
         var help: String
         /// By labels as they are written; in the order of their coming.
@@ -21,17 +22,28 @@ struct MetricsPage {
         var histograms: [LatencyCounts] = []
         /// Buckets that are written.
         var bounds = 0
+
+        mutating func place(of labels: String) -> Int {
+            if let place = places[labels] { return place }
+            let place = places.count
+            places[labels] = place
+            self.labels.append(labels)
+            values.append(0)
+            histograms.append(LatencyCounts())
+            return place
+        }
     }
 
-    private var names: [String] = []
-    private var families: [String: Family] = [:]
+    private var families: [Family] = []
+    /// Of the families, by name.
+    private var numbers: [String: Int] = [:]
 
     /// Values with the same labels are added up.
     mutating func add(
         _ name: String, _ kind: Kind, _ help: String, _ labels: Labels, _ value: Double
     ) {
-        let place = place(name, kind, help, labels)
-        families[name]!.values[place] += value
+        let (family, place) = place(name, kind, help, labels)
+        families[family].values[place] += value
     }
 
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
@@ -42,30 +54,28 @@ struct MetricsPage {
     mutating func add(
         _ name: String, _ help: String, _ labels: Labels, _ counts: LatencyCounts, bounds: Int
     ) {
-        let place = place(name, .histogram, help, labels)
-        families[name]!.bounds = bounds
-        families[name]!.histograms[place].add(counts)
+        let (family, place) = place(name, .histogram, help, labels)
+        families[family].bounds = bounds
+        families[family].histograms[place].add(counts)
     }
 
-    private mutating func place(_ name: String, _ kind: Kind, _ help: String, _ labels: Labels) -> Int {
-        if families[name] == nil {
-            names.append(name)
-            families[name] = Family(kind: kind, help: help)
+    /// Where a value belongs: its family, and its place there.
+    private mutating func place(
+        _ name: String, _ kind: Kind, _ help: String, _ labels: Labels
+    ) -> (family: Int, place: Int) {
+        let number = numbers[name] ?? families.count
+        if number == families.count {
+            numbers[name] = number
+            families.append(Family(name: name, kind: kind, help: help))
         }
         let text = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-        if let place = families[name]!.places[text] { return place }
-        let place = families[name]!.labels.count
-        families[name]!.places[text] = place
-        families[name]!.labels.append(text)
-        families[name]!.values.append(0)
-        families[name]!.histograms.append(LatencyCounts())
-        return place
+        return (number, families[number].place(of: text))
     }
 
     var text: String {
         var text = ""
-        for name in names {
-            guard let family = families[name] else { continue }
+        for family in families {
+            let name = family.name
             text += "# HELP \(name) \(family.help)\n# TYPE \(name) \(family.kind.rawValue)\n"
             for (place, labels) in family.labels.enumerated() {
                 if family.kind == .histogram {

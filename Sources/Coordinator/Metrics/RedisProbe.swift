@@ -7,7 +7,7 @@ import RESP
 @Loop final class RedisProbe {
     private(set) var latency = LatencyCounts()
     private(set) var outages = 0
-    private(set) var isUp = true
+    private var isUp = true
     private let redis: RedisConnection
     private var isAsking = false
 

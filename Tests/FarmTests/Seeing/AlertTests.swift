@@ -173,13 +173,50 @@ extension AlarmedFarms {
             }
             #expect(tries() == 3)
             #expect(farm.coordinator.error.contains("an alert was not told"))
-            #expect(
-                !ProcessTable.naming(folder: farm.folder.path).contains {
-                    ProcessTable.visibleText(of: $0).contains("tail")
-                })
+            func tails() -> Int {
+                ProcessTable.naming(folder: farm.folder.path).count {
+                    ProcessTable.visibleText(of: $0).hasPrefix("tail\0")
+                }
+            }
+            #expect(tails() == 0)
             try farm.gateway.tell("answer off")
             #expect(try await farm.run("resume", "demo").status == 0)
             #expect(try await farm.finished("kept").delivered == 20)
+            // Nor does it outlive the coordinator, whose end nobody foresees.
+            try await FarmHarness.eventually("it is told that the alert is called off") { tails() == 2 }
+            farm.coordinator.signal(SIGKILL)
+            try await FarmHarness.eventually("its processes are gone", within: .seconds(5)) { tails() == 0 }
+        }
+
+        @Test func `a webhook that hangs is tried three times; delivery goes on, and the next alert is told`()
+            async throws
+        {
+            let hook = try WebhookReceiver([.nothing, .nothing, .nothing])
+            let farm = try await Farm(
+                Farm.Options(
+                    faults: ["answer 403 reason=InvalidProviderToken"],
+                    apps: { started, _ in [App(started), App(started, name: "other")] },
+                    lines: [
+                        "alerts: { webhook: \"http://127.0.0.1:\(hook.port)/alerts\" }",
+                        BusyFarms.MetricsTests.listen,
+                    ]))
+            _ = try await farm.ready()
+            try farm.push([Job(id: "kept", tokens: Tokens.make(20))])
+            try await FarmHarness.eventually("the first try") { await hook.requests.count == 1 }
+            try farm.gateway.tell("answer off")
+            try farm.push([Job(id: "others", tokens: Tokens.make(20))], to: "other")
+            #expect(try await farm.finished("others", app: "other").delivered == 20)
+            #expect(await hook.requests.count < 3)
+            try await FarmHarness.eventually("it is given up", within: .seconds(60)) {
+                try farm.scrape().sum("pushfarm_alert_failures_total") == 1
+            }
+            #expect(await hook.requests.count == 3)
+            #expect(farm.coordinator.error.contains("no answer in time"))
+            #expect(try await farm.run("resume", "demo").status == 0)
+            #expect(try await farm.finished("kept").delivered == 20)
+            try await FarmHarness.eventually("the next alert is told") { await hook.requests.count == 4 }
+            let types = await hook.requests.map { $0.body["type"] as? String }
+            #expect(types == ["alert.raised", "alert.raised", "alert.raised", "alert.cleared"])
         }
     }
 }
@@ -222,6 +259,31 @@ extension HostFarms {
             }
             #expect(told().count { $0.contains("app_paused") } == 1, "\(told())")
             #expect(told().count { $0.contains("host_gone") } == 2, "\(told())")
+        }
+
+        @Test func `a host that stood still for longer than its leases tells that it lost them, once`()
+            async throws
+        {
+            let hook = try WebhookReceiver()
+            let farm = try await Hosts(
+                Hosts.Options(
+                    workers: 1, lines: ["alerts: { webhook: \"http://127.0.0.1:\(hook.port)/alerts\" }"]))
+            func told() async -> [String] {
+                await hook.requests.filter { $0.body["alert"] as? String == "lease_lost" }.map {
+                    "\($0.body["type"] ?? "") \($0.body["host"] ?? "") by \($0.body["teller"] ?? "")"
+                }
+            }
+            try await farm.startAll()
+            farm.signal("alpha", SIGSTOP)
+            try await farm.shared(by: ["beta"])
+            farm.signal("alpha", SIGCONT)
+            try await eventually("the loss is told") { await told() == ["alert.raised alpha by alpha"] }
+            try await farm.shared(by: ["alpha", "beta"])
+            try await eventually("it is called off", within: .seconds(90)) { await told().count == 2 }
+            #expect(await told().last == "alert.cleared alpha by alpha")
+            let tokens = Tokens.make(40)
+            try farm.push([Job(id: "after", tokens: tokens)])
+            #expect(try await farm.finished([Job(id: "after", tokens: tokens)]).delivered == 40)
         }
     }
 }
