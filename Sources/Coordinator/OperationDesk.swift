@@ -86,7 +86,10 @@ import Logging
     /// - Parameter tell: gives each answer; one after the other.
     func begin(_ command: OperatorCommand, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
         underWay[command.id] = command
-        log.notice("operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
+        // Probes ask how it is every few seconds.
+        let level: Logger.Level = command.verb == OperatorVerb.status.rawValue ? .debug : .notice
+        log.log(
+            level: level, "operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
         let operation = Operation(host: host, tell: tell)
         Loop.task {
             var answer = OperatorAnswer(host: self.host, state: .done)
@@ -96,8 +99,8 @@ import Logging
                 answer.state = error.hasBegun ? .failed : .refused
                 answer.text = error.reason
             }
-            self.log.notice(
-                "operator answered",
+            self.log.log(
+                level: level, "operator answered",
                 metadata: [
                     "command": "\(command.text)", "state": "\(answer.state.rawValue)",
                     "text": "\(answer.text)",

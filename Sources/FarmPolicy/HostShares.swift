@@ -58,7 +58,7 @@ package struct HostShares: Hashable, Sendable {
     ) -> [String] {
         var left = parts(app, entrants, of: shards)
         var owners: [Int?] = Array(repeating: nil, count: shards)
-        for (shard, name) in pins where shard < shards {
+        for (shard, name) in pins where owners.indices.contains(shard) {
             guard let index = entrants.firstIndex(where: { $0.name == name }) else { continue }
             owners[shard] = index
             left[index] -= 1

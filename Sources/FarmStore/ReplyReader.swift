@@ -12,6 +12,19 @@ struct ReplyReader {
         self.values = values
     }
 
+    /// The entries of a stream: each has names and values in turns.
+    static func entries(
+        _ value: RESPValue, _ step: String
+    ) throws(StoreError) -> [(id: EntryID, words: RESPValue)] {
+        guard let entries = value.array else { throw .unexpectedReply(step) }
+        return try entries.map { entry throws(StoreError) in
+            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
+                throw .unexpectedReply("\(step), an entry")
+            }
+            return (EntryID(id), parts[1])
+        }
+    }
+
     var isAtEnd: Bool { index >= values.count }
 
     mutating func next() throws(StoreError) -> RESPValue {

@@ -138,18 +138,9 @@ import Transport
         Account(id: id, app: app, fields: try await call(ReadAccount(job: id), app))
     }
 
-    /// Redis's clock, since 1970.
+    /// Redis's clock, since 1970, to the millisecond.
     func clock() async throws(CommandFailure) -> Duration {
-        let parts: [Int64]
-        do {
-            parts =
-                try await redis.call(RESPCommand("TIME")).array?.compactMap { $0.text.flatMap { Int64($0) } }
-                ?? []
-        } catch {
-            throw .temporary("\(place): \(error)")
-        }
-        guard parts.count == 2 else { throw .failed("\(place): unexpected reply to TIME") }
-        return .seconds(parts[0]) + .microseconds(parts[1])
+        .milliseconds(try await ask { registry throws(RedisError) in try await registry.time() })
     }
 
     private static func settings(_ location: RedisLocation) throws(CommandFailure) -> RedisSettings {

@@ -85,6 +85,8 @@ struct HostSharesTests {
         let others = (0..<64).count { pinned.owner(of: .shard($0)) != usual.owner(of: .shard($0)) }
         #expect(others <= 2)
         #expect(HostShares(app: "x", hosts: hosts, pins: [shard: "c"]) == usual)
+        // Whatever stands in Redis.
+        #expect(HostShares(app: "x", hosts: hosts, pins: [-1: "b", 64: "b"]) == usual)
         let all = Dictionary(uniqueKeysWithValues: (0..<64).map { ($0, "b") })
         #expect(
             (0..<64).allSatisfy { HostShares(app: "x", hosts: hosts, pins: all).owner(of: .shard($0)) == "b" }

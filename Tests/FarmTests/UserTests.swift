@@ -33,6 +33,8 @@ extension BusyFarms {
             let farm = try await farm {
                 $0.faults = ["latency 5ms"]
                 $0.appLines = ["max_job_bytes: 100000"]
+                // What the gateway refuses here is no trouble.
+                $0.lines.append("alerts: { error_share: 100 }")
             }
             let host = try await farm.ready()
             let tokens = Tokens.make(600)

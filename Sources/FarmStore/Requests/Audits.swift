@@ -25,14 +25,11 @@ package struct ReadAudit: Request {
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [AuditEntry] {
-        guard let entries = value.array else { throw .unexpectedReply("audit") }
-        var found: [AuditEntry] = []
-        for entry in entries {
-            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes,
-                let bytes = parts[1].array?.last?.bytes, let groups = try? AuditRecord.groups(bytes)
-            else { throw .unexpectedReply("audit entry") }
-            found.append(AuditEntry(id: EntryID(id), groups: groups))
+        try ReplyReader.entries(value, "audit").map { id, words throws(StoreError) in
+            guard let bytes = words.array?.last?.bytes, let groups = try? AuditRecord.groups(bytes) else {
+                throw .unexpectedReply("audit, a record")
+            }
+            return AuditEntry(id: id, groups: groups)
         }
-        return found
     }
 }

@@ -15,19 +15,11 @@ package struct EventEntry: Equatable, Sendable {
 
     /// Of an answer to XRANGE and the like.
     package static func read(_ value: RESPValue) throws(StoreError) -> [EventEntry] {
-        guard let entries = value.array else { throw .unexpectedReply("events") }
-        var events: [EventEntry] = []
-        events.reserveCapacity(entries.count)
-        for entry in entries {
-            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
-                throw .unexpectedReply("event")
-            }
-            let fields = parts[1].pairs.map {
-                Field(name: $0.name.text ?? "", value: $0.value.text ?? "")
-            }
-            events.append(EventEntry(id: EntryID(id), fields: fields))
+        try ReplyReader.entries(value, "events").map { id, words in
+            EventEntry(
+                id: id,
+                fields: words.pairs.map { Field(name: $0.name.text ?? "", value: $0.value.text ?? "") })
         }
-        return events
     }
 }
 

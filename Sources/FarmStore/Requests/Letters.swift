@@ -55,17 +55,12 @@ package struct ReadLetters: Request {
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        guard let entries = value.array else { throw .unexpectedReply("dead letters") }
-        var letters: [DeadLetter] = []
-        for entry in entries {
-            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes,
-                let words = parts[1].array, words.count == 10, let job = words[1].text,
+        let letters = try ReplyReader.entries(value, "dead letters").map { id, words throws(StoreError) in
+            guard let words = words.array, words.count == 10, let job = words[1].text,
                 let reason = words[3].text, let status = words[5].text.flatMap({ Int($0) }),
                 let pushes = words[7].text.flatMap({ Int($0) }), let body = words[9].bytes
-            else { throw .unexpectedReply("dead letter") }
-            letters.append(
-                DeadLetter(
-                    id: EntryID(id), job: job, reason: reason, status: status, pushes: pushes, body: body))
+            else { throw .unexpectedReply("dead letters, a letter") }
+            return DeadLetter(id: id, job: job, reason: reason, status: status, pushes: pushes, body: body)
         }
         return Reply(letters: letters, next: letters.last?.id)
     }

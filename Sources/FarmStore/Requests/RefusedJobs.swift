@@ -48,20 +48,12 @@ package struct ReadRefused: Request {
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [RefusedJob] {
-        guard let entries = value.array else { throw .unexpectedReply("refused jobs") }
-        var jobs: [RefusedJob] = []
-        for entry in entries {
-            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes,
-                parts[1].array != nil
-            else { throw .unexpectedReply("refused job") }
-            let fields = Dictionary(parts[1].pairs.map { ($0.name.text ?? "", $0.value.bytes ?? []) }) { $1 }
+        try ReplyReader.entries(value, "refused jobs").map { id, words in
+            let fields = Dictionary(words.pairs.map { ($0.name.text ?? "", $0.value.bytes ?? []) }) { $1 }
             func text(_ name: String) -> String { String(decoding: fields[name] ?? [], as: UTF8.self) }
-            jobs.append(
-                RefusedJob(
-                    id: EntryID(id), job: text("job"), field: text("field"),
-                    position: Int(text("position")) ?? 0, reason: text("reason"),
-                    original: fields["original"] ?? []))
+            return RefusedJob(
+                id: id, job: text("job"), field: text("field"), position: Int(text("position")) ?? 0,
+                reason: text("reason"), original: fields["original"] ?? [])
         }
-        return jobs
     }
 }

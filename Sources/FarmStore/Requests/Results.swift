@@ -129,17 +129,9 @@ package struct CountResults: Request {
 
 extension ResultsRecord {
     fileprivate static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
-        guard let entries = value.array else { throw .unexpectedReply("results entries") }
-        var records: [ResultsRecord] = []
-        records.reserveCapacity(entries.count)
-        for entry in entries {
-            guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
-                throw .unexpectedReply("results entry")
-            }
-            records.append(
-                ResultsRecord(id: EntryID(id), content: try content(parts[1]), lane: lane(parts[1])))
+        try ReplyReader.entries(value, "results").map { id, words throws(StoreError) in
+            ResultsRecord(id: id, content: try content(words), lane: lane(words))
         }
-        return records
     }
 
     private static func lane(_ value: RESPValue) -> Lane {

@@ -48,7 +48,7 @@ import PushModel
     private var mayGoOn: ContinuousClock.Instant = .now
     var progress: (@Loop (Outcome) -> Void)?
 
-    /// How long a step may wait for Redis, or for room in a full app.
+    /// How long a step may wait for Redis; for room in a full app it waits as long as its operator does.
     private static let patience = Duration.seconds(60)
 
     init(_ book: LetterBook, _ settings: Settings, now: Int64, end: EndSignal) {
@@ -106,11 +106,11 @@ import PushModel
         try await dropCollected(atLeast: 500)
     }
 
-    private func dropCollected(atLeast most: Int) async throws(CommandFailure) {
-        guard dropped.count >= most else { return }
+    private func dropCollected(atLeast count: Int) async throws(CommandFailure) {
+        guard dropped.count >= count else { return }
         let (letters, pushes) = (dropped.map(\.0), dropped.reduce(0) { $0 + $1.1 })
         dropped = []
-        if settings.isDry { return count(letters.count, pushes) }
+        if settings.isDry { return self.count(letters.count, pushes) }
         do throws(StoreError) {
             try await perform(nil, letters)
         } catch .gone where letters.count > 1 {

@@ -10,7 +10,7 @@ struct StatusText {
         var parts = [head]
         for host in status.hosts { parts.append(text(host)) }
         if !status.apps.isEmpty { parts.append(apps) }
-        let wishes = status.apps.flatMap(\.wishes)
+        let wishes = status.apps.flatMap(\.wishes).map { PlainText.of($0, limit: 300) }
         if !wishes.isEmpty { parts.append(wishes.joined(separator: "\n") + "\n") }
         if status.apps.contains(where: { !$0.owners.isEmpty }) { parts.append(leases) }
         if let feedback { parts.append(feedback) }
@@ -30,7 +30,7 @@ struct StatusText {
         guard !troubles.isEmpty else { return Paint.green.on("all is well", if: colours) + sums }
         let words = troubles.count == 1 ? "1 trouble" : "\(troubles.count) troubles"
         return Paint.red.on(words, if: colours) + sums
-            + troubles.map { Paint.red.on("! " + $0, if: colours) + "\n" }.joined()
+            + troubles.map { Paint.red.on("! " + PlainText.of($0, limit: 300), if: colours) + "\n" }.joined()
     }
 
     private func text(_ host: HostStatus) -> String {
@@ -154,7 +154,8 @@ struct StatusText {
         for alert in status.latest.prefix(5) {
             table.add(
                 .init("\(age(since: alert.at)) ago"),
-                alert.isRaised ? .init("raised", .red) : .init("over", .green), .init(alert.text))
+                alert.isRaised ? .init("raised", .red) : .init("over", .green),
+                .init(PlainText.of(alert.text, limit: 300)))
         }
         return table.text(colours: colours)
     }

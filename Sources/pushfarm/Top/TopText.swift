@@ -20,7 +20,7 @@ struct TopText {
             text += sums.p99.map { "  p99 \($0) ms" } ?? ""
             text += "\n"
         }
-        for trouble in status.troubles { text += "\(time)  trouble  \(trouble)\n" }
+        for trouble in status.troubles { text += "\(time)  trouble  \(PlainText.of(trouble, limit: 300))\n" }
         return text
     }
 }
