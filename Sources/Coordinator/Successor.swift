@@ -57,7 +57,7 @@ import Supervision
         guard !hasEnded, let process else { return }
         tell(.abort)
         // What is at work may finish it.
-        let grace = isReady ? Duration.seconds(30) : .seconds(5)
+        let grace = isReady ? Duration.seconds(60) : .seconds(5)
         Loop.task {
             try? await Loop.sleep(for: grace)
             process.signal(SIGKILL)
