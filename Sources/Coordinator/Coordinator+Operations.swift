@@ -16,7 +16,7 @@ extension Coordinator {
     /// Takes what was put before this host. Of two coordinators in an upgrade it is the one that has the host's name: the
     /// other one knows of no upgrade, and its workers are not those that an operator means.
     func lookForOperations() async {
-        guard !isSucceeding, !isSucceeded else { return }
+        guard !isSucceeding, !isSucceeded, !isUnseated else { return }
         await operations.look()
     }
 

@@ -10,7 +10,10 @@ extension Coordinator {
     /// - Returns: what has changed.
     /// - Throws: why it is not followed; then nothing has changed.
     func reload(_ isDry: Bool = false, _ operation: Operation? = nil) async throws(Refusal) -> String {
-        if isDry { return "would change: " + describe(configuration.changes(to: try read())) }
+        if isDry {
+            let next = try read()
+            return describe(configuration.changes(to: next), try credentials(of: next), isDry: true)
+        }
         guard await changes.until(.now + .seconds(60), { [unowned self] in !isReloading }) else {
             throw Refusal("another reload is still under way")
         }
@@ -25,6 +28,7 @@ extension Coordinator {
             changes.ring()
         }
         let next = try read()
+        let broken = try credentials(of: next)
         let differences = configuration.changes(to: next)
         if !differences.needRestart.isEmpty {
             log.warning(
@@ -34,9 +38,10 @@ extension Coordinator {
         await follow(next, differences, around)
         // What kept them from starting may be mended.
         for slot in slots where slot.state == .failed { slot.retry() }
+        let wasDrained = isDrained
         comeBack()
         log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
-        return describe(differences)
+        return describe(differences, broken) + (wasDrained ? "; takes part again" : "")
     }
 
     private func read() throws(Refusal) -> FarmConfiguration {
@@ -44,11 +49,32 @@ extension Coordinator {
             let next = try options.reload()
             refusal = nil
             return next
-        } catch {
-            refusal = "\(error)"
-            log.error("the configuration is not changed", metadata: ["error": "\(error)"])
-            throw Refusal("the configuration is not changed: \(error)")
+        } catch { throw refused("\(error)") }
+    }
+
+    /// Reads the files that the apps name, and follows none of them yet.
+    ///
+    /// - Returns: of apps that wait for their credentials already, why they go on waiting.
+    /// - Throws: what is wrong with another app's.
+    private func credentials(of next: FarmConfiguration) throws(Refusal) -> [String] {
+        var waiting: [String] = []
+        for app in next.apps {
+            do throws(LoadedCredentials.Problem) {
+                _ = try LoadedCredentials.load(app)
+                _ = try LoadedCredentials.authority(of: app)
+            } catch {
+                let text = "\(app.name): \(error)"
+                guard apps[app.name]?.credentials.pauseReason != nil else { throw refused(text) }
+                waiting.append(text)
+            }
         }
+        return waiting
+    }
+
+    private func refused(_ reason: String) -> Refusal {
+        refusal = reason
+        log.error("the configuration is not changed", metadata: ["error": "\(reason)"])
+        return Refusal("the configuration is not changed: \(reason)")
     }
 
     private func follow(
@@ -79,12 +105,17 @@ extension Coordinator {
         }
     }
 
-    private func describe(_ changes: ConfigurationChanges) -> String {
+    /// - Parameter broken: see ``credentials(of:)``.
+    private func describe(
+        _ changes: ConfigurationChanges, _ broken: [String], isDry: Bool = false
+    ) -> String {
         let parts = [
             ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),
             ("at the next start", changes.needRestart),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
-        return parts.isEmpty ? "nothing differs; credentials are read again" : parts.joined(separator: "; ")
+        let texts = parts.isEmpty ? ["the configuration is the same"] : parts
+        let credentials = isDry ? "credentials would be read again" : "credentials are read again"
+        return (texts + [credentials] + broken.map { "still paused: \($0)" }).joined(separator: "; ")
     }
 
     /// What the configuration says, without operators.

@@ -115,6 +115,24 @@ extension BusyFarms {
             #expect(try await farm.finished("after").delivered == 200)
         }
 
+        @Test func `a reload that finds a broken key changes nothing, and says why`() async throws {
+            let farm = try await Farm(
+                Farm.Options(apps: { started, folder in
+                    _ = try? folder.copy(started.keyFile, to: "key.p8")
+                    return [App(started, keyFile: folder.path + "/key.p8")]
+                }))
+            _ = try await farm.ready()
+            try farm.folder.write("not a key", to: "key.p8")
+            for refused in [try await farm.run("reload", "--dry-run"), try await farm.run("reload")] {
+                #expect(refused.status == 1 && refused.output.contains("key.p8"), "\(refused)")
+            }
+            try farm.push([Job(id: "old", tokens: Tokens.make(200))])
+            #expect(try await farm.finished("old").delivered == 200)
+            try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
+            let done = try await farm.run("reload")
+            #expect(done.status == 0 && done.output.contains("credentials are read again"), "\(done)")
+        }
+
         @Test func `an app whose CA file holds none is paused and says so, and goes on when it does`()
             async throws
         {

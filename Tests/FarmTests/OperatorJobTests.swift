@@ -351,11 +351,12 @@ extension HeldFarms {
                     && !found.output.contains(#""job":"quarantined""#), "\(found)")
 
             #expect(
-                try await farm.run("release", "--shard", "5", "--app", "demo").output.contains("1 shards"))
+                try await farm.run("release", "--shard", "5", "--app", "demo").output.contains(
+                    "1 shard goes on"))
             try await farm.gateway.requests(1_999)
             #expect(try farm.gateway.ledger().lost(of: tokens) == 1)
             let free = try await farm.run("release", "--token", tokens[7], "--app", "demo")
-            #expect(free.status == 0 && free.output.contains("1 devices"), "\(free)")
+            #expect(free.status == 0 && free.output.contains("1 device, 1 batch go on"), "\(free)")
             try await farm.expectExactlyOnce([Job(id: "some", tokens: tokens)])
             #expect(try await farm.run("quarantine", "list").output == "nothing is held back\n")
             #expect(try redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)

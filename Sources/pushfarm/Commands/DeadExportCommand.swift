@@ -46,6 +46,7 @@ struct DeadExportCommand: ParsableCommand {
         guard file != "-" else { return }
         Console(json: common.json).show(
             .object(["letters": .number(letters), "pushes": .number(pushes)]),
-            "\(Figures.grouped(pushes)) pushes of \(Figures.grouped(letters)) dead letters exported\n")
+            "\(Figures.counted(pushes, "push", "pushes")) of "
+                + "\(Figures.counted(letters, "dead letter", "dead letters")) exported\n")
     }
 }

@@ -94,9 +94,12 @@ struct ReleaseCommand: ParsableCommand {
 
     private func text(_ sum: Sum) -> String {
         if sum.jobs + sum.batches + sum.shards + sum.apps == 0 { return "nothing was parked\n" }
-        var parts = ["\(sum.jobs) \(token == nil ? "jobs" : "devices")", "\(sum.batches) batches"]
-        if sum.shards > 0 { parts.append("\(sum.shards) shards") }
-        if sum.apps > 0 { parts.append("\(sum.apps) apps") }
-        return parts.joined(separator: ", ") + " go on\n"
+        let names = token == nil ? ("job", "jobs") : ("device", "devices")
+        let parts = [
+            (sum.jobs, names.0, names.1), (sum.batches, "batch", "batches"), (sum.shards, "shard", "shards"),
+            (sum.apps, "app", "apps"),
+        ].filter { $0.0 > 0 }.map { Figures.counted($0.0, $0.1, $0.2) }
+        let isOne = sum.jobs + sum.batches + sum.shards + sum.apps == 1
+        return parts.joined(separator: ", ") + (isOne ? " goes on\n" : " go on\n")
     }
 }

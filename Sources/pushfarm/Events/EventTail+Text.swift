@@ -21,7 +21,10 @@ extension EventTail.Line {
         if let app { text += "  \(app)" }
         text += "  " + (paint?.on(PlainText.of(type), if: colours) ?? PlainText.of(type))
         for field in event.fields where !["type", "verb", "at", "ends"].contains(field.name) {
-            let value = PlainText.of(field.value, limit: 300)
+            // A command's words stand in lines.
+            let words =
+                field.name == "arguments" ? String(field.value.map { $0 == "\n" ? " " : $0 }) : field.value
+            let value = PlainText.of(words, limit: 300)
             text +=
                 " \(PlainText.of(field.name))="
                 + (value.contains { " \"".contains($0) } ? JSONValue.string(value).description : value)

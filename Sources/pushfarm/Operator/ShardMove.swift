@@ -25,8 +25,11 @@ struct ShardMove: Sendable {
         }
 
         var text: String {
-            owners.map { "shard \(move.shard) of \($0.app) is with \($0.host ?? "nobody")" }.joined(
-                separator: "\n")
+            owners.map { owner in
+                let place = "shard \(move.shard) of \(owner.app) is with \(owner.host ?? "nobody")"
+                guard move.host == nil, !isDryRun else { return place }
+                return place + " now, and goes where the farm would have it"
+            }.joined(separator: "\n")
                 + (isDryRun ? "\nwould go to \(move.host ?? "whom the farm would give it")" : "")
         }
 

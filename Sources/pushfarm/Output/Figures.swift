@@ -11,6 +11,11 @@ enum Figures {
         return text
     }
 
+    /// `1 batch`, `1,234 batches`.
+    static func counted(_ value: Int, _ one: String, _ many: String) -> String {
+        "\(grouped(value)) \(value == 1 ? one : many)"
+    }
+
     /// `950 ms`, `2.5 s`, `3 min 20 s`, `2 h 5 min`.
     static func time(_ duration: Duration) -> String {
         let milliseconds =

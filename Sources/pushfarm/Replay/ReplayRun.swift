@@ -94,8 +94,8 @@ struct ReplayRun: Sendable {
     private func text(_ app: String, _ outcome: ReplayAct.Outcome) -> String {
         let verb = settings.isDropping ? "dropped" : "sent again"
         let would = settings.isDry ? "would be " : ""
-        var text = "\(app): \(Figures.grouped(outcome.pushes)) pushes of "
-        text += "\(Figures.grouped(outcome.letters)) dead letters \(would)\(verb)"
+        var text = "\(app): \(Figures.counted(outcome.pushes, "push", "pushes")) of "
+        text += "\(Figures.counted(outcome.letters, "dead letter", "dead letters")) \(would)\(verb)"
         if !outcome.jobs.isEmpty {
             text += " in " + outcome.jobs.prefix(3).joined(separator: ", ")
             if outcome.jobs.count > 3 { text += " and \(Figures.grouped(outcome.jobs.count - 3)) more jobs" }

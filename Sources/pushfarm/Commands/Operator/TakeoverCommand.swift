@@ -60,7 +60,8 @@ struct TakeoverCommand: ParsableCommand {
     }
 
     private func confirm(_ suspects: Int) throws(CommandFailure) {
-        let warning = "shard \(shard) of \(app): \(suspects) pushes are in the air and may be sent twice"
+        let warning =
+            "shard \(shard) of \(app): \(suspects) pushes are in the air at this moment, and may be sent twice"
         if let yes {
             guard yes == shard else { throw .usage("--yes: \(yes) is not the shard") }
             Console(json: common.json).note(warning)
