@@ -70,9 +70,6 @@ import Logging
     }
 
     private func take(_ command: OperatorCommand) async throws(RedisError) {
-        guard underWay.count < Self.most else {
-            return log.warning("too many commands at once", metadata: ["command": "\(command.text)"])
-        }
         guard case .granted = try await registry.claim(command, host: host) else { return }
         begin(command) { [registry, log] answer in
             do throws(RedisError) { try await registry.answer(command.id, answer) } catch {
@@ -85,6 +82,7 @@ import Logging
     /// Carries a command out beside others.
     /// - Parameter tell: gives each answer; one after the other.
     func begin(_ command: OperatorCommand, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
+        let isOneOfFew = underWay.count < Self.most
         underWay[command.id] = command
         // Probes ask how it is every few seconds.
         let level: Logger.Level = command.verb == OperatorVerb.status.rawValue ? .debug : .notice
@@ -94,6 +92,7 @@ import Logging
         Loop.task {
             var answer = OperatorAnswer(host: self.host, state: .done)
             do throws(Refusal) {
+                guard isOneOfFew else { throw Refusal("too many commands at once: \(Self.most) are under way") }
                 answer.text = try await self.carryOut(command, operation)
             } catch {
                 answer.state = error.hasBegun ? .failed : .refused
