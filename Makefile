@@ -144,6 +144,8 @@ lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
 	@! grep -rnE '(^|[^.a-z])Task(\.detached)?( \{|\()' Sources --include='*.swift' --exclude-dir=EventLoop \
 		|| { echo "tasks are started by Loop.task" >&2; exit 1; }
+	@! grep -rn 'Task { @Loop' Tests --include='*.swift' --exclude-dir=EventLoopTests \
+		|| { echo "tasks on the loop are started by Loop.task, in tests, too" >&2; exit 1; }
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests

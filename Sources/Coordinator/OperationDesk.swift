@@ -92,7 +92,7 @@ import Logging
         Loop.task {
             var answer = OperatorAnswer(host: self.host, state: .done)
             do throws(Refusal) {
-                guard isOneOfFew else { throw Refusal("too many commands at once: \(Self.most) are under way") }
+                guard isOneOfFew else { throw Refusal("\(Self.most) commands are under way: try again") }
                 answer.text = try await self.carryOut(command, operation)
             } catch {
                 answer.state = error.hasBegun ? .failed : .refused

@@ -52,7 +52,7 @@ import Transport
 
     /// Waits for the reply to the last frame.
     func proof() async throws {
-        if !hasEnded { await withCheckedContinuation { waiting = $0 } }
+        await withCheckedContinuation { if hasEnded { $0.resume() } else { waiting = $0 } }
         guard outcome == BinaryReply(status: .invalidToken, identifier: .max) else {
             throw SimulatorProcess.Failure(
                 what: "the connection ended with \(outcome.map { "\($0)" } ?? "no reply")")

@@ -149,7 +149,7 @@ import Testing
             results.whileSettling = { [unowned results] number in
                 // The first read was full: the round goes on, and is told to stop meanwhile.
                 if number == 1 {
-                    Task { @Loop in
+                    Loop.task {
                         await gatherer.stop()
                         stopped.put(())
                     }

@@ -86,7 +86,7 @@ import Testing
                 asked += 1
                 guard asked == 1 else { return ["w1", "w2"] }
                 // While the call is on its way.
-                Task { @Loop in mayServe = [app.mayServe("w1"), app.mayServe("w2")] }
+                Loop.task { mayServe = [app.mayServe("w1"), app.mayServe("w2")] }
                 return ["w1"]
             }
             await app.sweep()

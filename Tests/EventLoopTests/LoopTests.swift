@@ -44,6 +44,24 @@ import Testing
         #expect(await task.value == [thread, thread, thread])
     }
 
+    @Test func `a task of the loop lets nobody go first where it need not wait`() async throws {
+        // What is looked at stays so until the wait for its change has begun: the product's waits rest on it.
+        let order = try await onLoop {
+            let mailbox = Mailbox<String>()
+            Loop.task {
+                Loop.task { mailbox.put("another") }
+                await note("a call", mailbox)
+                await withCheckedContinuation { continuation in
+                    mailbox.put("a wait")
+                    continuation.resume()
+                }
+            }
+            try await mailbox.wait(until: 3)
+            return mailbox.all
+        }
+        #expect(order == ["a call", "a wait", "another"])
+    }
+
     @Loop private final class Listener: TurnListener {
         var turns = 0
         var afterTurn: @Loop () -> Void = {}
@@ -145,5 +163,7 @@ import Testing
         }
     }
 }
+
+@Loop private func note(_ word: String, _ mailbox: Mailbox<String>) async { mailbox.put(word) }
 
 @concurrent private func threadWithoutActor() async -> UInt { UInt(pthread_self()) }

@@ -49,7 +49,7 @@ import Testing
             } catch let error as StoreError {
                 #expect(error.isTemporary)
             }
-            let patient = Task { @Loop in try await store.performPatiently(Submit(job: [1])) }
+            let patient = Loop.task { try await store.performPatiently(Submit(job: [1])) }
             try await Loop.sleep(for: .milliseconds(30))
             try redis.run("CONFIG", "SET", "maxmemory", "0")
             #expect(try await patient.value == 1)

@@ -78,30 +78,29 @@ extension OperatedFarms {
             func log(_ name: String = "") -> String {
                 (try? String(contentsOfFile: file + name, encoding: .utf8)) ?? ""
             }
-            let before = try await farm.line("alpha").workers.map(\.pid)
-            for pid in before { #expect(farm.coordinator("alpha").descendants.contains(pid)) }
-            kill(before[0], SIGUSR2)
+            let before = try await farm.workers("alpha")
+            farm.signal(child: before[0], of: "alpha", SIGUSR2)
             try await eventually("the worker tells of itself") {
                 log().contains("worker-0") && log().contains("dump")
             }
             try FileManager.default.moveItem(atPath: file, toPath: file + ".1")
             farm.coordinator("alpha").signal(SIGUSR1)
             try await eventually("the log is opened anew") { log().contains("logs opened anew") }
-            kill(before[1], SIGUSR2)
+            farm.signal(child: before[1], of: "alpha", SIGUSR2)
             try await eventually("the worker's, too") { log().contains("worker-1") }
             #expect(!log(".1").contains("logs opened anew"))
             for (number, signal) in [SIGTERM, SIGQUIT].enumerated() {
-                kill(before[number], signal)
+                farm.signal(child: before[number], of: "alpha", signal)
                 try await eventually("another process is ready") {
                     let now = try await farm.line("alpha").workers
                     return now[number].pid != before[number] && now[number].state == "ready"
                 }
             }
             for signal in [SIGHUP, SIGTTIN, SIGCONT] {
-                kill(try await farm.line("alpha").workers[0].pid, signal)
+                farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", signal)
             }
             // One that is quiet serves nothing, and wakes as another process.
-            kill(try await farm.line("alpha").workers[0].pid, SIGTSTP)
+            farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", SIGTSTP)
             try await eventually("it is quiet, and says so") {
                 try await farm.line("alpha").workers[0].state == "quiet"
             }

@@ -360,7 +360,7 @@ import Transport
             let proxy = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { client in
                 streams.append(client)
                 client.isReading = false
-                Task { @Loop in
+                Loop.task {
                     let upstream = try await Dial(gateway, timeout: .seconds(20)).connect()
                     streams.append(upstream)
                     upstream.onBytes = { client.write($0) }

@@ -12,7 +12,7 @@ struct WorkTurnTests {
 
         init(_ apps: [String], for turn: WorkTurn) {
             for app in apps {
-                Task { @Loop in
+                Loop.task { [self] in
                     asking += 1
                     await turn.begin(app)
                     working.append(app)

@@ -33,7 +33,7 @@ package import EventLoop
         timer?.start(after: .seconds(20))
         defer { timer = nil }
         while all.count < count {
-            await withCheckedContinuation { reader = $0 }
+            await withCheckedContinuation { if all.count >= count { $0.resume() } else { reader = $0 } }
             guard timer?.isRunning == true || all.count >= count else { throw Silence() }
         }
     }

@@ -73,7 +73,7 @@ import Testing
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("silence 50%")
-            let all = Task { @Loop in try await client.pushes(100) }
+            let all = Loop.task { try await client.pushes(100) }
             await client.until {
                 test.gateway.counters.requests == 101
                     && client.openStreams == test.gateway.counters.silentStreams
@@ -210,7 +210,7 @@ import Testing
     @Test func `a token that never gets an answer`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
-            let hanging = Task { @Loop in
+            let hanging = Loop.task {
                 try await client.push(token: "0ff00000" + String(repeating: "1", count: 56))
             }
             #expect(await until { test.gateway.counters.silentStreams == 1 })

@@ -62,7 +62,9 @@ import Transport
 
     /// Waits until something that was told makes `isTrue` true.
     func until(_ isTrue: () -> Bool) async {
-        while !isTrue() { await withCheckedContinuation { watchers.append($0) } }
+        while !isTrue() {
+            await withCheckedContinuation { if isTrue() { $0.resume() } else { watchers.append($0) } }
+        }
     }
 
     var limit: Int { session.remoteMaxConcurrentStreams }
@@ -92,9 +94,11 @@ import Transport
             let submission = Array(body.utf8).withUnsafeBytes { session.submit(block, body: $0, tag: tag) }
             switch submission {
             case .opened:
-                stream.setNeedsFlush()
-                return await withCheckedContinuation { waiting[tag] = $0 }
-            case .full: await withCheckedContinuation { watchers.append($0) }
+                return await withCheckedContinuation {
+                    waiting[tag] = $0
+                    stream.setNeedsFlush()
+                }
+            case .full: await until { openStreams < limit }
             case .closing: throw TestGateway.Unexpected(what: "the session is closing")
             }
         }
@@ -102,7 +106,7 @@ import Transport
 
     /// Sends so many pushes at once; their endings in order of sending.
     func pushes(_ count: Int, token: String = TestClient.token) async throws -> [Ending] {
-        let tasks = (0..<count).map { _ in Task { @Loop in try await push(token: token) } }
+        let tasks = (0..<count).map { _ in Loop.task { try await self.push(token: token) } }
         var endings: [Ending] = []
         for task in tasks { endings.append(try await task.value) }
         return endings

@@ -52,7 +52,11 @@ import Transport
     }
 
     func until(_ isTrue: () -> Bool) async {
-        while !isTrue(), !isOverdue { await withCheckedContinuation { watchers.append($0) } }
+        while !isTrue(), !isOverdue {
+            await withCheckedContinuation {
+                if isTrue() || isOverdue { $0.resume() } else { watchers.append($0) }
+            }
+        }
     }
 
     private func wake() {

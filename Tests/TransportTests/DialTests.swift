@@ -140,7 +140,7 @@ import Testing
                 let server = try await Server(.plain)
                 var dial = server.dial
                 dial.tls = try Self.client()
-                let talk = Task { @Loop in
+                let talk = Loop.task {
                     let party = try await server.accepted.next()
                     _ = try await party.arrivals.next()
                     party.write(answer)

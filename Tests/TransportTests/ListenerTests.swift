@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: [Kind.plain, .tls]) func `takes many clients at once`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(kind)
-            let dials = (0..<40).map { _ in Task { @Loop in Party(try await server.dial.connect()) } }
+            let dials = (0..<40).map { _ in Loop.task { Party(try await server.dial.connect()) } }
             var clients: [Party] = []
             for dial in dials { clients.append(try await dial.value) }
             try await server.accepted.wait(until: 40)
@@ -48,7 +48,7 @@ import Testing
             let links = Mailbox<(client: ByteStream, upstream: ByteStream)>()
             let relay = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { client in
                 client.isReading = false
-                Task { @Loop in
+                Loop.task {
                     let upstream = try await Dial(server.endpoint, timeout: .seconds(20)).connect()
                     upstream.onBytes = { client.write($0) }
                     upstream.onEnd = { _ in client.close() }
@@ -59,7 +59,7 @@ import Testing
             var dial = server.dial
             dial.endpoint = .tcp(host: "127.0.0.1", port: relay.address.port)
             let through = dial
-            let dialling = Task { @Loop in try await through.connect() }
+            let dialling = Loop.task { try await through.connect() }
             let link = try await links.next()
             #expect(await until { server.listener.handshakes == 1 })
             server.listener.close()

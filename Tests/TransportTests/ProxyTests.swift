@@ -20,7 +20,7 @@ import Testing
                 if let upstream { return upstream.write(bytes) }
                 requests.put(String(decoding: bytes, as: UTF8.self))
                 guard let target else { return client.write(answer) }
-                Task { @Loop in
+                Loop.task {
                     let other = try await Dial(target, timeout: .seconds(20)).connect()
                     upstream = other
                     other.onBytes = { client.stream.write($0) }
@@ -99,7 +99,7 @@ import Testing
     @Test func `a proxy that closes has refused`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server()
-            let talk = Task { @Loop in
+            let talk = Loop.task {
                 let party = try await server.accepted.next()
                 _ = try await party.arrivals.next()
                 party.stream.close()

@@ -72,7 +72,7 @@ package import Transport
         case .silence:
             stream.isReading = false
             ignored.append(stream)
-        case .link: Task { @Loop in await link(stream) }
+        case .link: Loop.task { await self.link(stream) }
         }
     }
 

@@ -46,7 +46,7 @@ import Foundation
         try await ledger.fill(stage.redis.socket)
         let start = ContinuousClock.now
         let end = start + .seconds(minutes * 60)
-        let load = Task { @Loop in await produce(until: end) }
+        let load = Loop.task { await self.produce(until: end) }
         var nextKill = start + .seconds(30)
         while ContinuousClock.now < end {
             try await stage.pause(.seconds(max(2, min(10, minutes * 60 / 200))))

@@ -18,9 +18,9 @@ import RESP
     }
 
     func start() {
-        task = Task { @Loop in
+        task = Loop.task {
             while !Task.isCancelled {
-                await look()
+                await self.look()
                 _ = try? await Loop.sleep(for: .seconds(1))
             }
         }

@@ -40,18 +40,20 @@ import Transport
     }
 
     private func exchange(_ commands: [[String]], within limit: Duration) async throws -> [RESPValue] {
-        guard !hasEnded else { throw Failure.lost }
         var bytes: [UInt8] = []
         for words in commands {
             var command = RESPCommand()
             for word in words { command.append(word) }
             command.write(into: &bytes)
         }
-        answers = []
-        wanted = commands.count
-        bytes.withUnsafeBytes { stream.write($0) }
-        deadline.start(after: limit)
-        guard await withCheckedContinuation({ reading = $0 }) else { throw Failure.lost }
+        let isGood = await withCheckedContinuation { continuation in
+            // All at once: nothing can end the connection between the look at it and the wait.
+            guard !hasEnded else { return continuation.resume(returning: false) }
+            (answers, wanted, reading) = ([], commands.count, continuation)
+            bytes.withUnsafeBytes { stream.write($0) }
+            deadline.start(after: limit)
+        }
+        guard isGood else { throw Failure.lost }
         return answers
     }
 

@@ -176,7 +176,7 @@ import Transport
     /// Jobs of random size, again and again.
     package func startFlow(every interval: Duration = .milliseconds(100), sizes: ClosedRange<Int> = 20...300)
     {
-        flow = Task { @Loop in
+        flow = Loop.task { [self] in
             while !Task.isCancelled {
                 await push(Int.random(in: sizes, using: &random))
                 _ = try? await Loop.sleep(for: interval)

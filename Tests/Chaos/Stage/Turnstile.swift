@@ -6,8 +6,13 @@ import EventLoop
     private var queue: [CheckedContinuation<Void, Never>] = []
 
     func pass<Value>(_ body: @Loop () async throws -> Value) async rethrows -> Value {
-        if isTaken { await withCheckedContinuation { queue.append($0) } }
-        isTaken = true
+        await withCheckedContinuation { continuation in
+            guard isTaken else {
+                isTaken = true
+                return continuation.resume()
+            }
+            queue.append(continuation)
+        }
         defer {
             if queue.isEmpty { isTaken = false } else { queue.removeFirst().resume() }
         }

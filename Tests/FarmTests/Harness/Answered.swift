@@ -34,4 +34,13 @@ extension Hosts {
         let status = try Status(json: try await run(["status", "--json"], on: "alpha").output)
         return try #require(status.hosts.first { $0.host == host })
     }
+
+    /// The processes of a host's workers, when all of them are in its line and ready.
+    func workers(_ host: String, count: Int = 2) async throws -> [pid_t] {
+        try await eventually("the workers of \(host) are ready") {
+            let workers = try await line(host).workers
+            return workers.count == count && workers.allSatisfy { $0.state == "ready" }
+                ? workers.map(\.pid) : nil
+        }
+    }
 }

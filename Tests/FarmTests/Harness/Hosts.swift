@@ -102,6 +102,15 @@ final class Hosts {
     /// A signal for all processes of a host, as when a machine loses its power or stands still.
     func signal(_ host: String, _ number: Int32) { _ = kill(-coordinator(host).pid, number) }
 
+    /// A signal to a process of the host's group, and to no other.
+    func signal(child pid: pid_t, of host: String, _ number: Int32) {
+        guard coordinator(host).descendants.contains(pid) else {
+            Issue.record("process \(pid) is none of \(host)'s own")
+            return
+        }
+        _ = kill(pid, number)
+    }
+
     // MARK: What Redis says
 
     /// Who owns which shard, and the intake; fields without an owner are left out.
