@@ -28,31 +28,18 @@ struct PauseCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Why; it is shown by status.", valueName: "text"))
     var reason: String?
 
-    func validate() throws { try subject.check() }
-
     func run() throws {
-        let (configuration, options) = (try common.load(), subject)
-        let reason = try OperatorText.line(reason)
-        try ChangeReport.make("pause", isDryRun: options.dryRun, configuration, Console(json: common.json)) {
-            report, client in
-            let isDryRun = report.isDryRun
-            switch try await options.find(client) {
-            case .apps(let apps):
-                for app in apps {
-                    if let shard = options.shard {
-                        let hold = ShardHold(client: client, isDryRun: isDryRun)
-                        report.lines.append(try await hold.hold(app, shard, .pause, reason: reason))
-                    } else {
-                        let hold = AppHold(client: client, isDryRun: isDryRun)
-                        report.lines.append(try await hold.hold(app, .pause, reason: reason))
-                    }
-                }
-                report.note = try await options.note(apps, "pause", client)
+        let (reason, isDryRun) = (try OperatorText.line(reason), subject.dryRun)
+        try subject.change("pause", common) { target, client throws(CommandFailure) in
+            switch target {
+            case .app(let app):
+                try await AppHold(client: client, isDryRun: isDryRun).hold(app, .pause, reason: reason)
+            case .shard(let shard, let app):
+                try await ShardHold(client: client, isDryRun: isDryRun)
+                    .hold(app, shard, .pause, reason: reason)
             case .job(let job, let app):
-                let hold = JobHold(client: client, isDryRun: isDryRun)
-                report.lines.append(try await hold.hold(job, app, .pause, reason: reason))
+                try await JobHold(client: client, isDryRun: isDryRun).hold(job, app, .pause, reason: reason)
             }
-            return options.words
         }
     }
 }

@@ -22,36 +22,22 @@ struct ResumeCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var subject: SubjectOptions
 
-    func validate() throws { try subject.check() }
-
     func run() throws {
-        let (configuration, options) = (try common.load(), subject)
-        try ChangeReport.make("resume", isDryRun: options.dryRun, configuration, Console(json: common.json)) {
-            report, client in
-            let isDryRun = report.isDryRun
-            switch try await options.find(client) {
-            case .apps(let apps):
-                for app in apps {
-                    if let shard = options.shard {
-                        let hold = ShardHold(client: client, isDryRun: isDryRun)
-                        report.lines.append(try await hold.serve(app, shard))
-                    } else {
-                        let hold = AppHold(client: client, isDryRun: isDryRun)
-                        report.lines.append(try await hold.resume(app))
-                    }
-                }
-                report.note = try await options.note(apps, "resume", client)
+        let isDryRun = subject.dryRun
+        try subject.change("resume", common) { target, client throws(CommandFailure) in
+            switch target {
+            case .app(let app): try await AppHold(client: client, isDryRun: isDryRun).resume(app)
+            case .shard(let shard, let app):
+                try await ShardHold(client: client, isDryRun: isDryRun).serve(app, shard)
             case .job(let job, let app):
-                let hold = JobHold(client: client, isDryRun: isDryRun)
-                report.lines.append(try await hold.release(job, app, isPause: true))
+                try await JobHold(client: client, isDryRun: isDryRun).release(job, app, isPause: true)
             }
-            if let only = report.lines.first, report.lines.count == 1, only.job == nil {
-                report.head = [
-                    .init(name: "app", value: .string(only.app)),
-                    .init(name: "resumed", value: .bool(only.changed)),
-                ]
-            }
-            return options.words
+        } head: { lines in
+            guard let only = lines.first, lines.count == 1, only.job == nil else { return [] }
+            return [
+                .init(name: "app", value: .string(only.app)),
+                .init(name: "resumed", value: .bool(only.changed)),
+            ]
         }
     }
 }
