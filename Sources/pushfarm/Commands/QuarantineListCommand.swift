@@ -48,28 +48,23 @@ struct QuarantineListCommand: ParsableCommand {
     ) async throws(CommandFailure) -> [Row] {
         var rows: [Row] = []
         if let pause = try await client.call(ReadStanding(), app).pause {
-            let isQuarantine = pause.by != nil && pause.reason.hasPrefix("quarantined")
             rows.append(
                 Row(
                     app: app, what: "app", name: app,
                     mark: .init(
                         name: Array(app.utf8), since: pause.since,
-                        kind: isQuarantine ? "quarantine" : "pause",
+                        kind: AppHold.isQuarantine(pause) ? "quarantine" : "pause",
                         by: pause.by ?? "", reason: pause.reason)))
         }
         for (kind, what) in [
             (ReadMarks.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
         ] {
             for mark in try await client.marks(kind, app) {
-                let name = kind == .devices ? hex(mark.name) : mark.text
+                let name = kind == .devices ? HexText.of(mark.name) : mark.text
                 rows.append(Row(app: app, what: what, name: name, mark: mark))
             }
         }
         return rows
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     private func text(_ rows: [Row], _ console: Console) -> String {
@@ -80,10 +75,11 @@ struct QuarantineListCommand: ParsableCommand {
         ])
         for row in rows {
             table.add(
-                .init(row.what), .init(row.name), .init(row.app),
+                .init(row.what), .init(PlainText.of(row.name)), .init(row.app),
                 .init(row.mark.kind, row.mark.kind == "poison" ? .red : .yellow),
                 .init(row.mark.by.isEmpty ? "the farm" : row.mark.by),
-                .init(Timestamp(milliseconds: row.mark.since).description), .init(row.mark.reason))
+                .init(Timestamp(milliseconds: row.mark.since).description),
+                .init(PlainText.of(row.mark.reason, limit: 300)))
         }
         return table.text(colours: console.colours)
     }

@@ -34,12 +34,17 @@ import FarmStore
 
     /// Lets it go on if it is in quarantine; one that is paused stays so.
     func release(_ app: String) async throws(CommandFailure) -> Bool {
-        guard let pause = try await client.call(ReadStanding(), app).pause, pause.by != nil,
-            pause.reason.hasPrefix(Self.quarantined)
-        else { return false }
+        guard let pause = try await client.call(ReadStanding(), app).pause, Self.isQuarantine(pause) else {
+            return false
+        }
         return try await resume(app).changed
     }
 
+    /// An operator has put the app aside, and not only paused it.
+    nonisolated static func isQuarantine(_ pause: ReadGate.Pause) -> Bool {
+        pause.by != nil && pause.reason.hasPrefix(quarantined)
+    }
+
     /// How the reason of a quarantine begins.
-    private static let quarantined = "quarantined"
+    nonisolated private static let quarantined = "quarantined"
 }

@@ -65,9 +65,7 @@ struct SuppressionLine: Equatable, Sendable {
         scope = SuppressionScope(environment: environment, topic: topic)
     }
 
-    var tokenText: String {
-        token.map { (0x100 + Int($0)) }.map { String($0, radix: 16).dropFirst() }.joined()
-    }
+    var tokenText: String { HexText.of(token) }
 
     var text: String {
         "\(tokenText) \(reason.name) \(time) \(scope.topic.isEmpty ? "-" : scope.topic) \(scope.environment)"
