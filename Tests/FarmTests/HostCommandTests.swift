@@ -21,6 +21,8 @@ extension OperatedFarms {
             #expect(drained.hosts.map(\.host) == ["beta"] && drained.hosts[0].text.contains("alpha"))
             #expect(try await farm.line("beta").state == "drained")
             try await farm.shared(by: ["alpha"], within: .seconds(10))
+            let vain = try await farm.run(["shards", "move", "7", "beta"], on: "alpha")
+            #expect(vain.status == 1 && vain.error.contains("drained"), "\(vain)")
             try await load.more(1)
             try await farm.operate("reload", "beta")
             try await farm.shared(by: ["alpha", "beta"])
@@ -78,6 +80,10 @@ extension OperatedFarms {
             #expect(try farm.owners()["0\(shard)"] == "beta")
             let none = try await farm.run(["shards", "move", "64", "beta"], on: "alpha")
             #expect(none.status == 2)
+            // Of hosts that follow each other the second one is not asked when the first one does not.
+            let untold = try await farm.run(["upgrade", "all", "--binary", "/none", "--json"], on: "alpha")
+            #expect(
+                untold.status == 1 && untold.output.contains(#""silent":[],"untold":["beta"]"#), "\(untold)")
             let back = try await farm.run(["shards", "move", "\(shard)", "auto", "--no-wait"], on: "alpha")
             #expect(back.status == 0)
             try await farm.shared(by: ["alpha", "beta"])

@@ -18,6 +18,8 @@ import Foundation
         var command: OperatorCommand
         var answers: [OperatorAnswer]
         var silent: [String]
+        /// Hosts that were not asked, since it went wrong on one before them.
+        var untold: [String] = []
         /// The operator did not want to wait any longer.
         var isInterrupted = false
     }
@@ -63,7 +65,7 @@ import Foundation
             if one.answers.contains(where: { $0.state != .done }) || !one.silent.isEmpty || one.isInterrupted
             {
                 // What went wrong on one host is not done to the others.
-                all?.silent += living[(number + 1)...]
+                all?.untold = Array(living[(number + 1)...])
                 break
             }
         }
@@ -155,7 +157,7 @@ import Foundation
             let isPart = last.contains { $0.state == .done || $0.state == .failed }
             throw CommandFailure(status: isPart ? .partly : .failed, message: "")
         }
-        guard outcome.silent.isEmpty else {
+        guard outcome.silent.isEmpty, outcome.untold.isEmpty else {
             let why =
                 outcome.isInterrupted
                 ? "it goes on; pushfarm events --operations tells how it ends"
@@ -170,8 +172,9 @@ extension OperatorDesk.Outcome {
         .object([
             "id": .string(id), "command": .string(command.text),
             "done": .number(answers.count { $0.state == .done }),
-            "of": .number(Set(answers.map(\.host) + silent).count),
+            "of": .number(Set(answers.map(\.host) + silent + untold).count),
             "silent": .array(silent.map { .string($0) }),
+            "untold": .array(untold.map { .string($0) }),
             "hosts": hostsJSON,
         ])
     }
@@ -198,6 +201,11 @@ extension OperatorDesk.Outcome {
         }
         for host in silent where !answers.contains(where: { $0.host == host }) {
             table.add(.init(host), .init("silent", .yellow), .init("no answer"))
+        }
+        for host in untold {
+            table.add(
+                .init(host), .init("untold", .yellow), .init("left as it is, since not all before it is done")
+            )
         }
         return table.text(colours: colours)
     }

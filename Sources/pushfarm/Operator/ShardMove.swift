@@ -54,6 +54,7 @@ struct ShardMove: Sendable {
             throw CommandFailure.failed(
                 "no host \(host) is there; living hosts: \(living.joined(separator: ", "))")
         }
+        if let host { try await mustTakeShards(host, client) }
         for app in apps ?? [] { try await client.mustHave(app: app) }
         var names = apps ?? []
         if apps == nil { names = try await client.apps() }
@@ -73,6 +74,18 @@ struct ShardMove: Sendable {
             try? await Loop.sleep(for: .milliseconds(100))
         } while ContinuousClock.now < deadline
         return outcome
+    }
+
+    /// - Throws: when the host gives everything away, and would wait for nothing.
+    @Loop private func mustTakeShards(_ host: String, _ client: FarmClient) async throws(CommandFailure) {
+        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        for line in lines where line.name == host {
+            let state = HostStatus(name: host, json: line.status, isAlive: line.endsIn > .zero).state
+            guard ["drained", "stopping"].contains(state) else { continue }
+            throw .failed(
+                "host \(host) is \(state) and takes no shards"
+                    + (state == "drained" ? "; pushfarm reload \(host) brings it back" : ""))
+        }
     }
 
     @Loop private func owners(
