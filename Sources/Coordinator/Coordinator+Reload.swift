@@ -41,7 +41,9 @@ extension Coordinator {
         let wasDrained = isDrained
         comeBack()
         log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
-        return describe(differences, broken) + (wasDrained ? "; takes part again" : "")
+        let state =
+            isQuiet ? "; still quiet: drain and reload it, or start it anew" : wasDrained ? "; takes part again" : ""
+        return describe(differences, broken) + state
     }
 
     private func read() throws(Refusal) -> FarmConfiguration {
@@ -109,9 +111,14 @@ extension Coordinator {
     private func describe(
         _ changes: ConfigurationChanges, _ broken: [String], isDry: Bool = false
     ) -> String {
+        let workers = changes.workers.map { count in
+            let wish = Self.staff(count).text
+            // What an operator has said last counts.
+            return followedScale.map { "\(wish), when scale default ends \($0)" } ?? wish
+        }
         let parts = [
             ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),
-            ("at the next start", changes.needRestart),
+            ("workers", workers.map { [$0] } ?? []), ("at the next start", changes.needRestart),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
         let texts = parts.isEmpty ? ["the configuration is the same"] : parts
         let credentials = isDry ? "credentials would be read again" : "credentials are read again"
@@ -119,8 +126,10 @@ extension Coordinator {
     }
 
     /// What the configuration says, without operators.
-    var configuredStaff: StaffWish {
-        switch configuration.workers {
+    var configuredStaff: StaffWish { Self.staff(configuration.workers) }
+
+    private static func staff(_ count: WorkerCount) -> StaffWish {
+        switch count {
         case .auto: .auto
         case .fixed(let number): .fixed(number)
         }

@@ -21,6 +21,7 @@ extension Coordinator {
     func upgrade(
         _ binary: String?, _ isDry: Bool, _ operation: Operation?
     ) async throws(Refusal) -> String {
+        if let obstacle { throw Refusal(obstacle) }
         let program = binary ?? options.program
         guard access(program, X_OK) == 0 else {
             throw Refusal("\(program) cannot be executed: \(String(cString: strerror(errno)))")
@@ -45,6 +46,19 @@ extension Coordinator {
             log.notice("upgrade done", metadata: ["pid": "\(successor.pid)"])
             return "process \(successor.pid) has taken over from \(getpid())"
         }
+    }
+
+    /// Who takes this process's end for the service's: the new one would be lost to it.
+    private var obstacle: String? {
+        if getpid() == 1 {
+            return "process 1 cannot be replaced, its end is the container's: start a new container"
+        }
+        // supervisord and `pushfarm up`; honcho; foreman.
+        let signs = ["SUPERVISOR_ENABLED=", "HONCHO_PROCESS_NAME=", "PS=coordinator."]
+        guard options.variables.contains(where: { variable in signs.contains { variable.hasPrefix($0) } })
+        else { return nil }
+        return
+            "supervisord, foreman and pushfarm up lose sight of a new process: restart the service there instead"
     }
 
     private var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.tokens.count } }

@@ -93,6 +93,10 @@ import Logging
             var answer = OperatorAnswer(host: self.host, state: .done)
             do throws(Refusal) {
                 guard isOneOfFew else { throw Refusal("\(Self.most) commands are under way: try again") }
+                // By the control socket somebody may have come to the wrong one.
+                if let wanted = command.host, wanted != self.host {
+                    throw Refusal("this is \(self.host), not \(wanted)")
+                }
                 answer.text = try await self.carryOut(command, operation)
             } catch {
                 answer.state = error.hasBegun ? .failed : .refused

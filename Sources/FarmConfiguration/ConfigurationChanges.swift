@@ -4,10 +4,14 @@ package struct ConfigurationChanges: Sendable, Equatable {
     package var added: [String] = []
     package var removed: [String] = []
     package var changed: [String] = []
+    /// How many there are to be now, if it was another number.
+    package var workers: WorkerCount?
     /// Keys whose change takes effect at the next start only.
     package var needRestart: [String] = []
 
-    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty && needRestart.isEmpty }
+    package var isEmpty: Bool {
+        added.isEmpty && removed.isEmpty && changed.isEmpty && workers == nil && needRestart.isEmpty
+    }
 }
 
 extension FarmConfiguration {
@@ -25,11 +29,12 @@ extension FarmConfiguration {
         changes.removed = apps.map(\.name).filter { newer.app(named: $0) == nil }
         let fixed: [(String, Bool)] = [
             ("host", host == newer.host), ("redis", redis == newer.redis),
-            ("state_dir", stateDirectory == newer.stateDirectory), ("workers", workers == newer.workers),
+            ("state_dir", stateDirectory == newer.stateDirectory),
             ("shards", shards == newer.shards), ("accounts_kept", accountsKept == newer.accountsKept),
             ("account_hours", accountLife == newer.accountLife), ("log", log == newer.log),
             ("metrics", metrics == newer.metrics), ("alerts", alerts == newer.alerts),
         ]
+        if workers != newer.workers { changes.workers = newer.workers }
         changes.needRestart = fixed.filter { !$0.1 }.map(\.0)
         return changes
     }

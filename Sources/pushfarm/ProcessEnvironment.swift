@@ -25,6 +25,12 @@ enum ProcessEnvironment {
         variables.filter { !$0.key.hasPrefix("PUSHFARM_") }.map { "\($0.key)=\($0.value)" }.sorted()
     }
 
+    /// As `NAME=value`.
+    static var all: [String] { variables.map { "\($0.key)=\($0.value)" }.sorted() }
+
+    /// Whoever starts a process with it takes that process's end for its service's; supervisord sets it as well.
+    static let supervised = "SUPERVISOR_ENABLED=1"
+
     private static func list() -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
         #if canImport(Darwin)
             _NSGetEnviron().pointee

@@ -209,12 +209,13 @@ struct FarmConfigurationTests {
         #expect(old.changes(to: try read(sample + "\n")).isEmpty)
         var text = sample.replacing("com.example.demo", with: "com.example.new").replacing(
             "  shop:", with: "  mall:")
-        text = text.replacing("workers: 4", with: "workers: 3")
+        text = text.replacing("workers: 4", with: "workers: 3\naccount_hours: 7")
         let changes = old.changes(to: try read(text))
         #expect(changes.added == ["mall"])
         #expect(changes.removed == ["shop"])
         #expect(changes.changed == ["demo"])
-        #expect(changes.needRestart == ["workers"])
+        #expect(changes.workers == .fixed(3))
+        #expect(changes.needRestart == ["account_hours"])
     }
 
     @Test func `a coordinator needs the files and the password`() throws {

@@ -46,6 +46,19 @@ extension BusyFarms {
                     "--tokens-file", try folder.write(Tokens.make(50).joined(separator: "\n"), to: "t.txt"),
                 ], in: folder.path)
             #expect(try await push.wait() == .exited(0), "\(push.error)")
+            let stray = try Child(
+                "stray", BuiltProgram.path,
+                [
+                    "push", "--app", "demi", "--alert", "Hi", "--token", Tokens.make(1)[0], "--state-dir",
+                    folder.path + "/var",
+                ], in: folder.path)
+            #expect(
+                try await stray.wait() == .exited(2) && stray.error.contains("it has demo"), "\(stray.error)")
+            // With the old coordinator `up` would end, and Redis with it.
+            let upgrade = try Child(
+                "upgrade", BuiltProgram.path, ["upgrade", "all", "--state-dir", folder.path + "/var"],
+                in: folder.path)
+            #expect(try await upgrade.wait() == .exited(1) && !up.hasEnded, "\(upgrade.output)")
             up.signal(SIGTERM)
             #expect(try await up.wait() == .exited(0), "\(up.error)")
             #expect(ProcessTable.naming(folder: folder.path).isEmpty)

@@ -30,6 +30,13 @@ extension OperatedFarms {
             try await farm.operate("quiet", "beta")
             #expect(try farm.shares()["beta"] ?? 0 > 0)
             #expect(try await farm.line("beta").state == "quiet")
+            // A worker has let go of everything long before: nobody is to be waited for.
+            try await farm.operate("drain", "beta", "--timeout", "10")
+            try await farm.shared(by: ["alpha"], within: .seconds(10))
+            try await farm.operate("reload", "beta")
+            try await farm.shared(by: ["alpha", "beta"])
+            try await load.more(1)
+            try await farm.operate("quiet", "beta")
             let status = try await farm.run(["status"], on: "alpha")
             #expect(status.status == 1 && status.output.contains("beta is quiet"), "\(status)")
             let stopped = try await farm.operate("stop", "beta")

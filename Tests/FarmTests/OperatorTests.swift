@@ -140,6 +140,8 @@ extension OperatedFarms {
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let local = try await farm.operate("scale", "3", "--local")
             #expect(local.done == 1)
+            let astray = try await farm.operate("scale", "2", "--local", "--host", "beta", status: 1)
+            #expect(astray.hosts[0].text == "this is alpha, not beta")
             farm.redis.process.signal(SIGKILL)
             _ = try await farm.redis.process.wait()
             let dump = try await farm.run(["dump", "alpha"], on: "alpha")

@@ -20,6 +20,15 @@ extension PatientFarms {
             }
             try await farm.push("two", count: 100)
 
+            // supervisord would not know of the new process, and take the old one's end for the service's.
+            let upgrade = try Child(
+                "upgrade", BuiltProgram.path,
+                ["upgrade", "all", "--config", farm.folder.path + "/etc/pushfarm.yaml"], in: farm.folder.path)
+            #expect(try await upgrade.wait() == .exited(1))
+            #expect(
+                upgrade.output.contains("restart the service there instead"),
+                "\(upgrade.output)\(upgrade.error)")
+
             // The log is turned over while it runs.
             try await farm.rotate()
             try await farm.control("signal", "HUP", "pushfarm")

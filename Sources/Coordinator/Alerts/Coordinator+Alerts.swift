@@ -136,8 +136,9 @@ extension Coordinator {
             // A line ends six seconds after its last beat; who has gone in order has taken it out.
             let lines = try await registry.hosts()
             goneHosts = lines.filter { $0.endsIn < .seconds(-3) }.map(\.name)
+            // A drained host names no apps, but its own are not gone with it.
             let (present, served) = (
-                Set(membership.hosts.map(\.name)), Set(membership.hosts.flatMap(\.apps))
+                Set(membership.hosts.map(\.name)), Set(membership.hosts.flatMap(\.apps)).union(apps.keys)
             )
             for raised in try await registry.raisedAlerts() {
                 guard let alert = Alert(id: raised.id) else { continue }

@@ -106,8 +106,8 @@ import FarmLogging
         defer { if plan.logsToFiles { close(log) } }
         let service = try ChildService(
             "pushfarm", role: role, program: Executable.own, arguments: [role] + arguments,
-            environment: plan.isSealed ? ProcessEnvironment.withoutOurs : nil, output: output ?? log, log: log
-        )
+            environment: (plan.isSealed ? ProcessEnvironment.withoutOurs : ProcessEnvironment.all)
+                + [ProcessEnvironment.supervised], output: output ?? log, log: log)
         watch(service)
         return service
     }

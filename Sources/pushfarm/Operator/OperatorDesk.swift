@@ -30,7 +30,7 @@ import Foundation
     func carryOut(
         _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, oneByOne: Bool = false
     ) async throws {
-        if options.local { return try report(try await locally(verb, arguments)) }
+        if options.local { return try report(try await locally(verb, arguments, host)) }
         let client: FarmClient
         do { client = try await FarmClient.connect(configuration) } catch {
             guard error.status == .temporary, host == nil || host == configuration.host,
@@ -38,7 +38,7 @@ import Foundation
             else { throw error }
             console.note(
                 "\(error.message); told to this machine's coordinator alone, by its control socket \(socket)")
-            return try report(try await locally(verb, arguments))
+            return try report(try await locally(verb, arguments, host))
         }
         defer { client.close() }
         let living = try await Self.living(client)
@@ -137,9 +137,9 @@ import Foundation
     private var socket: String { configuration.stateDirectory + "/control.sock" }
 
     private func locally(
-        _ verb: OperatorVerb, _ arguments: [String]
+        _ verb: OperatorVerb, _ arguments: [String], _ host: String?
     ) async throws(CommandFailure) -> Outcome {
-        let command = command(verb, arguments, nil)
+        let command = command(verb, arguments, host)
         let caller = try await LocalCoordinator.connect(socket)
         let limit = options.timeout.map { Duration.seconds($0) } ?? patience
         let answer = await caller.carryOut(command, within: limit, isPatient: options.wait)
