@@ -1,7 +1,7 @@
 /// Finds the known word that an unknown one was most likely meant to be.
-enum NearestKey {
+package enum NearestKey {
     /// The word with the fewest edits to `word`; the first of equals. `known` must not be empty.
-    static func find(_ word: String, among known: [String]) -> String {
+    package static func find(_ word: String, among known: [String]) -> String {
         let word = Array(word.utf8)
         return known.min { distance(word, Array($0.utf8)) < distance(word, Array($1.utf8)) } ?? ""
     }

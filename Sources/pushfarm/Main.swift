@@ -34,7 +34,8 @@ enum Main {
 
     private static func outcome(of arguments: [String]) -> ExitStatus {
         do {
-            var command = try Pushfarm.parseAsRoot(arguments)
+            if let complaint = CommandWords.complaint(arguments) { throw CommandFailure.usage(complaint) }
+            var command = try Pushfarm.parseAsRoot(CommandWords.arranged(arguments))
             try command.run()
             return .done
         } catch {

@@ -39,7 +39,21 @@ package struct CommandHelp: Decodable {
         (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
     }
 
-    package var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
+    /// A flag and its `--no-` form are one.
+    package var visibleArguments: [Argument] {
+        var visible: [Argument] = []
+        for argument in (arguments ?? []) where argument.shouldDisplay {
+            if let last = visible.last, let names = argument.names, last.kind == "flag",
+                argument.kind == "flag",
+                let name = last.names?.last?.name, names.map(\.name) == ["no-" + name]
+            {
+                visible[visible.count - 1].names? += names
+            } else {
+                visible.append(argument)
+            }
+        }
+        return visible
+    }
 
     /// `pushfarm suppressed list`.
     package var words: [String] { (superCommands ?? []) + [commandName] }

@@ -41,6 +41,26 @@ struct PagesTests {
         }
     }
 
+    @Test func `a flag and its opposite are told of together`() async throws {
+        let folder = try TestFolder()
+        let scale = try #require(try await Self.root(in: folder).all.first { $0.commandName == "scale" })
+        let text = CommandPage(scale, Self.edition).text
+        #expect(text.contains(Roff.bold("--wait") + ", " + Roff.bold("--no-wait")))
+        #expect(text.components(separatedBy: "Wait until every host").count == 2)
+    }
+
+    @Test func `no line of a help text is longer than a terminal is wide`() async throws {
+        let folder = try TestFolder()
+        for command in try await Self.root(in: folder).all {
+            // Tables may be.
+            guard command.commandName != "control" else { continue }
+            let lines = (command.discussion ?? "").split(separator: "\n")
+            for line in lines where line.count > 80 {
+                Issue.record("\(command.words.joined(separator: " ")), \(line.count) columns: \(line)")
+            }
+        }
+    }
+
     @Test func `mandoc finds nothing to say about any of them`() async throws {
         let folder = try TestFolder()
         var files: [String] = []

@@ -26,6 +26,55 @@ struct FarmStatusTests {
         #expect(status(worker: "failed").troubles == ["worker 1 of a was given up, see its log"])
     }
 
+    /// - Parameters:
+    ///   - states: of the hosts.
+    ///   - worker: the state of each host's only one.
+    private func idle(_ states: [String], worker: String = "ready", withheld: [ReadMarks.Mark] = [])
+        -> FarmStatus
+    {
+        var status = status(open: 5)
+        status.hosts = states.enumerated().map { number, state in
+            let line =
+                #"{"host":"h\#(number)","state":"\#(state)","workers":[{"worker":"0","state":"\#(worker)","shards":3}]}"#
+            return HostStatus(name: "h\(number)", json: Array(line.utf8), isAlive: true)
+        }
+        status.apps[0].withheld = withheld
+        return status
+    }
+
+    @Test func `what somebody has made quiet, and forgotten, is trouble`() {
+        #expect(
+            idle(["running", "quiet"]).troubles == ["h1 is quiet: its shards wait until it drains or ends"])
+        #expect(
+            idle(["running"], worker: "quiet").troubles
+                == ["worker 0 of h0 is quiet: its shards wait until it is restarted"])
+        let pause = ReadMarks.Mark(
+            name: Array("7".utf8), since: 0, kind: "pause", by: "ann@ops-1", reason: "loops")
+        #expect(
+            idle(["running"], withheld: [pause]).troubles
+                == ["demo: shard 7 is not served: paused by ann@ops-1: loops"])
+    }
+
+    @Test func `a drained host is trouble only when nobody is left`() {
+        #expect(idle(["running", "drained"]).troubles.isEmpty)
+        #expect(
+            idle(["drained", "drained"]).troubles
+                == ["nothing is sent: h0, h1 drained; reload brings a host back"])
+    }
+
+    @Test func `an alert's age is that of now`() {
+        var status = status(open: 5)
+        status.alerts = [
+            RaisedAlert(
+                .init(
+                    id: "backlog_age app demo ", level: 1, since: 0,
+                    text: "demo: the oldest push has waited 6 s"))
+        ]
+        #expect(status.troubles == ["demo: the oldest push has waited 6 s"])
+        status.apps[0].ages = ReadAges.Reply(high: .seconds(754), bulk: nil)
+        #expect(status.troubles == ["demo: the oldest push has waited 12 min"])
+    }
+
     @Test func `shards without an owner are trouble, unless the app is over`() {
         #expect(status(unowned: 2).troubles == ["demo: 2 of its shards have no owner"])
         #expect(status(unowned: 65, isOwned: false, open: 1).troubles.count == 1)

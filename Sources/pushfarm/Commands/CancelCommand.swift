@@ -8,9 +8,9 @@ struct CancelCommand: ParsableCommand {
         abstract: "Calls a job back: what of it is not sent becomes cancelled.",
         discussion: """
             What is on its way to the gateway is awaited; everything else of the job ends as
-            cancelled, in every queue and on every host, and nothing of it is tried again. The
-            job is finished when the last answer has come. A job that is still in the inbox
-            ends as soon as it is taken. There is no way back.
+            cancelled, in every queue and on every host, and nothing of it is tried again.
+            The job is finished when the last answer has come. A job that is still in the
+            inbox ends as soon as it is taken. There is no way back.
 
             With --expire-at the job goes on until that moment, and what is not sent by then
             is cancelled.

@@ -94,8 +94,14 @@ struct FindCommand: ParsableCommand {
         return .token(tokens.first ?? [])
     }
 
+    private static let nothing = """
+        nothing is known of it: it is in no queue. What was delivered is kept only of jobs with receipts "all", and of apps \
+        with an audit
+
+        """
+
     private func text(_ found: [PushFinding], _ console: Console) -> String {
-        guard !found.isEmpty else { return "nothing is known of it\n" }
+        guard !found.isEmpty else { return Self.nothing }
         var table = Table(["when": .left, "app": .left, "where": .left, "job": .left, "": .left])
         for finding in found.sorted(by: { $0.at ?? .max < $1.at ?? .max }) { finding.add(to: &table) }
         return table.text(colours: console.colours)

@@ -9,7 +9,8 @@ struct PauseCommand: ParsableCommand {
         discussion: """
             Nothing new is sent anywhere in the farm from now on; what is on its way is
             awaited, and what workers have in hand goes back into the queue. Jobs are still
-            taken in. It stays so, through restarts and new credentials, until it is resumed.
+            taken in. It stays so, through restarts and new credentials, until it is
+            resumed.
 
             An app's name goes before a job's: a job that is named like an app is meant
             with --job.

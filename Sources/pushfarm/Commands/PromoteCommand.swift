@@ -39,7 +39,7 @@ struct PromoteCommand: ParsableCommand {
             }
             return (name, pushes)
         }
-        let verb = dryRun ? "would become due now" : "are due now"
+        let verb = dryRun ? "would become due now" : pushes == 1 ? "is due now" : "are due now"
         Console(json: common.json).show(
             .object([
                 "app": .string(name), "job": .string(job), "pushes": .number(pushes),
@@ -47,6 +47,6 @@ struct PromoteCommand: ParsableCommand {
             ]),
             pushes == 0
                 ? "nothing of job \(job) of \(name) waits for its time\n"
-                : "\(Figures.grouped(pushes)) pushes of job \(job) of \(name) \(verb)\n")
+                : "\(Figures.counted(pushes, "push", "pushes")) of job \(job) of \(name) \(verb)\n")
     }
 }

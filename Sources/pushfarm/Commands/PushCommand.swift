@@ -72,6 +72,12 @@ struct PushCommand: ParsableCommand {
         let accounts = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
+            // A farm that has never run knows no app: it may come later.
+            let known = try await client.apps()
+            guard known.isEmpty || known.contains(app) else {
+                throw CommandFailure.usage(
+                    "there is no app \(app) in this farm; it has " + known.joined(separator: ", "))
+            }
             let desk = SubmitDesk(client: client, app: app, patience: patience)
             for job in jobs { try await desk.submit(job.id, Array(job.text.utf8)) }
             return wait

@@ -85,6 +85,14 @@ struct QuarantineListCommand: ParsableCommand {
     }
 }
 
+extension ReadMarks.Mark {
+    /// What was done, by whom and why: `paused by ann@ops-1: a reason`.
+    var words: String {
+        let past = ["pause": "paused", "quarantine": "quarantined"][kind] ?? kind
+        return past + (by.isEmpty ? "" : " by \(by)") + (reason.isEmpty ? "" : ": \(reason)")
+    }
+}
+
 extension QuarantineListCommand.Row {
     fileprivate var json: JSONValue {
         .object([

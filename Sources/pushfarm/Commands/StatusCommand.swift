@@ -6,8 +6,9 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Shows hosts, workers, apps and Redis.",
         discussion: """
-            Open counts pushes without an outcome, inbox jobs; ready, in flight and delayed count batches of up to 256
-            pushes. Status 1 when something is not as it should be: a probe.
+            Open counts pushes without an outcome, inbox jobs; ready, in flight and delayed
+            count batches of up to 256 pushes. Status 1 when something is not as it should
+            be: a probe.
 
             Example:
               pushfarm status --json

@@ -7,8 +7,9 @@ struct TopCommand: ParsableCommand {
         commandName: "top",
         abstract: "Shows the farm live in the terminal.",
         discussion: """
-            Apps, workers, hosts and jobs with their rates; the arrow keys and return lead to each of them, ? tells the
-            rest. Where there is no terminal it writes plain lines, once a look; with --json a document a line.
+            Apps, workers, hosts and jobs with their rates; the arrow keys and return lead
+            to each of them, ? tells the rest. Where there is no terminal it writes plain
+            lines, once a look; with --json a document a line.
 
             Example:
               pushfarm top

@@ -21,6 +21,8 @@ struct AppStatus: Sendable {
     var feedback: ReadFeedback.State?
     /// How long the oldest pushes have waited.
     var ages = ReadAges.Reply(high: nil, bulk: nil)
+    /// Shards that an operator has taken out of service.
+    var withheld: [ReadMarks.Mark] = []
     /// Pushes that were given up and are kept.
     var dead = 0
 
@@ -53,6 +55,7 @@ struct AppStatus: Sendable {
             owners: owners(leases, at: now),
             unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: app, from: client))
         (status.ages, status.dead) = (ages, dead)
+        status.withheld = try await client.marks(.shards, app)
         return status
     }
 
@@ -111,6 +114,7 @@ struct AppStatus: Sendable {
             "ready_high": .number(high),
             "ready_bulk": .number(bulk), "oldest_ms": .whole(ages.oldest.map { Int($0 / .milliseconds(1)) }),
             "dead": .number(dead),
+            "withheld": .array(withheld.map { .string($0.text) }),
             "unowned": .number(unowned),
             "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
         ])

@@ -1,10 +1,11 @@
 import EventLoop
+import FarmPolicy
 import FarmStore
 
 /// The farm at one moment.
 struct FarmStatus: Sendable {
-    let hosts: [HostStatus]
-    let apps: [AppStatus]
+    var hosts: [HostStatus]
+    var apps: [AppStatus]
     let redis: RedisInfo
     /// Those that are raised, the worst first, and what was told last.
     var alerts: [RaisedAlert] = []
@@ -52,6 +53,7 @@ struct FarmStatus: Sendable {
             }
         }
         troubles += hosts.flatMap(\.quietPlaces)
+        if let allDrained { troubles.append(allDrained) }
         if hosts.contains(where: { $0.state == "running" }) {
             // What no host has any more, and has nothing in it, misses nobody.
             for app in apps where app.unowned > 0 && (!app.owners.isEmpty || app.hasWork) {
@@ -60,6 +62,9 @@ struct FarmStatus: Sendable {
         }
         for app in apps {
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
+            for shard in app.withheld {
+                troubles.append("\(app.app): shard \(shard.text) is not served: \(shard.words)")
+            }
             if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }
             if let feedback = app.feedback, feedback.failures > 0 {
                 troubles.append("\(app.app): its feedback service cannot be read: \(feedback.error)")
@@ -70,7 +75,7 @@ struct FarmStatus: Sendable {
         }
         for app in apps where app.depths.parked > 0 {
             let batches = app.depths.parked == 1 ? "a batch is" : "\(app.depths.parked) batches are"
-            troubles.append("\(app.app): \(batches) parked, see pushfarm release")
+            troubles.append("\(app.app): \(batches) parked, see pushfarm quarantine list")
         }
         for host in hosts where host.state != "gone" {
             for shard in host.quarantined {
@@ -81,7 +86,23 @@ struct FarmStatus: Sendable {
         if !redis.evictionPolicy.isEmpty, redis.evictionPolicy != "noeviction" {
             troubles.append("Redis may evict keys: maxmemory-policy is \(redis.evictionPolicy)")
         }
-        return troubles + alerts.filter { !$0.isSeenOtherwise }.map(\.text)
+        return troubles + alerts.filter { !$0.isSeenOtherwise }.map(text)
+    }
+
+    /// That others have a drained host's shards is no trouble.
+    private var allDrained: String? {
+        let living = hosts.filter { $0.state != "gone" }
+        guard !living.isEmpty, living.allSatisfy({ $0.state == "drained" }) else { return nil }
+        let names = living.map(\.host).joined(separator: ", ")
+        return "nothing is sent: \(names) drained; reload brings a host back"
+    }
+
+    /// What was told when it was raised; an age is that of now.
+    private func text(_ alert: RaisedAlert) -> String {
+        guard alert.kind == Alert.Kind.backlogAge.rawValue,
+            let age = apps.first(where: { $0.app == alert.app })?.ages.oldest
+        else { return alert.text }
+        return "\(alert.app ?? ""): the oldest push has waited \(Figures.brief(age))"
     }
 
     var json: JSONValue {

@@ -47,7 +47,7 @@ struct StatusText {
                 .init(Figures.grouped(worker.streams)),
                 .init(rate(of: worker), worker.slowedTo > 0 ? .yellow : nil),
                 .init(Figures.short(worker.failed)),
-                .init(Figures.bytes(Int64(worker.rss))), .init(age(since: worker.since)),
+                .init(memory(worker.rss)), .init(age(since: worker.since)),
                 .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil))
         }
         let up = host.since > 0 && host.state != "gone" ? "  up \(age(since: host.since))" : ""
@@ -68,6 +68,9 @@ struct StatusText {
         since > 0 && status.at > 0 ? Figures.brief(.milliseconds(max(0, status.at - since))) : ""
     }
 
+    /// Nothing as long as the process has not told it.
+    private func memory(_ bytes: Int) -> String { bytes > 0 ? Figures.bytes(Int64(bytes)) : "" }
+
     private func rate(of worker: HostStatus.Worker) -> String {
         let rate = Figures.grouped(worker.rate)
         return worker.slowedTo > 0 ? rate + ", slowed to \(Figures.grouped(worker.slowedTo))" : rate
@@ -76,8 +79,9 @@ struct StatusText {
     private func text(_ intake: HostStatus.Intake) -> String {
         var words = [
             "intake \(intake.pid)", intake.state, "\(Figures.grouped(intake.rate)) jobs/s",
-            "\(Figures.grouped(intake.jobs)) jobs", Figures.bytes(Int64(intake.rss)),
+            Figures.counted(intake.jobs, "job", "jobs"),
         ]
+        if intake.rss > 0 { words.append(memory(intake.rss)) }
         if intake.restarts > 0 {
             words.append(Paint.yellow.on("ended \(intake.restarts) times", if: colours))
         }
@@ -162,7 +166,7 @@ struct StatusText {
 
     private var redis: String {
         let redis = status.redis
-        let limit = redis.maxMemory == 0 ? "no limit" : "of " + Figures.bytes(Int64(redis.maxMemory))
+        let limit = redis.maxMemory == 0 ? "without a limit" : "of " + Figures.bytes(Int64(redis.maxMemory))
         return
             "Redis \(redis.version)  \(Figures.bytes(Int64(redis.usedMemory))) \(limit)  \(redis.evictionPolicy)\n"
     }

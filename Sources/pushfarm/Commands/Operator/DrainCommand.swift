@@ -8,8 +8,8 @@ struct DrainCommand: ParsableCommand {
         abstract: "Empties a host or a worker.",
         discussion: """
             It takes nothing more, finishes what is in the air, and gives its shards to the
-            other hosts, or to the host's other workers. It stays, empty: reload brings a host
-            back, restart a worker. Status 3 when it is not empty in time.
+            other hosts, or to the host's other workers. It stays, empty: reload brings a
+            host back, restart a worker. Status 3 when it is not empty in time.
 
             Example:
               pushfarm drain alpha

@@ -7,8 +7,8 @@ struct DumpCommand: ParsableCommand {
         commandName: "dump",
         abstract: "Has processes write what they are doing into their log.",
         discussion: """
-            Leases, windows and connections of the coordinator and its workers, or of one worker:
-            as the signal USR2 for a worker.
+            Leases, windows and connections of the coordinator and its workers, or of one
+            worker: as the signal USR2 for a worker.
 
             Example:
               pushfarm dump alpha

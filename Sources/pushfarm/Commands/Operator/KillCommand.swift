@@ -7,8 +7,9 @@ struct KillCommand: ParsableCommand {
         commandName: "kill",
         abstract: "Ends a worker's process at once.",
         discussion: """
-            For one that hangs or must not go on. Another one takes its place; what it had in the
-            air may be sent twice, and is counted as such. Nothing is held against the pushes.
+            For one that hangs or must not go on. Another one takes its place; what it had
+            in the air may be sent twice, and is counted as such. Nothing is held against
+            the pushes.
 
             Example:
               pushfarm kill alpha/0

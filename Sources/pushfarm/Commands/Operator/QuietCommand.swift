@@ -7,9 +7,9 @@ struct QuietCommand: ParsableCommand {
         commandName: "quiet",
         abstract: "Lets a host or a worker take nothing more.",
         discussion: """
-            What is in the air is finished; shards and leases stay where they are, so what is
-            queued in them waits. One way: a host is quiet until it drains or ends, a worker
-            until it is started anew.
+            What is in the air is finished; shards and leases stay where they are, so what
+            is queued in them waits. One way: a host is quiet until it drains or ends, a
+            worker until it is started anew.
 
             Example:
               pushfarm quiet alpha

@@ -8,8 +8,8 @@ struct ReloadCommand: ParsableCommand {
         abstract: "Reads configuration and credentials again.",
         discussion: """
             As the signal HUP. The whole configuration is checked first: a mistake changes
-            nothing, and the answer names it. Connections with old credentials are replaced as
-            they empty. A drained host takes part again.
+            nothing, and the answer names it. Connections with old credentials are replaced
+            as they empty. A drained host takes part again.
 
             Example:
               pushfarm reload
@@ -23,6 +23,6 @@ struct ReloadCommand: ParsableCommand {
     var host: String?
 
     func run() throws {
-        try common.operate(.reload, on: host, operation)
+        try common.operate(.reload, on: host == "all" ? nil : host, operation)
     }
 }

@@ -7,14 +7,15 @@ struct ScaleCommand: ParsableCommand {
         commandName: "scale",
         abstract: "Changes the number of workers.",
         discussion: """
-            New ones get shards when they are ready; those that go let go of their shards first,
-            and nothing is lost or doubled. Kept in Redis: it counts more than the configuration,
-            also after a restart, until default. auto: as many as the load takes.
+            New ones get shards when they are ready; those that go let go of their shards
+            first, and nothing is lost or doubled. Kept in Redis: it counts more than the
+            configuration, also after a restart, until default. auto: as many as the load
+            takes.
 
             Example:
               pushfarm scale 4
               pushfarm scale +1 --host alpha
-              pushfarm scale --host alpha -- -1
+              pushfarm scale -1 --host alpha
               pushfarm scale auto
               pushfarm scale default
             """)
@@ -24,7 +25,7 @@ struct ScaleCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "N, +N, -N (behind --), auto, or default for what is configured.", valueName: "workers"))
+            "N, +N, -N, auto, or default for what is configured.", valueName: "workers"))
     var workers: String
 
     @Option(help: ArgumentHelp("Only this host; all without it.", valueName: "name"))

@@ -7,9 +7,9 @@ struct StopCommand: ParsableCommand {
         commandName: "stop",
         abstract: "Ends a host's coordinator or one of its workers, in order.",
         discussion: """
-            As the signal TERM: it takes nothing more, finishes what is in the air, gives its
-            shards to the others, and ends with status 0. The answer comes when its workers
-            have ended. A worker that was stopped is started by restart or scale.
+            As the signal TERM: it takes nothing more, finishes what is in the air, gives
+            its shards to the others, and ends with status 0. The answer comes when its
+            workers have ended. A worker that was stopped is started by restart or scale.
 
             Example:
               pushfarm stop alpha

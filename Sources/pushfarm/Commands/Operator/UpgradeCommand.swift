@@ -7,11 +7,12 @@ struct UpgradeCommand: ParsableCommand {
         commandName: "upgrade",
         abstract: "Puts a new program in the place of a running coordinator.",
         discussion: """
-            The program that is installed now is started beside the old one. It gets the shards a
-            few at a time, each when nothing of it is in the air, and the host's name at the end;
-            then the old one ends. One host after the other. When the new one does not start, or
-            ends, the old one goes on. Not in a container, under supervisord, foreman or pushfarm
-            up: there the first process's end is the service's; restart the service instead.
+            The program that is installed now is started beside the old one. It gets the
+            shards a few at a time, each when nothing of it is in the air, and the host's
+            name at the end; then the old one ends. One host after the other. When the new
+            one does not start, or ends, the old one goes on. Not in a container, under
+            supervisord, foreman or pushfarm up: there the first process's end is the
+            service's; restart the service instead.
 
             Example:
               pushfarm upgrade all
