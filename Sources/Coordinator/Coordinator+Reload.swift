@@ -42,7 +42,8 @@ extension Coordinator {
         comeBack()
         log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
         let state =
-            isQuiet ? "; still quiet: drain and reload it, or start it anew" : wasDrained ? "; takes part again" : ""
+            isQuiet
+            ? "; still quiet: drain and reload it, or start it anew" : wasDrained ? "; takes part again" : ""
         return describe(differences, broken) + state
     }
 

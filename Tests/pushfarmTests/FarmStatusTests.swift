@@ -49,7 +49,7 @@ struct FarmStatusTests {
             idle(["running"], worker: "quiet").troubles
                 == ["worker 0 of h0 is quiet: its shards wait until it is restarted"])
         let pause = ReadMarks.Mark(
-            name: Array("7".utf8), since: 0, kind: "pause", by: "ann@ops-1", reason: "loops")
+            name: Array("07".utf8), since: 0, kind: "pause", by: "ann@ops-1", reason: "loops")
         #expect(
             idle(["running"], withheld: [pause]).troubles
                 == ["demo: shard 7 is not served: paused by ann@ops-1: loops"])

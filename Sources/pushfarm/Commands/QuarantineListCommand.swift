@@ -86,6 +86,9 @@ struct QuarantineListCommand: ParsableCommand {
 }
 
 extension ReadMarks.Mark {
+    /// Of a shard, whose name may begin with zeros.
+    var shardNumber: Int { Int(text) ?? -1 }
+
     /// What was done, by whom and why: `paused by ann@ops-1: a reason`.
     var words: String {
         let past = ["pause": "paused", "quarantine": "quarantined"][kind] ?? kind

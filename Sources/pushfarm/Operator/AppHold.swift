@@ -29,7 +29,12 @@ import FarmStore
     func resume(_ app: String) async throws(CommandFailure) -> ChangeReport.Line {
         var changed = try await client.call(ReadStanding(), app).pause != nil
         if !isDryRun { changed = try await client.call(Resume(), app) == .resumed }
-        return ChangeReport.Line(app: app, changed: changed, text: changed ? "goes on" : "was not paused")
+        let shards = try await client.marks(.shards, app).map { "\($0.shardNumber)" }
+        let rest =
+            shards.isEmpty
+            ? "" : "; not served, and let go on with --shard: \(shards.joined(separator: ", "))"
+        return ChangeReport.Line(
+            app: app, changed: changed, text: (changed ? "goes on" : "was not paused") + rest)
     }
 
     /// Lets it go on if it is in quarantine; one that is paused stays so.

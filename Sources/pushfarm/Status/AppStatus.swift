@@ -114,7 +114,7 @@ struct AppStatus: Sendable {
             "ready_high": .number(high),
             "ready_bulk": .number(bulk), "oldest_ms": .whole(ages.oldest.map { Int($0 / .milliseconds(1)) }),
             "dead": .number(dead),
-            "withheld": .array(withheld.map { .string($0.text) }),
+            "withheld": .array(withheld.map { .number($0.shardNumber) }),
             "unowned": .number(unowned),
             "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
         ])

@@ -63,7 +63,7 @@ struct FarmStatus: Sendable {
         for app in apps {
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
             for shard in app.withheld {
-                troubles.append("\(app.app): shard \(shard.text) is not served: \(shard.words)")
+                troubles.append("\(app.app): shard \(shard.shardNumber) is not served: \(shard.words)")
             }
             if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }
             if let feedback = app.feedback, feedback.failures > 0 {
