@@ -1,0 +1,87 @@
+import EventLoop
+import FarmHarness
+import FarmPolicy
+import Logging
+import LoopTesting
+import Testing
+
+@testable import Coordinator
+
+@Suite(.timeLimit(.minutes(1))) struct AlertLaneTests {
+    /// A way that notes what it is given, and goes on when it is told to.
+    @Loop private final class Way {
+        private(set) var told: [String] = []
+        var trouble: String?
+        private var isOpen: Bool
+        private let changes = Lookout()
+
+        init(isOpen: Bool = true) { self.isOpen = isOpen }
+
+        func take(_ message: AlertMessage) async -> String? {
+            told.append(message.text)
+            _ = await changes.until(.now + .seconds(30)) { self.isOpen }
+            return trouble
+        }
+
+        func open() {
+            isOpen = true
+            changes.ring()
+        }
+    }
+
+    @Loop private static func lane(_ way: Way) -> AlertLane {
+        AlertLane(
+            "test", log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pause: .milliseconds(1)
+        ) {
+            await way.take($0)
+        }
+    }
+
+    private static func message(_ text: String) -> AlertMessage {
+        AlertMessage(
+            what: .raised, alert: Alert(.hostGone, .farm), level: 1, text: text, since: 0, at: 0,
+            teller: "here")
+    }
+
+    @Test func `what is not taken is tried three times, and then the next one`() async throws {
+        try await onLoop {
+            let way = Way()
+            way.trouble = "refused"
+            let lane = Self.lane(way)
+            for text in ["a", "b"] { lane.tell(Self.message(text)) }
+            #expect(await until { way.told.count == 6 })
+            await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
+            #expect(way.told == ["a", "a", "a", "b", "b", "b"])
+            #expect(lane.failures == 2)
+        }
+    }
+
+    @Test func `of those that wait the latest hundred are kept`() async throws {
+        try await onLoop {
+            let way = Way(isOpen: false)
+            let lane = Self.lane(way)
+            lane.tell(Self.message("first"))
+            #expect(await until { way.told.count == 1 })
+            for number in 1...103 { lane.tell(Self.message("\(number)")) }
+            #expect(lane.failures == 3)
+            way.open()
+            #expect(await until { way.told.count == 101 })
+            #expect(way.told == ["first"] + (4...103).map { "\($0)" })
+        }
+    }
+
+    @Test func `at the end what is being told is finished, and what waits is not begun`() async throws {
+        try await onLoop {
+            let way = Way(isOpen: false)
+            let lane = Self.lane(way)
+            for text in ["a", "b"] { lane.tell(Self.message(text)) }
+            #expect(await until { way.told.count == 1 })
+            let closing = Loop.task { await lane.close(by: .now + .seconds(10)) }
+            way.open()
+            await closing.value
+            #expect(way.told == ["a"] && lane.failures == 0)
+            lane.tell(Self.message("c"))
+            #expect(way.told == ["a"])
+        }
+    }
+}
