@@ -187,7 +187,8 @@ extension OperatedFarms {
             try await load.more(1)
             let old = farm.coordinator("alpha")
             // A worker that stands still lets go of no shard.
-            let worker = try await farm.line("alpha").workers[0].pid
+            let ours = try await farm.line("alpha").workers.map(\.pid)
+            let worker = ours[0]
             kill(worker, SIGSTOP)
             defer { kill(worker, SIGCONT) }
             let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
@@ -198,11 +199,16 @@ extension OperatedFarms {
                 let dry = try await farm.operate("upgrade", "alpha", "--abort", "--dry-run")
                 #expect(dry.hosts[0].text.contains("would end the new coordinator"), "\(dry)")
             }
+            // The new one takes its time to end.
+            let theirs = old.descendants.filter { ProcessTable.isAbout("worker", $0) && !ours.contains($0) }
+            #expect(theirs.count == 2)
+            for other in theirs { kill(other, SIGSTOP) }
+            defer { for other in theirs { kill(other, SIGCONT) } }
             let aborted = try await farm.operate("upgrade", "alpha", "--abort")
             #expect(aborted.hosts[0].text.contains("gives everything back"), "\(aborted)")
             // Nor does it answer while it ends.
-            for _ in 0..<5 { try await farm.operate("purge", "alpha", "--dry-run") }
-            kill(worker, SIGCONT)
+            for _ in 0..<6 { try await farm.operate("purge", "alpha", "--dry-run") }
+            for stopped in theirs + [worker] { kill(stopped, SIGCONT) }
             try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
             try await load.more(2)
             #expect(!old.hasEnded)
