@@ -84,6 +84,8 @@ extension Coordinator {
         _ next: FarmConfiguration, _ differences: ConfigurationChanges, _ around: HostedApp.Surroundings
     ) async {
         configuration.apps = next.apps
+        configuration.alerts = next.alerts
+        alerts?.follow(next.alerts)
         if next.workers != configuration.workers {
             configuration.workers = next.workers
             // What an operator has said last counts.
@@ -119,7 +121,9 @@ extension Coordinator {
         }
         let parts = [
             ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),
-            ("workers", workers.map { [$0] } ?? []), ("at the next start", changes.needRestart),
+            ("workers", workers.map { [$0] } ?? []),
+            ("alerts", changes.hasNewAlerts ? ["as the configuration has them now"] : []),
+            ("at the next start", changes.needRestart),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
         let texts = parts.isEmpty ? ["the configuration is the same"] : parts
         let credentials = isDry ? "credentials would be read again" : "credentials are read again"

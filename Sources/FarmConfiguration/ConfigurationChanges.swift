@@ -6,12 +6,10 @@ package struct ConfigurationChanges: Sendable, Equatable {
     package var changed: [String] = []
     /// How many there are to be now, if it was another number.
     package var workers: WorkerCount?
+    /// Alerts are told by other marks, or in another way.
+    package var hasNewAlerts = false
     /// Keys whose change takes effect at the next start only.
     package var needRestart: [String] = []
-
-    package var isEmpty: Bool {
-        added.isEmpty && removed.isEmpty && changed.isEmpty && workers == nil && needRestart.isEmpty
-    }
 }
 
 extension FarmConfiguration {
@@ -32,9 +30,10 @@ extension FarmConfiguration {
             ("state_dir", stateDirectory == newer.stateDirectory),
             ("shards", shards == newer.shards), ("accounts_kept", accountsKept == newer.accountsKept),
             ("account_hours", accountLife == newer.accountLife), ("log", log == newer.log),
-            ("metrics", metrics == newer.metrics), ("alerts", alerts == newer.alerts),
+            ("metrics", metrics == newer.metrics),
         ]
         if workers != newer.workers { changes.workers = newer.workers }
+        changes.hasNewAlerts = alerts != newer.alerts
         changes.needRestart = fixed.filter { !$0.1 }.map(\.0)
         return changes
     }

@@ -206,15 +206,16 @@ struct FarmConfigurationTests {
 
     @Test func `a reload sees what changed`() throws {
         let old = try read(sample)
-        #expect(old.changes(to: try read(sample + "\n")).isEmpty)
+        #expect(old.changes(to: try read(sample + "\n")) == ConfigurationChanges())
         var text = sample.replacing("com.example.demo", with: "com.example.new").replacing(
             "  shop:", with: "  mall:")
-        text = text.replacing("workers: 4", with: "workers: 3\naccount_hours: 7")
+        text = text.replacing(
+            "workers: 4", with: "workers: 3\naccount_hours: 7\nalerts: { repeat: 60 }")
         let changes = old.changes(to: try read(text))
         #expect(changes.added == ["mall"])
         #expect(changes.removed == ["shop"])
         #expect(changes.changed == ["demo"])
-        #expect(changes.workers == .fixed(3))
+        #expect(changes.workers == .fixed(3) && changes.hasNewAlerts)
         #expect(changes.needRestart == ["account_hours"])
     }
 

@@ -11,7 +11,8 @@ import Logging
     private let name: String
     private let log: Logger
     private let pause: Duration
-    private let way: Way
+    /// nil: alerts are not told this way. What waits goes the new way.
+    var way: Way?
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
     private var isClosed = false
@@ -22,12 +23,12 @@ import Logging
     private static let tries = 3
 
     /// - Parameter pause: before the second try; before the third it is five times as long.
-    init(_ name: String, log: Logger, pause: Duration = .seconds(1), way: @escaping Way) {
-        (self.name, self.log, self.pause, self.way) = (name, log, pause, way)
+    init(_ name: String, log: Logger, pause: Duration = .seconds(1)) {
+        (self.name, self.log, self.pause) = (name, log, pause)
     }
 
     func tell(_ message: AlertMessage) {
-        guard !isClosed else { return }
+        guard !isClosed, way != nil else { return }
         waiting.append(message)
         if waiting.count > Self.most {
             let dropped = waiting.removeFirst()
@@ -53,7 +54,7 @@ import Logging
     private func tell(next message: AlertMessage) async {
         var reason = ""
         for attempt in 1...Self.tries {
-            guard let trouble = await way(message) else { return }
+            guard let way, let trouble = await way(message) else { return }
             reason = trouble
             guard attempt < Self.tries, !isClosed else { break }
             let wait = attempt == 1 ? pause : pause * 5

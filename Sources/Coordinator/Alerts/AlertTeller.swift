@@ -7,29 +7,34 @@ import Web
 
 /// Tells alerts as the configuration wants it: by a command, by a webhook, by both or by none.
 @Loop final class AlertTeller {
-    private let lanes: [AlertLane]
+    private let command: AlertLane
+    private let webhook: AlertLane
 
     init(_ settings: AlertSettings, log: Logger) {
-        var lanes: [AlertLane] = []
-        if let command = settings.command {
-            lanes.append(AlertLane("command", log: log) { await AlertCommand.run(command, $0) })
-        }
-        if let webhook = settings.webhook {
-            lanes.append(AlertLane("webhook", log: log) { await Self.post($0, to: webhook) })
-        }
-        self.lanes = lanes
+        command = AlertLane("command", log: log)
+        webhook = AlertLane("webhook", log: log)
+        follow(settings)
+    }
+
+    /// Tells by these from now on.
+    func follow(_ settings: AlertSettings) {
+        (command.way, webhook.way) = (nil, nil)
+        if let line = settings.command { command.way = { await AlertCommand.run(line, $0) } }
+        if let address = settings.webhook { webhook.way = { await Self.post($0, to: address) } }
     }
 
     /// Alerts that were told in none of three tries.
-    var failures: Int { lanes.reduce(0) { $0 + $1.failures } }
+    var failures: Int { command.failures + webhook.failures }
 
     func tell(_ message: AlertMessage) {
-        for lane in lanes { lane.tell(message) }
+        command.tell(message)
+        webhook.tell(message)
     }
 
     /// Tells nothing more; what is being told may be finished until then.
     func close(by deadline: ContinuousClock.Instant) async {
-        for lane in lanes { await lane.close(by: deadline) }
+        await command.close(by: deadline)
+        await webhook.close(by: deadline)
     }
 
     private static func post(_ message: AlertMessage, to address: WebhookAddress) async -> String? {

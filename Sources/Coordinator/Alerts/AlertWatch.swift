@@ -28,6 +28,12 @@ import Logging
 
     var failures: Int { teller.failures }
 
+    /// Tells by these settings from now on; the marks are looked at elsewhere.
+    func follow(_ settings: AlertSettings) {
+        desk.again = settings.again
+        teller.follow(settings)
+    }
+
     /// - Parameters:
     ///   - scopes: that this host tells of now.
     ///   - clock: Unix milliseconds.

@@ -80,13 +80,26 @@ extension AlarmedFarms {
             #expect(await hook.requests.count == 3)
         }
 
-        @Test func `an old backlog is told, and called off when it is gone`() async throws {
+        @Test func `an old backlog is told as the last reload wants it, and called off when it is gone`()
+            async throws
+        {
             let farm = try await Farm(
                 Farm.Options(
                     faults: ["silence 1"], appLines: ["request_timeout: 20"],
-                    lines: Self.lines("backlog_age: 3")))
+                    lines: Self.lines("backlog_age: 3000").map {
+                        $0.replacing("alerts.txt", with: "before.txt")
+                    }))
             _ = try await farm.ready()
             try farm.push([Job(id: "late", tokens: Tokens.make(5))])
+            let file = farm.folder.path + "/pushfarm.yaml"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try farm.folder.write(
+                text.replacing("backlog_age: 3000", with: "backlog_age: 3")
+                    .replacing("before.txt", with: "alerts.txt"), to: "pushfarm.yaml")
+            let reload = try await farm.run("reload")
+            #expect(
+                reload.status == 0 && reload.output.contains("alerts: as the configuration has them now;"),
+                "\(reload)")
             try await Self.eventually(["alert.raised backlog_age demo"], in: farm.folder.path)
             try farm.gateway.tell("silence off")
             try await Self.eventually(
