@@ -30,11 +30,10 @@ import Testing
     }
 
     @Loop private static func lane(_ way: Way) -> AlertLane {
-        AlertLane(
-            "test", log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pause: .milliseconds(1)
-        ) {
-            await way.take($0)
-        }
+        let lane = AlertLane(
+            "test", log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pause: .milliseconds(1))
+        lane.way = { await way.take($0) }
+        return lane
     }
 
     private static func message(_ text: String) -> AlertMessage {
@@ -67,6 +66,22 @@ import Testing
             way.open()
             #expect(await until { way.told.count == 101 })
             #expect(way.told == ["first"] + (4...103).map { "\($0)" })
+        }
+    }
+
+    @Test func `what waits goes another way when there is one, and none when there is none`() async throws {
+        try await onLoop {
+            let (way, other) = (Way(isOpen: false), Way())
+            let lane = Self.lane(way)
+            for text in ["a", "b"] { lane.tell(Self.message(text)) }
+            #expect(await until { way.told.count == 1 })
+            lane.way = { await other.take($0) }
+            way.open()
+            #expect(await until { other.told.count == 1 })
+            lane.way = nil
+            lane.tell(Self.message("c"))
+            await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
+            #expect(way.told == ["a"] && other.told == ["b"] && lane.failures == 0)
         }
     }
 
