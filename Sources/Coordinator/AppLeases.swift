@@ -50,8 +50,11 @@ import Logging
         set { holdings.shares = newValue }
     }
 
-    /// A script said FENCED.
-    func doubt() { holdings.doubt() }
+    /// A script said FENCED: one lease at least is somebody else's. All are acquired anew.
+    func doubt() {
+        if !holdings.isDoubtful, isOwner { lost += 1 }
+        holdings.doubt()
+    }
 
     /// A look is worth a call: something may have become free, or somebody came or went.
     func wake() { holdings.wake() }

@@ -129,6 +129,23 @@ import Testing
         }
     }
 
+    @Test func `a lease that a step finds to be somebody else's counts as lost, once`() async throws {
+        try await onLoop {
+            let desk = try await Desk()
+            let app = desk.app("demo")
+            #expect(await app.leases.keep() == .kept && app.leases.lost == 0)
+            let intake = try #require(app.leases.intake)
+            // Of a token that was given back that is no news.
+            app.intakeFenced(Array("1:former:h".utf8))
+            #expect(app.leases.lost == 0)
+            for _ in 0..<2 { app.intakeFenced(intake.bytes) }
+            #expect(app.leases.lost == 1)
+            #expect(await app.leases.keep() == .kept && app.leases.lost == 1)
+            #expect(app.leases.intake.map { $0.bytes != intake.bytes } == true)
+            desk.redis.close()
+        }
+    }
+
     @Test func `leases that Redis refuses end at once, and only that app's`() async throws {
         try await onLoop {
             let desk = try await Desk()
