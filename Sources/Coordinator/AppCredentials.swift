@@ -28,7 +28,8 @@ import Logging
     private var tokens: ProviderTokens?
     private var state = CredentialState()
     private var stamps: FileStamps
-    private var problem: String?
+    /// Why the files cannot be used now; what was read before is used as long as it goes.
+    private(set) var problem: String?
     private var isRenewing = false
     /// Why the app is paused, by us or by an operator; `nil` when it is not.
     private(set) var pauseReason: String?

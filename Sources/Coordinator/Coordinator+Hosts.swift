@@ -160,6 +160,16 @@ extension Coordinator {
             apps: apps.values.map { ($0.name, $0.leases.tokens.count, $0.desk.tally) }.sorted {
                 ($1.2.pace.rate, $0.0) < ($0.2.pace.rate, $1.0)
             },
-            quarantined: quarantine.held(at: .now).map { ($0.shard.app, $0.shard.number, $0.left) })
+            quarantined: quarantine.held(at: .now).map { ($0.shard.app, $0.shard.number, $0.left) },
+            problems: problems)
+    }
+
+    /// What is wrong with files while the host goes on with what it has read before.
+    private var problems: [String] {
+        let credentials = apps.values.compactMap { app in
+            app.credentials.pauseReason == nil ? app.credentials.problem.map { "\(app.name): \($0)" } : nil
+        }
+        return (refusal.map { ["configuration not followed: \($0)"] } ?? [])
+            + credentials.sorted().map { "credentials not followed: \($0)" }
     }
 }

@@ -17,6 +17,8 @@ import PushModel
     var apps: [(name: String, shards: Int, tally: AppTally)] = []
     /// Shards that wait after crashes.
     var quarantined: [(app: String, shard: Int, left: Duration)] = []
+    /// Why files that have changed are not followed.
+    var problems: [String] = []
 
     var json: [UInt8] {
         var json = JSONText()
@@ -57,12 +59,20 @@ import PushModel
             json.endObject()
         }
         json.endArray()
+        json.key("problems")
+        json.beginArray()
+        for problem in problems.prefix(Self.mostProblems) {
+            json.value(String(problem.prefix(Self.longestProblem)))
+        }
+        json.endArray()
         json.endObject()
         return json.bytes
     }
 
-    /// The line is written every second.
+    // The line is written every second.
     private static let mostApps = 100
+    private static let mostProblems = 8
+    private static let longestProblem = 300
 
     private func append(_ name: String, _ shards: Int, _ tally: AppTally, to json: inout JSONText) {
         json.beginObject()

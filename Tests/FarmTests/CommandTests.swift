@@ -141,6 +141,11 @@ extension BusyFarms {
             farm.coordinator.signal(SIGHUP)
             try await eventually("the mistake is logged") { farm.coordinator.error.contains("appps") }
             try configure(Farm.configuration(address, workers: 2, folder: farm.folder.path, apps: apps))
+            try await eventually("status says so") {
+                let status = try await farm.run("status")
+                return status.status == 1 && status.output.contains("here: configuration not followed: ")
+                    && status.output.contains("appps")
+            }
             try farm.push([Job(id: "old", tokens: Tokens.make(50))])
             #expect(try await farm.finished("old").delivered == 50)
             let after = try await farm.ready()

@@ -123,6 +123,13 @@ extension BusyFarms {
                 }))
             _ = try await farm.ready()
             try farm.folder.write("not a key", to: "key.p8")
+            // It is seen without anybody's asking.
+            try await eventually("status says so") {
+                let status = try await farm.run("status")
+                return status.status == 1
+                    && status.output.contains("here: credentials not followed: demo: ")
+                    && status.output.contains("key.p8")
+            }
             for refused in [try await farm.run("reload", "--dry-run"), try await farm.run("reload")] {
                 #expect(refused.status == 1 && refused.output.contains("key.p8"), "\(refused)")
             }
@@ -131,6 +138,7 @@ extension BusyFarms {
             try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
             let done = try await farm.run("reload")
             #expect(done.status == 0 && done.output.contains("credentials are read again"), "\(done)")
+            try await eventually("all is well again") { try await farm.run("status").status == 0 }
         }
 
         @Test func `an app whose CA file holds none is paused and says so, and goes on when it does`()

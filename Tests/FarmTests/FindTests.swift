@@ -58,6 +58,12 @@ extension BusyFarms {
             #expect(done.contains { $0["outcome"] as? String == "to be tried again" })
             let bytes = try farm.redis.client().run("MEMORY", "USAGE", "{pushfarm:demo}:audit").integer ?? 0
             #expect((1...100_000).contains(bytes))
+
+            // A record that nobody can read hides no other.
+            try farm.redis.client().run("XADD", "{pushfarm:demo}:audit", "*", "a", "?")
+            let rest = try await farm.run("find", "--apns-id", id)
+            #expect(rest.status == 0 && rest.output.contains("outcome delivered"), "\(rest)")
+            #expect(rest.error.contains("1 of the audit's records cannot be read"), "\(rest)")
         }
 
         @Test func `the audit stays within its memory, and a dead token and a letter are found without it`()

@@ -4,7 +4,8 @@ package import RESP
 /// What the audit remembers of one settling.
 package struct AuditEntry: Equatable, Sendable {
     package let id: EntryID
-    package let groups: [AuditRecord.Group]
+    /// nil: the record cannot be read.
+    package let groups: [AuditRecord.Group]?
 }
 
 /// Reads the audit, the oldest first.
@@ -26,10 +27,8 @@ package struct ReadAudit: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [AuditEntry] {
         try ReplyReader.entries(value, "audit").map { id, words throws(StoreError) in
-            guard let bytes = words.array?.last?.bytes, let groups = try? AuditRecord.groups(bytes) else {
-                throw .unexpectedReply("audit, a record")
-            }
-            return AuditEntry(id: id, groups: groups)
+            guard let bytes = words.array?.last?.bytes else { throw .unexpectedReply("audit, a record") }
+            return AuditEntry(id: id, groups: try? AuditRecord.groups(bytes))
         }
     }
 }

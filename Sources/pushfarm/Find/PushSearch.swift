@@ -1,4 +1,5 @@
 import EventLoop
+import FarmLogging
 import FarmStore
 import PushModel
 
@@ -67,13 +68,14 @@ import PushModel
     private func audit() async throws(CommandFailure) -> [PushFinding] {
         var found: [PushFinding] = []
         var marks: [String: UInt64] = [:]
-        var after: EntryID?
+        var (after, unreadable): (EntryID?, Int) = (nil, 0)
         while true {
             let page = try await client.call(ReadAudit(after: after), app)
-            guard let last = page.last else { return found }
+            guard let last = page.last else { break }
             after = last.id
             for entry in page {
-                for group in entry.groups {
+                if entry.groups == nil { unreadable += 1 }
+                for group in entry.groups ?? [] {
                     if marks.count > 100_000 { marks = [:] }
                     let mark = marks[group.job] ?? wanted.mark(in: group.job)
                     marks[group.job] = mark
@@ -82,6 +84,11 @@ import PushModel
                 }
             }
         }
+        if unreadable > 0 {
+            let text = "pushfarm: \(app): \(unreadable) of the audit's records cannot be read\n"
+            Terminal.write(text, to: Terminal.standardError)
+        }
+        return found
     }
 
     private func finding(_ group: AuditRecord.Group, at moment: Int64) -> PushFinding {

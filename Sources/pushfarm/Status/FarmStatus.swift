@@ -52,6 +52,9 @@ struct FarmStatus: Sendable {
                 troubles.append("worker \(worker.worker) of \(host.host) was given up, see its log")
             }
         }
+        for host in hosts where host.state != "gone" {
+            troubles += host.problems.map { "\(host.host): \($0)" }
+        }
         troubles += hosts.flatMap(\.quietPlaces)
         if let allDrained { troubles.append(allDrained) }
         if hosts.contains(where: { $0.state == "running" }) {

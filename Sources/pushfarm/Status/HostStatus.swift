@@ -37,6 +37,8 @@ struct HostStatus: Decodable, Sendable {
     var workers: [Worker] = []
     var apps: [App] = []
     var quarantined: [Quarantined] = []
+    /// Why files that have changed are not followed.
+    var problems: [String] = []
 
     /// - Parameters:
     ///   - name: the host's name in Redis, which counts.
@@ -60,6 +62,7 @@ struct HostStatus: Decodable, Sendable {
         workers = fields.list("workers")
         apps = fields.list("apps")
         quarantined = fields.list("quarantined")
+        problems = fields.list("problems")
     }
 
     private init() {}
@@ -71,6 +74,7 @@ struct HostStatus: Decodable, Sendable {
             "intake": intake?.json ?? .null,
             "workers": .array(workers.map(\.json)), "apps": .array(apps.map(\.json)),
             "quarantined": .array(quarantined.map(\.json)),
+            "problems": .array(problems.map { .string($0) }),
         ])
     }
 }
