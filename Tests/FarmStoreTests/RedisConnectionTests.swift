@@ -100,13 +100,23 @@ import Testing
 
     @Test func `an answer that does not come costs the connection, not the caller`() async throws {
         try await onLoop {
-            let redis = try PrivateRedis()
-            let connection = await connect(redis) { $0.timeout = .milliseconds(100) }
-            try redis.run("CLIENT", "PAUSE", "700", "ALL")
+            let fake = FakeRedis()
+            try await fake.start()
+            var isSilent = true
+            fake.answer = { _ in isSilent ? .nothing : .line("+PONG") }
+            var settings = fake.settings
+            settings.timeout = .milliseconds(300)
+            let connection = RedisConnection(settings)
+            connection.start()
+            await connection.whenReady()
+            let before = fake.connections
             await #expect(throws: RedisError.timedOut) { try await connection.call(RESPCommand("PING")) }
+            isSilent = false
             await connection.whenReady()
             #expect(try await connection.call(RESPCommand("PING")).text == "PONG")
+            #expect(fake.connections > before)
             connection.close()
+            fake.stop()
         }
     }
 

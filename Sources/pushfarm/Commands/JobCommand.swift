@@ -18,7 +18,9 @@ struct JobCommand: ParsableCommand {
 
     @OptionGroup var choice: JobChoice
 
-    @Flag(help: "Waits until the job is finished.")
+    @Flag(
+        name: [.long, .customLong("watch")],
+        help: "Waits until the job is finished; a terminal shows how far it is.")
     var wait = false
 
     func run() throws {
