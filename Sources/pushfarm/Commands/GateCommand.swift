@@ -8,8 +8,8 @@ struct GateCommand: ParsableCommand {
         abstract: "Tells producers by hand to wait, or to go on.",
         discussion: """
             A closed app answers BUSY to producers that ask (pushfarm_submit); what is in
-            the inbox is taken, and what is accepted is delivered. An open one answers OK as
-            long as Redis has memory at all, however full it is. auto is the farm's own
+            the inbox is taken, and what is accepted is delivered. An open one answers OK
+            as long as Redis has memory at all, however full it is. auto is the farm's own
             judgement. It stays so, through restarts, until it is changed.
 
             Example:

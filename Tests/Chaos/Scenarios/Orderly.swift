@@ -27,6 +27,38 @@ extension Scenario {
                     }
                 }
             }
-        }
+        },
+        Scenario(33, "operators change everything", .with { $0.hosts = 2 }) { stage in
+            // Orders bring a shard there and back sooner than two senders could be told from it; each device's order is looked at.
+            stage.expectation.hasOneSender = false
+            stage.startFlow()
+            let end = ContinuousClock.now + stage.scale.span
+            repeat {
+                for orders in operations.shuffled(using: &stage.random) {
+                    for order in orders {
+                        try await stage.fault(order) {
+                            try await stage.run(order.split(separator: " ").map(String.init))
+                        }
+                        try await stage.pause(.milliseconds(200))
+                    }
+                }
+            } while ContinuousClock.now < end
+        },
+    ]
+
+    /// Orders that follow each other; after the last one of each all is as it was.
+    private static let operations = [
+        ["scale 3 --host host1", "scale 1 --host host2", "scale default"],
+        ["restart all --rolling"], ["restart host1/0"],
+        ["quiet host2/1", "restart host2/1"],
+        ["drain host2", "reload host2"],
+        [
+            "shards move 7 host2", "shards move 8 host1", "shards move 7 auto --no-wait",
+            "shards move 8 auto --no-wait",
+        ],
+        ["pause demo", "resume demo"], ["pause all", "resume all"],
+        ["pause demo --shard 9", "resume demo --shard 9"],
+        ["rate demo 200/s", "rate demo default"], ["gate close demo", "gate auto demo"],
+        ["reload all"], ["log-level debug", "log-level info"], ["dump host1"],
     ]
 }

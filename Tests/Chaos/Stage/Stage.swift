@@ -56,6 +56,8 @@ import Transport
         producers.flatMap(\.jobs)
     }
     private var flow: Task<Void, Never>?
+    /// Commands run so far.
+    private var commands = 0
 
     /// What a worker may have in the air and unreported: its credit has this lower bound, and 100 streams ask for less.
     package static let window = 512
@@ -156,9 +158,13 @@ import Transport
     package func pause(_ duration: Duration) async throws { try await Loop.sleep(for: duration) }
 
     /// Runs one of the farm's commands with the first host's configuration.
-    package func run(_ words: String...) async throws {
+    package func run(_ words: String...) async throws { try await run(words) }
+
+    package func run(_ words: [String]) async throws {
+        commands += 1
         let command = try Child(
-            "command-\(words[0])", BuiltProgram.path, words + ["--config", folder.path + "/host1.yaml"],
+            "command-\(commands)-\(words[0])", BuiltProgram.path,
+            words + ["--config", folder.path + "/host1.yaml"],
             in: folder.path)
         let end = try await command.wait()
         if end != .exited(0) { complain("pushfarm \(words): \(end) \(command.error)") }
