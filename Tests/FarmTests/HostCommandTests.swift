@@ -186,29 +186,28 @@ extension OperatedFarms {
             let load = try Load(farm)
             try await load.more(1)
             let old = farm.coordinator("alpha")
-            // A worker that stands still lets go of no shard.
-            let ours = try await farm.line("alpha").workers.map(\.pid)
-            let worker = ours[0]
-            kill(worker, SIGSTOP)
-            defer { kill(worker, SIGCONT) }
+            let ours = try await farm.workers("alpha")
+            // No shard is let go of before its answers have come.
+            try farm.gateway.tell("latency 8000ms")
+            try await load.more(1)
             let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
             #expect(begun.status == 0, "\(begun)")
             try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
             // Each is answered by the one whose upgrade it is, and never by the new one.
-            for _ in 0..<6 {
+            for _ in 0..<4 {
                 let dry = try await farm.operate("upgrade", "alpha", "--abort", "--dry-run")
                 #expect(dry.hosts[0].text.contains("would end the new coordinator"), "\(dry)")
             }
-            // The new one takes its time to end.
+            // The new one takes its time to end, and less than after which a worker counts as hanging.
             let theirs = old.descendants.filter { ProcessTable.isAbout("worker", $0) && !ours.contains($0) }
             #expect(theirs.count == 2)
-            for other in theirs { kill(other, SIGSTOP) }
-            defer { for other in theirs { kill(other, SIGCONT) } }
+            for other in theirs { farm.signal(child: other, of: "alpha", SIGSTOP) }
             let aborted = try await farm.operate("upgrade", "alpha", "--abort")
             #expect(aborted.hosts[0].text.contains("gives everything back"), "\(aborted)")
             // Nor does it answer while it ends.
-            for _ in 0..<6 { try await farm.operate("purge", "alpha", "--dry-run") }
-            for stopped in theirs + [worker] { kill(stopped, SIGCONT) }
+            for _ in 0..<3 { try await farm.operate("purge", "alpha", "--dry-run") }
+            for other in theirs { farm.signal(child: other, of: "alpha", SIGCONT) }
+            try farm.gateway.tell("latency 30ms")
             try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
             try await load.more(2)
             #expect(!old.hasEnded)
