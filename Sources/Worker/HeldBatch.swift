@@ -27,7 +27,9 @@ class HeldBatch {
     let waitsSince: Int64?
     let batch: Batch
     private(set) var delivery: Int
-    private(set) var standing = Standing.ours
+    private(set) var standing = Standing.ours {
+        didSet { if isDoubted { tellRoute() } }
+    }
     /// Until here positions may be sent: what Redis has granted.
     private(set) var granted: Int
     /// Positions in the air.
@@ -72,7 +74,9 @@ class HeldBatch {
     /// Nothing of it is to be sent for now: its shard was withdrawn.
     var isHalted = false
     /// Redis may have gone back in time: nothing is sent before the next report has brought its map.
-    var isDoubted = false
+    var isDoubted = false {
+        didSet { if isDoubted != oldValue { tellRoute() } }
+    }
 
     /// - Parameter map: one byte a position, "." where it is open.
     required init(
@@ -107,6 +111,15 @@ class HeldBatch {
     func leaveRoute() {
         inAir = 0
         route.batches -= 1
+        route.doubted.remove(number)
+    }
+
+    private func tellRoute() {
+        if isDoubted, standing == .ours {
+            route.doubted.insert(number)
+        } else {
+            route.doubted.remove(number)
+        }
     }
 
     /// No device has two pushes in it: they may leave over several connections at a time.

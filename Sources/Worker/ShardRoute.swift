@@ -24,6 +24,8 @@ final class ShardRoute {
 
     /// Batches in hand.
     var batches = 0
+    /// Those of which Redis is asked what it still knows: what is younger waits for them.
+    var doubted: Set<UInt32> = []
     /// Their pushes in the air.
     var inAir = 0 {
         didSet { if inAir == 0 { use = nil } }
@@ -32,7 +34,8 @@ final class ShardRoute {
 
     /// How a batch that comes next in its lane may be sent.
     func way(of batch: UInt32) -> Way {
-        switch use {
+        if !doubted.isEmpty, doubted.contains(where: { $0 < batch }) { return .none }
+        return switch use {
         case nil: .any
         case .single(let connection): .following(connection, isOnlyBatch: batches == 1)
         case .spread(batch): .any

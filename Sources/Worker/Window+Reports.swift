@@ -91,12 +91,16 @@ extension Window {
             if isCurrent { isStale(batch, call, state.staleness ?? .redelivered) }
         }
         batch.asked = 0
-        if batch.settled > 0 { settled(batch) } else { proceed(batch) }
+        if batch.settled > 0 { settled(batch) }
+        proceed(batch)
     }
 
     /// Brings a batch on: to be sent further, back to Redis, or out of hand.
     func proceed(_ batch: HeldBatch) {
-        guard held[batch.number] === batch, !batch.isReporting else { return }
+        guard held[batch.number] === batch else { return }
+        // Also while a report is under way, or something waits for one: nothing younger may pass.
+        if !batch.isCareful { requeue(batch) }
+        guard !batch.isReporting else { return }
         switch batch.standing {
         case .ours where mode == .returning || batch.isHalted:
             hasReturns = hasReturns || batch.inAir == 0

@@ -7,9 +7,9 @@ extension Checker {
         var time: Int64 = 0
         var told: Set<String> = []
         for note in evidence.books {
-            if expectation.rollBacks.contains(where: { $0.upperBound > time && $0.upperBound <= note.at }) {
-                before = [:]
-            }
+            // A look may fall between the moment when Redis was there again and the one when that was known.
+            let between = min(time, note.at)...note.at
+            if expectation.rollBacks.contains(where: { $0.away.overlaps(between) }) { before = [:] }
             time = note.at
             guard let accounts = note.accounts else { continue }
             for (job, fields) in accounts {

@@ -33,5 +33,7 @@ package struct Checker {
     }
 
     /// Whether Redis may have forgotten what was written at that time.
-    func mayBeForgotten(_ time: Int64) -> Bool { expectation.rollBacks.contains { $0.contains(time) } }
+    func mayBeForgotten(_ time: Int64) -> Bool {
+        expectation.rollBacks.contains { $0.forgotten.contains(time) }
+    }
 }

@@ -66,6 +66,9 @@ package struct GatewayNote: Equatable, Sendable {
     package var status: Int
     package var reason: String
 
+    /// The stream was refused before the gateway looked at its request.
+    package var isUnread: Bool { token.isEmpty && status == 0 && reason == "REFUSED_STREAM" }
+
     package init(
         at: Int64, connection: Int, stream: Int, job: String, token: String, status: Int, reason: String
     ) {

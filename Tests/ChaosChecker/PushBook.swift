@@ -73,6 +73,7 @@ struct PushBook {
 
     private mutating func addGateway(_ evidence: Evidence, _ verdict: inout Verdict) {
         for (place, note) in evidence.gateway.enumerated() {
+            if note.isUnread { continue }
             guard jobs[note.job]?.pushes[note.token] != nil else {
                 verdict.unexpected += 1
                 verdict.complain(.unexpected, "token \(note.token) of job \(note.job): \(note.status)")

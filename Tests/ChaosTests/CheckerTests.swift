@@ -51,6 +51,18 @@ struct CheckerTests {
             })
     }
 
+    @Test func `a stream that was refused unread is nobody's push, and leaves no gap`() throws {
+        var run = SampleRun()
+        var note = try #require(
+            run.evidence.gateway.filter { $0.connection == 1 }.max { $0.stream < $1.stream })
+        (note.stream, note.job, note.token) = (note.stream + 2, "", "")
+        (note.status, note.reason) = (0, "REFUSED_STREAM")
+        run.evidence.gateway.append(note)
+        #expect(run.verdict.isGood)
+        run.evidence.gateway[run.evidence.gateway.count - 1].status = 200
+        #expect(run.verdict.unexpected == 1)
+    }
+
     @Test(arguments: SampleRun().evidence.events.indices)
     func `an event that is missing is missed`(index: Int) {
         var run = SampleRun()
@@ -250,7 +262,25 @@ struct CheckerTests {
         run.evidence.producers.append(
             ProducerNote(at: 2_001, producer: "shop", job: "d", kind: .accepted))
         #expect(run.verdict.complaints.contains { $0.kind == .lost && $0.text.contains("d1") })
-        run.expectation.rollBacks = [1_990...2_010]
+        run.expectation.rollBacks = [RollBack(forgotten: 1_990...2_010, away: 2_005...2_010)]
         #expect(run.verdict.isGood && run.verdict.forgotten == 1)
+    }
+
+    @Test func `books go back when Redis was put back, and at no other time`() throws {
+        var run = SampleRun()
+        let (first, last) = (run.evidence.books[0].at, run.evidence.books[1].at)
+        let middle = (first + last) / 2
+        var accounts = try #require(run.evidence.books[0].accounts)
+        accounts["b"]?["delivered"] = "1"
+        run.evidence.books.insert(BooksNote(number: 2, at: middle, accounts: accounts), at: 1)
+        run.evidence.books[0].accounts?["b"]?.merge(["delivered": "2", "state": "finished"]) { $1 }
+        run.evidence.books[2].number = 3
+        for (away, isGood) in [
+            (first + 1...middle - 1, true), (middle - 1...middle + 1, true), (first - 9...first - 1, false),
+            (middle + 1...last, false),
+        ] {
+            run.expectation.rollBacks = [RollBack(forgotten: 0...1, away: away)]
+            #expect(run.verdict.isGood == isGood, "\(away): \(run.verdict.complaints)")
+        }
     }
 }

@@ -62,6 +62,18 @@ import Testing
         #expect(route.way(of: 2) == .following(id(second), isOnlyBatch: false))
     }
 
+    @Test func `what is younger waits for a batch of which Redis is asked what it knows`() throws {
+        let first = try Batches.held([.init(job: "j", count: 3)])
+        let route = first.route
+        first.isDoubted = true
+        #expect(route.way(of: first.number) == .any && route.way(of: first.number + 1) == .none)
+        first.isDoubted = false
+        #expect(route.way(of: first.number + 1) == .any)
+        first.isDoubted = true
+        first.end()
+        #expect(route.way(of: first.number + 1) == .any, "it is nobody's any more")
+    }
+
     @Test func `a batch knows whether it has a device twice`() throws {
         let job = Batches.Part(job: "j", count: 3)
         #expect(try Batches.held([job]).isOfDistinctDevices)

@@ -17,6 +17,43 @@ struct WindowOrderTests {
             map: Array(".".utf8), body: Batches.body([.init(job: "job-\(number)")]))
     }
 
+    /// One batch of four, of which two may be sent and have left, and its request for more credit.
+    private func asking() throws -> (batch: HeldBatch, call: Window.Call) {
+        window.assign([3: Self.token])
+        window.accept(
+            Checkout.Batch(
+                id: given(1).id, delivery: 1, granted: 2, caution: nil, map: Array("....".utf8),
+                body: Batches.body([.init(job: "large", count: 4)])))
+        let batch = try #require(window.nextBatch(isAlone: true)?.batch)
+        #expect(batch.next() == 0 && batch.next() == 1)
+        #expect(window.nextBatch(isAlone: true) == nil)
+        #expect(window.askForCredit(of: .high))
+        for case .report(let call, let report) in window.takeActions() where report.wanted == 4 {
+            return (batch, call)
+        }
+        throw Missing()
+    }
+
+    private struct Missing: Error {}
+
+    @Test func `what gets more credit goes before what is younger, though it has something to report`() throws
+    {
+        let (batch, call) = try asking()
+        window.delivered(batch, 0)
+        window.answered(call, .success(.taken(Report.State(open: 4, granted: 4, isDone: false))))
+        window.accept(given(2))
+        #expect(window.nextBatch(isAlone: true)?.batch === batch)
+    }
+
+    @Test func `what the gateway did not act on goes before what is younger, though a report is under way`()
+        throws
+    {
+        let (batch, _) = try asking()
+        window.accept(given(2))
+        window.giveBack(batch, 1)
+        #expect(window.nextBatch(isAlone: true)?.batch === batch)
+    }
+
     private func returned() -> [(call: Window.Call, batch: BatchID)] {
         window.takeActions().compactMap { action in
             guard case .putBack(let call, let request) = action else { return nil }

@@ -118,11 +118,17 @@ struct WindowSimulation {
     }
 
     private mutating func send() throws {
+        window.beginTurn()
         for _ in 0..<Int.random(in: 1...40, using: &random) {
-            guard let (batch, _) = window.nextBatch(isAlone: window.isStill), let position = batch.next()
-            else {
-                return
+            guard let (batch, _) = window.nextBatch(isAlone: window.isStill) else { return }
+            if !batch.isCareful, batch.route.way(of: batch.number) == .none {
+                window.pass(batch)
+                continue
             }
+            if let older = older(than: batch) {
+                throw Fault(description: "\(batch.id) goes before \(older.id), which is older, and may go")
+            }
+            guard let position = batch.next() else { return }
             let push = Flying(batch: batch, position: position)
             sent += 1
             guard !flying.contains(where: { $0.place == push.place }) else {
@@ -139,6 +145,15 @@ struct WindowSimulation {
                 throw Fault(description: "\(push.place) was sent though the batch was on its way back")
             }
             flying.append(push)
+        }
+    }
+
+    /// One of the same list that is to be sent first, or of which that is not known.
+    private func older(than batch: HeldBatch) -> HeldBatch? {
+        guard !batch.isCareful else { return nil }
+        return window.held.values.first {
+            $0.number < batch.number && $0.shard == batch.shard && $0.lane == batch.lane && !$0.isCareful
+                && ($0.hasNext || $0.isDoubted && $0.standing == .ours && !$0.isHalted)
         }
     }
 
