@@ -93,7 +93,8 @@ import Logging
 
     /// Pushes that may leave now, as far as rates go.
     func allowance(at now: ContinuousClock.Instant) -> Int {
-        min(tokens?.available(at: now) ?? .max, bits?.available(at: now) ?? .max)
+        measureBytes()
+        return min(tokens?.available(at: now) ?? .max, bits?.available(at: now) ?? .max)
     }
 
     /// Pushes worth having in hand: what can leave in about a second.
@@ -156,7 +157,6 @@ import Logging
         (sample.isSlowed, sample.wasLowered) = (pool.isSlowed, pool.takeLowered())
         sample.isStopped = sight.isStopped
         (delivered, refusals, troubles) = (sight.delivered, 0, 0)
-        measureBytes()
         for change in governor.look(sample, at: now) { carryOut(change, at: now) }
         let isAtRest = governor.connections == settings.minConnections && governor.rate == nil
         if isAtRest, !sight.isAtWork { poll.stop() }

@@ -12,6 +12,9 @@ package struct BandwidthBucket: Hashable, Sendable {
     private var balance: Double
     private var filledAt: Instant
     private var bytesPerPush = Self.firstGuess
+    /// Some push has left, so that ``bytesPerPush`` is no guess.
+    private var isMeasured = false
+    /// Sent since bytes left last.
     private var pushes = 0
     private var charged = 0.0
     /// What was charged too much before; it is set off against what is charged too little.
@@ -32,10 +35,11 @@ package struct BandwidthBucket: Hashable, Sendable {
 
     private var burst: Double { bytesPerSecond * Self.burstSeconds }
 
-    /// Pushes that may leave now; one whenever nothing is owed, however large it is.
+    /// Pushes that may leave now; one whenever nothing is owed, however large it is, and no more until one is measured.
     package mutating func available(at now: Instant) -> Int {
         fill(at: now)
-        return balance > 0 ? max(1, Int(min(balance / bytesPerPush, 1e9))) : 0
+        guard balance > 0 else { return 0 }
+        return isMeasured ? max(1, Int(min(balance / bytesPerPush, 1e9))) : 1
     }
 
     /// So many were sent.
@@ -53,9 +57,11 @@ package struct BandwidthBucket: Hashable, Sendable {
         excess = min(max(0, -owed), burst)
         if pushes > 0, bytes > 0 {
             let mean = Double(bytes) / Double(pushes)
-            bytesPerPush = min(max(0.5 * bytesPerPush + 0.5 * mean, 32), 1_000_000)
+            let before = isMeasured ? bytesPerPush : mean
+            bytesPerPush = min(max(0.5 * before + 0.5 * mean, 32), 1_000_000)
+            (isMeasured, pushes) = (true, 0)
         }
-        (pushes, charged) = (0, 0)
+        charged = 0
     }
 
     /// How long until something can be sent: what is owed is paid then, and half a burst has gathered.

@@ -100,6 +100,27 @@ struct BucketTests {
         }
     }
 
+    @Test(arguments: [200, 2000, 4000]) func `bandwidth is kept from the first push on`(size: Int) {
+        for seed in 0..<20 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            let bandwidth = 800_000.0
+            var bucket = BandwidthBucket(bitsPerSecond: bandwidth, at: start)
+            var (now, total) = (start, 0)
+            while now < start + .seconds(3) {
+                let count = bucket.available(at: now)
+                bucket.take(count)
+                let sent = (0..<count).reduce(0) { sum, _ in
+                    sum + Int.random(in: size * 9 / 10...size * 11 / 10, using: &random)
+                }
+                bucket.measured(bytes: sent)
+                total += sent
+                let allowed = bandwidth / 8 * ((now - start) / .seconds(1) + 0.05) + Double(2 * size)
+                #expect(Double(total) < allowed, "\(total) of \(allowed) after \(now - start)")
+                now += max(bucket.wait, .milliseconds(1))
+            }
+        }
+    }
+
     @Test func `one large push may leave when nothing is owed, and then nothing for as long as it takes`() {
         var bucket = BandwidthBucket(bitsPerSecond: 8000, at: start)
         #expect(bucket.available(at: start) == 1)
