@@ -80,6 +80,7 @@ extension Coordinator {
         door.shut(isKept: isUnseated)
         guard !isUnseated else { return }
         // The line ends by itself if this does not get through.
+        hasLeft = true
         try? await registry.leave(host: configuration.host, nonce: nonce)
         registry.tell(HostCommand.left(host: configuration.host).text)
     }

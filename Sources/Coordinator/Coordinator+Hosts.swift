@@ -46,7 +46,7 @@ extension Coordinator {
     func beat() async {
         for slot in slots { slot.watch() }
         intake?.watch()
-        guard !isSucceeded else { return }
+        guard !isSucceeded, !hasLeft else { return }
         do throws(RedisError) {
             let reply = try await writeLine()
             if isSucceeding {

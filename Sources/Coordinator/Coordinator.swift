@@ -57,6 +57,8 @@ import Supervision
     var isStopping = false
     /// Children have ended, and what was here is given back.
     var hasFinished = false
+    /// This host's line is taken out, or about to be: it is not written again.
+    var hasLeft = false
     /// Children were started, who are to be ended in order.
     var hasChildren = false
     /// One reading of the configuration after the other.

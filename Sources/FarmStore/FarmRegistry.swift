@@ -65,6 +65,9 @@ import RESP
 
     /// Takes a host's line out, if it is still this coordinator's.
     package func leave(host: String, nonce: String) async throws(RedisError) {
+        #if FAILPOINTS
+            Failpoint.hit("redis.leave.before")
+        #endif
         _ = try await beat(HostBeat(host: host, nonce: nonce), lifetime: .zero)
     }
 
