@@ -5,6 +5,9 @@ package enum ServerEvent {
     /// A stream ended before its answer was sent whole: reset by either side, or above our GOAWAY.
     /// `wasRequested` tells whether its request had come whole.
     case closed(stream: Int32, code: UInt32, wasRequested: Bool)
+    /// The client opened a stream above our limit of streams, which it has not acknowledged: it was refused
+    /// unread.
+    case refused(stream: Int32)
     case settings(PeerSettings)
     case goAway(code: UInt32, debug: [UInt8])
     case ping(UInt64)

@@ -33,6 +33,10 @@ extension ServerSession {
             ServerSession.state(state).pointee.received(frame!, in: session!)
             return 0
         }
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, state in
+            ServerSession.state(state).pointee.rejected(frame!, error: error)
+            return 0
+        }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, state in
             ServerSession.state(state).pointee.sent(frame!)
             return 0

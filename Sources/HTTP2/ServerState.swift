@@ -96,6 +96,12 @@ struct ServerState: ~Copyable {
         }
     }
 
+    mutating func rejected(_ frame: UnsafePointer<nghttp2_frame>, error: Int32) {
+        let head = frame.pointee.hd
+        guard head.type == Frame.headers, error == NGHTTP2_ERR_REFUSED_STREAM.rawValue else { return }
+        events.append(.refused(stream: head.stream_id))
+    }
+
     mutating func sent(_ frame: UnsafePointer<nghttp2_frame>) {
         guard frame.pointee.hd.type == Frame.goAway else { return }
         if goAwaysQueued > 0 {

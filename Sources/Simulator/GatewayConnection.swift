@@ -85,6 +85,7 @@ import Transport
             case .request(let request): handle(request)
             case .closed(_, let code, let wasRequested):
                 if wasRequested, code == ErrorCode.cancel { gateway.counters.abandonedStreams += 1 }
+            case .refused(let number): refusedUnread(number)
             case .failed: gateway.counters.protocolErrors += 1
             case .settings, .goAway, .ping: break
             }
@@ -155,6 +156,13 @@ import Transport
             gateway.counters.silentStreams += 1
             lose(request, id, processed: processed, reason: "silent")
         }
+    }
+
+    /// The session refuses what comes above a limit that was just lowered, and shows nothing of it.
+    private func refusedUnread(_ number: Int32) {
+        gateway.counters.requests += 1
+        gateway.counters.refusedStreams += 1
+        gateway.note(unread: number, connection: self.number, reason: "REFUSED_STREAM")
     }
 
     /// A request whose answer is lost on purpose; if it counts as processed, it gets the verdict that it

@@ -18,15 +18,15 @@ struct Ledger: ~Copyable {
         var moment: Int64
         var connection: Int64
         var stream: Int32
-        /// The one that was answered.
-        var id: UnsafeRawBufferPointer
+        /// The one of the answer.
+        var id: UnsafeRawBufferPointer?
         var token: UnsafeRawBufferPointer?
         var topic: UnsafeRawBufferPointer?
         var pushType: UnsafeRawBufferPointer?
         var priority: UnsafeRawBufferPointer?
         var expiration: UnsafeRawBufferPointer?
         var collapseID: UnsafeRawBufferPointer?
-        var body: UnsafeRawBufferPointer
+        var body = UnsafeRawBufferPointer(start: nil, count: 0)
         /// 0: there is no answer, the reason says why.
         var status: UInt16
         var reason: String?
@@ -72,8 +72,10 @@ struct Ledger: ~Copyable {
         text.put(entry.connection)
         text.put(",\"stream\":")
         text.put(Int64(entry.stream))
-        text.put(",\"apns_id\":")
-        text.put(quoted: entry.id)
+        if let id = entry.id {
+            text.put(",\"apns_id\":")
+            text.put(quoted: id)
+        }
         if let token = entry.token {
             text.put(",\"token\":")
             text.put(quoted: token)

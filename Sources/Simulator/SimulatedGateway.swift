@@ -248,6 +248,13 @@ import Transport
                 warning: warning, isLost: isLost))
     }
 
+    /// Notes a stream of whose request nothing is known.
+    func note(unread stream: Int32, connection: Int64, reason: String) {
+        guard let ledger else { return }
+        ledger.ledger.note(
+            Ledger.Entry(moment: moment, connection: connection, stream: stream, status: 0, reason: reason))
+    }
+
     func delay(
         _ reply: Reply, _ id: EchoedID, stream: Int32, of connection: GatewayConnection, milliseconds: Double
     ) {

@@ -143,6 +143,27 @@ import Testing
         }
     }
 
+    @Test func `a stream above a limit that the client does not know of yet is refused, and noted`()
+        async throws
+    {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("silence 100%")
+            async let hanging = client.push()
+            #expect(await until { test.gateway.counters.silentStreams == 1 })
+            // Both leave in this turn.
+            _ = try test.gateway.carryOut(.streams(1))
+            #expect(try await client.push() == .closed(code: 7, unprocessed: true))
+            #expect(test.gateway.counters.refusedStreams == 1 && test.gateway.counters.requests == 3)
+            let notes = try test.ledger()
+            #expect(notes.map { $0["stream"] } == ["1", "3", "5"])
+            #expect(notes[2]["status"] == "0" && notes[2]["reason"] == "REFUSED_STREAM")
+            #expect(notes[2]["token"] == nil && notes[2]["apns_id"] == nil)
+            client.close()
+            _ = try await hanging
+        }
+    }
+
     @Test func `the limit drops after a refusal when asked for`() async throws {
         try await TestGateway.run(.with { $0.limitDropsAfterRefusal = true }) { test in
             let client = try await test.connectAndStart()
@@ -175,7 +196,8 @@ import Testing
     }
 
     @Test func `too long a silence ends a connection`() async throws {
-        try await TestGateway.run(.with { $0.idleTimeout = .seconds(1) }) { test in
+        // The way to the first answer is shorter, even if a thousand tests are on the loop.
+        try await TestGateway.run(.with { $0.idleTimeout = .seconds(5) }) { test in
             let idle = try await test.connectAndStart()
             await idle.until { idle.end != nil }
             #expect(idle.goAways == [#"1 {"reason":"IdleTimeout"}"#])

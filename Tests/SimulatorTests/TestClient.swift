@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP2
+import Testing
 import Transport
 
 /// A raw HTTP/2 client over one stream: what comes back is told as it is.
@@ -60,11 +61,25 @@ import Transport
         drain()
     }
 
-    /// Waits until something that was told makes `isTrue` true.
-    func until(_ isTrue: () -> Bool) async {
-        while !isTrue() {
+    /// Waits until something that was told makes `isTrue` true; not for ever.
+    func until(_ isTrue: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async {
+        var isOverdue = false
+        let limit = Timer { [unowned self] in
+            isOverdue = true
+            wake()
+        }
+        limit.start(after: .seconds(60))
+        while !isTrue(), !isOverdue {
             await withCheckedContinuation { if isTrue() { $0.resume() } else { watchers.append($0) } }
         }
+        limit.stop()
+        if isOverdue { Issue.record("it never came to that", sourceLocation: sourceLocation) }
+    }
+
+    private func wake() {
+        let woken = watchers
+        watchers.removeAll()
+        for watcher in woken { watcher.resume() }
     }
 
     var limit: Int { session.remoteMaxConcurrentStreams }
@@ -130,8 +145,6 @@ import Transport
             case .pong, .failed: break
             }
         }
-        let woken = watchers
-        watchers.removeAll()
-        for watcher in woken { watcher.resume() }
+        wake()
     }
 }
