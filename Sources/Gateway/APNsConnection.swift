@@ -86,8 +86,11 @@ package import Transport
         if exchange.wantsWrite { stream.setNeedsFlush() }
     }
 
-    private func look() {
-        exchange.look(at: .now)
+    func look(at now: ContinuousClock.Instant = .now) {
+        // The process may have stood still: an answer that has come meanwhile goes before the time that has passed.
+        stream.readNow()
+        guard !exchange.hasEnded else { return }
+        exchange.look(at: now)
         if exchange.wantsWrite { stream.setNeedsFlush() }
         tellEvents()
     }

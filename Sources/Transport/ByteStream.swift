@@ -12,10 +12,14 @@ package import TLS
 /// What is to be sent is either appended with ``write(_:)``, or pulled from ``source`` whenever the socket has
 /// room, so that a slow peer holds up its source and not our memory.
 @Loop package final class ByteStream: TurnListener {
-    /// Gets what was read; the bytes are valid during the call.
-    package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in }
+    /// Gets what was read; the bytes are valid during the call. Nothing is read before this or ``onEnd`` is set.
+    package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in } {
+        didSet { becomeWanted() }
+    }
     /// Is called once, unless ``close()`` came first.
-    package var onEnd: @Loop (StreamEnd) -> Void = { _ in }
+    package var onEnd: @Loop (StreamEnd) -> Void = { _ in } {
+        didSet { becomeWanted() }
+    }
     /// Appends more output to what it is given, or nothing when there is none; asked after
     /// ``setNeedsFlush()``. It may close the stream, but not write to it.
     package var source: (@Loop (inout OutputBuffer) -> Void)?
@@ -34,6 +38,8 @@ package import TLS
     private var keyUpdatesDue = 0
     private var readIsDue = false
     private var isOpen = true
+    /// Somebody hears what comes.
+    private var isWanted = false
     private var isClosing = false
     /// The source is being asked; it may ask for the close.
     private var isFilling = false
@@ -47,9 +53,6 @@ package import TLS
         self.channel = channel
         self.peer = peer
         poll = Poll(descriptor) { [unowned self] ready in handle(ready) }
-        poll?.watch(.readable)
-        readIsDue = self.channel.hasPending
-        if readIsDue { Loop.atEndOfTurn(self) }
     }
 
     isolated deinit {
@@ -125,11 +128,21 @@ package import TLS
 
     /// Stops or goes on reading: while stopped, the peer is held up by TCP.
     package var isReading = true {
-        didSet {
-            watch()
-            // What TLS took from the socket before does not wake a poll.
-            if isReading, isOpen, channel.hasPending { setNeedsRead() }
-        }
+        didSet { watchAnew() }
+    }
+
+    private var reads: Bool { isReading && isWanted }
+
+    private func becomeWanted() {
+        guard !isWanted else { return }
+        isWanted = true
+        watchAnew()
+    }
+
+    private func watchAnew() {
+        watch()
+        // What TLS took from the socket before does not wake a poll.
+        if reads, isOpen, channel.hasPending { setNeedsRead() }
     }
 
     /// Limits what the system takes in of the peer's before it is read here.
@@ -177,14 +190,14 @@ package import TLS
             readWaitsForRoom = false
             setNeedsFlush()
         }
-        if canRead, isReading { read() }
+        if canRead, reads { read() }
         watch()
     }
 
     /// Reads until the socket is empty, but not for ever: other streams have their turn too.
     private func read() {
         for _ in 0..<16 {
-            guard isOpen, isReading else { return }
+            guard isOpen, reads else { return }
             switch channel.read(descriptor, into: ReadBuffer.shared) {
             case .bytes(let count):
                 onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
@@ -244,7 +257,7 @@ package import TLS
 
     /// What the peer said before it went is still there, such as answers and why it went.
     private func readRest() {
-        while isOpen, isReading, !isClosing {
+        while isOpen, reads, !isClosing {
             guard case .bytes(let count) = channel.read(descriptor, into: ReadBuffer.shared) else { return }
             onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
         }
@@ -266,7 +279,7 @@ package import TLS
     }
 
     private func watch() {
-        var interest: Poll.Interest = isReading ? .readable : []
+        var interest: Poll.Interest = reads ? .readable : []
         if waitsForRoom { interest.insert(.writable) }
         poll?.watch(interest)
     }
@@ -282,14 +295,6 @@ package import TLS
         poll?.cancel()
         poll = nil
         channel.drop()
-        _ = Self.closeDescriptor(descriptor)
-    }
-
-    private static func closeDescriptor(_ descriptor: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.close(descriptor)
-        #else
-            Darwin.close(descriptor)
-        #endif
+        Socket.close(descriptor)
     }
 }

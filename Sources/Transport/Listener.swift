@@ -43,7 +43,7 @@ package import TLS
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         guard target.bind(descriptor) == 0, listen(descriptor, 1024) == 0 else {
             let number = errno
-            _ = Self.closeDescriptor(descriptor)
+            Socket.close(descriptor)
             throw .unreachable("cannot listen on \(endpoint): \(TransportError.reason(number))")
         }
         address = SocketAddress(boundTo: descriptor) ?? target
@@ -58,7 +58,7 @@ package import TLS
         guard let poll else { return }
         poll.cancel()
         self.poll = nil
-        _ = Self.closeDescriptor(descriptor)
+        Socket.close(descriptor)
     }
 
     private func accept() {
@@ -91,7 +91,7 @@ package import TLS
             handOver(try await Handshake.finish(session, accepted, peer: peer, waiter: waiter))
         } catch {
             waiter.release()
-            _ = Self.closeDescriptor(accepted)
+            Socket.close(accepted)
             failedHandshakes += 1
         }
     }
@@ -101,7 +101,7 @@ package import TLS
         try await waiter.wait(for: .readable, stage: "TLS handshake")
         _ = Channel.plain.read(accepted, into: ReadBuffer.shared)
         waiter.release()
-        _ = Self.closeDescriptor(accepted)
+        Socket.close(accepted)
         brokenHandshakes += 1
     }
 
@@ -120,13 +120,5 @@ package import TLS
                 throw .unresolved(host: host, reason: "\(error)")
             }
         }
-    }
-
-    private static func closeDescriptor(_ descriptor: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.close(descriptor)
-        #else
-            Darwin.close(descriptor)
-        #endif
     }
 }

@@ -21,6 +21,14 @@ enum Socket {
         return descriptor
     }
 
+    static func close(_ descriptor: Int32) {
+        #if canImport(Glibc)
+            _ = Glibc.close(descriptor)
+        #else
+            _ = Darwin.close(descriptor)
+        #endif
+    }
+
     /// - Returns: the accepted descriptor, or `nil` when nobody is waiting any more.
     static func accept(_ listening: Int32, _ family: Int32) throws(TransportError) -> Int32? {
         while true {

@@ -48,6 +48,14 @@ import Transport
             address: RedisAddress(endpoint: .tcp(host: "127.0.0.1", port: port)), clientName: "test")
     }
 
+    /// Says a line to all, now.
+    func say(_ line: String) {
+        for (stream, _) in streams {
+            Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }
+            stream.sendNow()
+        }
+    }
+
     private func accept(_ stream: ByteStream) {
         connections += 1
         let reader = RESPReader()

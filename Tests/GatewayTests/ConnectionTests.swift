@@ -147,6 +147,20 @@ import Transport
         }
     }
 
+    @Test func `an answer that came while the process stood still is in time`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect()
+            sender.push(0..<1)
+            try await gateway.requests.wait(until: 1)
+            gateway.answer(1, "200")
+            gateway.stream.sendNow()
+            // It is there, and the loop has not had a turn to see it.
+            let connection = try #require(sender.connection as? APNsConnection)
+            connection.look(at: .now + .seconds(60))
+            #expect(sender.delivered == 1)
+        }
+    }
+
     @Test func `an answer that comes after the deadline changes nothing`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil, timeout: .milliseconds(50))

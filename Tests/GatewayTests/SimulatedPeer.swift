@@ -53,7 +53,7 @@ final class SimulatedPeer {
                 answered.removeAll { $0.stream == stream }
             case .failed(let error):
                 throw ExchangeSimulation.Fault(description: "the client breaks the protocol: \(error)")
-            case .settings, .goAway, .ping: break
+            case .refused, .settings, .goAway, .ping: break
             }
         }
     }

@@ -6,6 +6,27 @@ import Testing
 
 /// Bytes over every kind of stream.
 @Suite(.timeLimit(.minutes(5))) struct StreamTests {
+    @Test(arguments: Kind.allCases) func `what came before anybody listened is heard, and the end, too`(
+        kind: Kind
+    )
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let server = try await Server(kind)
+            let stream = try await server.dial.connect()
+            let peer = try await server.accepted.next()
+            peer.write("early")
+            peer.stream.close()
+            // Turns of the loop in which it could get lost.
+            let (other, hearer) = try await server.connect()
+            other.write("later")
+            #expect(try await hearer.expect("later"))
+            let client = Party(stream)
+            _ = try await client.ends.next()
+            #expect(client.text == "early")
+        }
+    }
+
     @Test(arguments: Kind.allCases) func `bytes go both ways`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()

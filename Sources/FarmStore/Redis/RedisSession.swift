@@ -107,10 +107,16 @@ import Transport
         watchdog?.start(after: .milliseconds(250), every: .milliseconds(250))
     }
 
-    private func checkDeadlines() {
-        let now = ContinuousClock.now
+    func checkDeadlines(at now: ContinuousClock.Instant = .now) {
+        guard isLate(at: now) else { return }
+        // The process may have stood still: an answer that has come meanwhile is in time.
+        stream.readNow()
         // Answers come in order, so one that is late holds up all behind it: the connection is of no more use.
-        if pending[first...].contains(where: { $0.map { $0.deadline < now } ?? false }) { end(.timedOut) }
+        if isOpen, isLate(at: now) { end(.timedOut) }
+    }
+
+    private func isLate(at now: ContinuousClock.Instant) -> Bool {
+        pending[first...].contains { $0.map { $0.deadline < now } ?? false }
     }
 
     private func end(_ error: RedisError) {
