@@ -3,7 +3,7 @@
 /// A worker is one thread. Another one comes when work waits and the workers have taken most of their processors for a while;
 /// workers that wait for the gateway or for Redis lack connections or a faster Redis, and no process. What a step up was
 /// worth is seen afterwards: a step without a gain is taken back, and the next one waits longer. Workers go when what is
-/// left takes the rest of them half of their time.
+/// left takes the rest of them half of their time, whatever single seconds say in which the machine was another's.
 package struct Staffing: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
@@ -61,7 +61,7 @@ package struct Staffing: Sendable {
     package let most: Int
     package private(set) var workers = 1
     private var pressed = Span()
-    private var slack = Span()
+    private var lately = Lately()
     private var restEnd: Instant?
     private var trial: Trial?
     private var doubt = Self.doubt
@@ -91,6 +91,28 @@ package struct Staffing: Sendable {
         }
     }
 
+    /// How busy the workers were in the time that must show that fewer of them are enough.
+    private struct Lately {
+        private var seconds: [(end: Instant, busy: Double)] = []
+
+        mutating func see(_ busy: Double, at now: Instant) {
+            seconds.append((now, busy))
+            let start = now.advanced(by: .zero - Staffing.sustainDown)
+            // One from before says that there was such a time.
+            let old = seconds.prefix { $0.end <= start }.count
+            if old > 1 { seconds.removeFirst(old - 1) }
+        }
+
+        /// So busy at most, but for the busiest quarter of the time; nil before all of it has passed.
+        func most(at now: Instant) -> Double? {
+            guard let first = seconds.first, first.end.duration(to: now) >= Staffing.sustainDown else {
+                return nil
+            }
+            let sorted = seconds.map(\.busy).sorted()
+            return sorted[(sorted.count - 1) * 3 / 4]
+        }
+    }
+
     /// A step up that has yet to show what it is worth.
     private struct Trial {
         var before: Int
@@ -111,19 +133,20 @@ package struct Staffing: Sendable {
     /// - Returns: what is to change, and has changed here.
     package mutating func look(_ reading: Reading?, at now: Instant) -> Change? {
         guard let reading else {
-            (pressed, slack) = (Span(), Span())
+            (pressed, lately) = (Span(), Lately())
             restEnd = now.advanced(by: Self.rest)
             return nil
         }
         if let restEnd, now < restEnd { return nil }
         let number = Double(workers)
         let isPressed = reading.waiting > 0 && reading.busy >= Self.full * number
-        let isSlack = workers > 1 && reading.busy <= Self.half * (number - 1)
         if trial != nil { return judge(reading, at: now) }
-        let slackFor = slack.see(isSlack, rate: reading.rate, at: now)
-        if slackFor >= Self.sustainDown {
+        lately.see(reading.busy, at: now)
+        if workers > 1, let busy = lately.most(at: now).map({ max($0, reading.busy) }),
+            busy <= Self.half * (number - 1)
+        {
             return change(
-                to: max(1, min(workers - 1, Int((reading.busy / Self.half).rounded(.up)))), .idle, at: now)
+                to: max(1, min(workers - 1, Int((busy / Self.half).rounded(.up)))), .idle, at: now)
         }
         let pressedFor = pressed.see(isPressed, rate: reading.rate, at: now)
         guard pressedFor >= Self.sustainUp, workers < most, doubtEnd.map({ $0 <= now }) ?? true else {
@@ -173,7 +196,7 @@ package struct Staffing: Sendable {
         let change = Change(from: workers, to: number, reason: reason)
         workers = number
         restEnd = now.advanced(by: Self.rest)
-        (pressed, slack) = (Span(), Span())
+        (pressed, lately) = (Span(), Lately())
         return change
     }
 }

@@ -66,6 +66,22 @@ import Testing
         #expect(look(600, busy: 0).isEmpty)
     }
 
+    @Test(arguments: [(period: 10, end: 1), (period: 5, end: 1), (period: 3, end: 8)])
+    mutating func `fewer are left though single seconds are lost to others, and not when that is often`(
+        period: Int, end: Int
+    ) {
+        grow()
+        for second in 0..<120 { _ = look(1, busy: second % period == 0 ? 7.5 : 0.1) }
+        #expect(staffing.workers == end)
+    }
+
+    @Test mutating func `a pause in the work that is shorter than that costs nobody its place`() {
+        grow()
+        #expect(look(14, busy: 0).isEmpty)
+        #expect(look(30, busy: 7).isEmpty)
+        #expect(staffing.workers == 8)
+    }
+
     @Test mutating func `as many stay as the work takes`() {
         grow()
         _ = look(300, busy: 1.4)
