@@ -2,7 +2,7 @@ import RESP
 
 /// A line of the events stream, which producers read. Redis adds `at`, its own milliseconds.
 package struct FarmEvent: Sendable {
-    package enum Kind: String, Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
         case pushDelivered = "push.delivered"
         case pushFailed = "push.failed"
         case pushExpired = "push.expired"
@@ -20,6 +20,22 @@ package struct FarmEvent: Sendable {
         case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.
         case unreadable = "farm.unreadable"
+
+        // What only scripts write, in the step that it tells of.
+        case jobAccepted = "job.accepted"
+        case jobRefused = "job.refused"
+        case jobCut = "job.cut"
+        case jobCancelled = "job.cancelled"
+        case jobFinished = "job.finished"
+        case jobParked = "job.parked"
+        case jobReleased = "job.released"
+        case jobRepaired = "job.repaired"
+        case jobReplayed = "job.replayed"
+        case batchParked = "batch.parked"
+        case appPaused = "app.paused"
+        case appResumed = "app.resumed"
+        case farmFull = "farm.full"
+        case farmRelieved = "farm.relieved"
     }
 
     package let kind: Kind

@@ -88,7 +88,7 @@ struct CancelCommand: ParsableCommand {
         let hold = Hold(.cancel(job, from: from, keep: keep), by: OperatorName.current)
         let reply = try await client.call(hold, app)
         switch reply.subject {
-        case .unknown: throw .failed("there is no job \(job) in \(app)")
+        case .unknown: throw try await client.noJob(job, in: [app])
         case .full: throw .failed("\(app) has 1000 jobs called back that are not finished")
         case .open, .expected, .finished, .none: break
         }

@@ -28,7 +28,8 @@ struct EventsCommand: ParsableCommand {
         name: .customLong("type"),
         help: ArgumentHelp(
             "Only of this type, or of all that begin with it when it ends in a dot (job.); several times for several.",
-            valueName: "type"))
+            valueName: "type"),
+        completion: .list(FarmEvent.Kind.allCases.map(\.rawValue)))
     var types: [String] = []
 
     @Option(
@@ -56,6 +57,10 @@ struct EventsCommand: ParsableCommand {
             throw ValidationError("Operations are the farm's: --operations and --app exclude each other.")
         }
         if limit != nil, since != nil { throw ValidationError("--limit and --since exclude each other.") }
+        // Operations are named by what was ordered, of which a newer program may know more.
+        if !operations, let problem = types.lazy.compactMap(EventPrinter.complaint).first {
+            throw ValidationError(problem)
+        }
     }
 
     func run() throws {

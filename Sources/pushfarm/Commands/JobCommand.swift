@@ -36,8 +36,7 @@ struct JobCommand: ParsableCommand {
                 if let app, wait {
                     return try await AccountWatch(client: client, console: console).wait([id], app)
                 }
-                throw CommandFailure.failed(
-                    "there is no job \(id) in " + (apps.isEmpty ? "this farm" : apps.joined(separator: ", ")))
+                throw try await client.noJob(id, in: apps)
             }
             guard found.count == 1 else { throw CommandFailure.several(found) }
             guard wait, first.state == .open else { return found }

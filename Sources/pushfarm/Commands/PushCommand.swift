@@ -16,6 +16,9 @@ struct PushCommand: ParsableCommand {
             The job is checked before it is sent. With --wait the account is printed
             when everything is settled; the status is 1 unless all was delivered. When the
             farm is full it waits as long as --patience says, then the status is 75.
+
+            More tokens than a job of the app may have go as several jobs, ID.1, ID.2 and
+            so on, whose ids it prints; to the farm each is a job of its own.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -1,4 +1,5 @@
 import EventLoop
+import FarmConfiguration
 import FarmStore
 
 /// Prints events of the wanted types, each on a line.
@@ -13,9 +14,21 @@ import FarmStore
         sink = TextSink()
     }
 
+    /// What to say about a wanted type that no event can have; nil when there are such.
+    nonisolated static func complaint(_ wanted: String) -> String? {
+        let types = FarmEvent.Kind.allCases.map(\.rawValue)
+        guard !types.contains(where: { isMeant($0, by: wanted) }) else { return nil }
+        return
+            "there are no events of type \(PlainText.of(wanted, limit: 40)); did you mean \(NearestKey.find(wanted, among: types))?"
+    }
+
+    private nonisolated static func isMeant(_ type: String, by wanted: String) -> Bool {
+        wanted.hasSuffix(".") ? type.hasPrefix(wanted) : type == wanted
+    }
+
     func isWanted(_ event: EventEntry) -> Bool {
         let type = event.type
-        return types.isEmpty || types.contains { $0.hasSuffix(".") ? type.hasPrefix($0) : type == $0 }
+        return types.isEmpty || types.contains { Self.isMeant(type, by: $0) }
     }
 
     func show(_ line: EventTail.Line) throws(CommandFailure) {

@@ -16,7 +16,7 @@ import FarmStore
             : client.call(
                 Hold(.job(job, kind), by: OperatorName.current, reason: reason), app)
         switch reply.subject {
-        case .unknown: throw .failed("there is no job \(job) in \(app)")
+        case .unknown: throw try await client.noJob(job, in: [app])
         case .finished: throw .failed("job \(job) of \(app) is finished")
         case .full: throw .failed("\(app) holds back 1000 jobs already: resume or release some")
         case .open, .expected, .none: break

@@ -24,7 +24,7 @@ enum Subject: Equatable, Sendable {
             return .job(name, app: try await client.app(ofJob: name, app: app))
         } catch {
             guard error.status == .failed, app == nil else { throw error }
-            throw .usage("there is no app and no job \(name)")
+            throw .usage("there is no app \(name), and \(error.message)")
         }
     }
 }
@@ -46,7 +46,7 @@ extension FarmClient {
             let depths = try await call(ReadDepths(shards: 0), name)
             if depths.inbox + depths.taken > 0 { waiting.append(name) }
         }
-        guard let only = waiting.first else { throw .failed("there is no job \(id)") }
+        guard let only = waiting.first else { throw try await noJob(id, in: known) }
         guard waiting.count == 1 else {
             throw .usage(
                 "no app has a job \(id) yet, and several have jobs in their inboxes; name one with --app: "

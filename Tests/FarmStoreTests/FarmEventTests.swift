@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import FarmStore
+
+@Suite("Events that producers read")
+struct FarmEventTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let kinds = Set(FarmEvent.Kind.allCases.map(\.rawValue))
+
+    @Test("scripts tell only of what has a kind")
+    func scripts() throws {
+        let folder = Self.root.appending(path: "Sources/FarmStore/Scripts")
+        var told: Set<String> = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where name.hasSuffix(".lua") {
+            let script = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            told.formUnion(script.matches(of: /tell\('([^']*)'/).map { String($0.1) })
+        }
+        #expect(told.count > 10)
+        #expect(told.subtracting(Self.kinds) == [])
+    }
+
+    @Test("docs/jobs.md has each kind, and no other")
+    func page() throws {
+        let page = try String(
+            contentsOf: Self.root.appending(path: "docs/jobs.md"), encoding: .utf8)
+        let table = try #require(page.firstRange(of: "| `type` | fields besides `at` |"))
+        let rows = page[table.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+            .dropFirst(2).prefix { $0.hasPrefix("|") }
+        let named = rows.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`([^`]*)`/).map { String($0.1) }
+        }
+        #expect(named.count == Self.kinds.count)
+        #expect(Set(named) == Self.kinds)
+    }
+}
