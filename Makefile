@@ -35,23 +35,12 @@ deb: man completions
 demo: build
 	.build/release/pushfarm demo --kill 3
 
-# `--build-tests` also builds .build/debug/pushfarm, which the process tests start. First what is quick: all at once, it would
-# wait for the processors longer than its tests do. Then farms of processes, which wait for most of their time; what computes without
-# a pause goes beside them in a process of its own, for in theirs it would keep the threads. It takes what the farms leave of the
-# processors, and says what it has to say at the end.
-PROCESSES = ^(FarmTests|ChaosTests)\.
-SEEDED = SimulationTests|WalkTests|FuzzTests|ScriptContractTests|ModelLeasesTests|WorkerTests.WindowTests|HostSharesTests
+# `--build-tests` also builds .build/debug/pushfarm, which the process tests start.
 test: export SWIFT_DETERMINISTIC_HASHING = 1
 test:
 	@deploy/install-packages test
 	swift build --build-tests
-	swift test --skip-build --skip '$(PROCESSES)|$(SEEDED)'
-	@nice swift test --skip-build --ignore-lock --filter '$(SEEDED)' >.build/seeded.log 2>&1 & seeded=$$!; \
-		trap 'kill $$seeded' INT TERM; \
-		swift test --skip-build --ignore-lock --filter '$(PROCESSES)'; processes=$$?; \
-		wait $$seeded; seeded=$$?; \
-		cat .build/seeded.log; \
-		exit $$((seeded | processes))
+	@Tests/all
 
 # More seeds of the simulation of the scripts than `make test` runs (docs/proof.md): SEEDS of each profile, from FIRST.
 # A single one is told step by step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.

@@ -52,6 +52,12 @@ package final class Child {
         if !hasEnded { _ = kill(pid, number) }
     }
 
+    /// Whether a signal has stopped it, and nobody has let it go on.
+    package var standsStill: Bool {
+        let line = FileManager.default.contents(atPath: "/proc/\(pid)/stat")
+        return line.map { String(decoding: $0, as: UTF8.self).contains(") T ") } ?? false
+    }
+
     /// Whether it is over, by itself or by a signal.
     package var hasEnded: Bool {
         guard end == nil else { return true }

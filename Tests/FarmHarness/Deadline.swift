@@ -7,13 +7,16 @@ package struct Overdue: Error, CustomStringConvertible {
     package init(description: String) { self.description = description }
 }
 
-/// Looks again and again until `condition` gives something. For what tells no event of its own.
+/// Looks again and again until `condition` gives something. For what tells no event of its own. Looks once more when the time
+/// is over: this may have waited for a processor all the while.
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {
     let deadline = ContinuousClock.now + limit
-    while ContinuousClock.now < deadline {
+    while true {
+        let isLast = ContinuousClock.now >= deadline
         if let value = try await condition() { return value }
+        if isLast { break }
         try await Task.sleep(for: .milliseconds(10))
     }
     throw Overdue(description: "not within \(limit): \(what)")

@@ -3,6 +3,7 @@ import Foundation
 /// A folder of one test's own; its name is short, for sockets are in it.
 package final class TestFolder {
     package let path: String
+    private let book = FolderBook.current
 
     package init() throws {
         var template = Array((NSTemporaryDirectory() + "pf.XXXXXX").utf8CString)
@@ -12,6 +13,7 @@ package final class TestFolder {
     }
 
     deinit {
+        if let book { return book.leave(path) }
         try? FileManager.default.removeItem(atPath: path)
         Guardian.shared.forget(folder: path)
     }
@@ -22,6 +24,24 @@ package final class TestFolder {
         // Replaced in one step, as careful tools do it.
         try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
         return file
+    }
+
+    /// Puts a program here, with the folders that it wants to be in. Another process writes the file: whoever is started meanwhile
+    /// would inherit it from this one, and what any process can write to cannot be executed.
+    /// - Returns: its path.
+    @discardableResult
+    package func install(_ source: String, as name: String) async throws -> String {
+        let file = "\(path)/\(name)"
+        let install = try Child("install", "/usr/bin/install", ["-D", "-m", "755", source, file], in: path)
+        guard try await install.wait() == .exited(0) else {
+            throw Overdue(description: "\(file) was not written: \(install.error)")
+        }
+        return file
+    }
+
+    /// A shell script that can be executed.
+    package func program(_ script: String, named name: String) async throws -> String {
+        try await install(write(script, to: name + ".text"), as: name)
     }
 
     package func copy(_ source: String, to name: String) throws {

@@ -66,6 +66,25 @@ extension BusyFarms {
             #expect(open?.isEmpty == true)
         }
 
+        @Test func `a job that push has sent in parts is told by their names`() async throws {
+            let farm = try await Farm(Farm.Options(appLines: ["max_tokens: 2"]))
+            let here = ["--config", farm.folder.path + "/pushfarm.yaml"]
+            let pushed = try await farm.run(
+                ["push", "--alert", "Hi", "--id", "many", "--wait", "--token"] + Tokens.make(5) + here)
+            #expect(pushed.status == 0, "\(pushed)")
+            let asked = [
+                (["job", "many"], status: 1), (["cancel", "many"], 1),
+                (["cancel", "many", "--app", "demo"], 1),
+                (["pause", "many"], 2),
+            ]
+            for (words, status) in asked {
+                let result = try await farm.run(words + here)
+                #expect(result.status == status, "\(words): \(result)")
+                #expect(result.error.contains("many.1 to many.3"), "\(words): \(result)")
+            }
+            #expect(try await farm.run("cancel", "many.3").output.contains("is finished"))
+        }
+
         @Test func `status and doctor say what there is`() async throws {
             let farm = try await Farm()
             let host = try await farm.ready()

@@ -5,8 +5,9 @@ import Testing
 extension BrokenFarms {
     /// Processes that are killed while pushes are in the air.
     struct CrashTests {
-        /// Slow enough to be caught in the middle.
-        private static let pace = ["latency 20ms", "streams 100"]
+        /// Slow enough to be caught in the middle, on any machine; not for longer than that.
+        private static let pace = ["latency 300ms", "streams 100"]
+        private static let fast = "latency 20ms"
 
         @Test func `a worker killed in the middle loses nothing, and another takes its place`() async throws {
             let farm = try await Farm(Farm.Options(faults: Self.pace))
@@ -16,6 +17,7 @@ extension BrokenFarms {
             try farm.push(jobs)
             try await farm.gateway.requests(800)
             farm.kill(worker: before.workers[0].pid)
+            try farm.gateway.tell(Self.fast)
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == tokens.count && totals.failed == 0)
             let ledger = try farm.gateway.ledger()
@@ -45,6 +47,7 @@ extension BrokenFarms {
             #expect(try await old.wait() == .killed(SIGKILL))
             try await eventually("no worker is left", within: .seconds(20)) { old.descendants.isEmpty }
             #expect(try farm.gateway.ledger().lines.count < tokens.count, "it was killed in the middle")
+            try farm.gateway.tell(Self.fast)
             try farm.restartCoordinator()
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
@@ -65,11 +68,33 @@ extension BrokenFarms {
             #expect(old.descendants.isEmpty)
             #expect(try farm.gateway.ledger().lines.count < tokens.count, "it was ended in the middle")
             #expect(try await farm.status().hosts.isEmpty)
+            try farm.gateway.tell(Self.fast)
             try farm.restartCoordinator()
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        }
+
+        @Test func `a host that has taken its line out does not write it again, however slow Redis is`()
+            async throws
+        {
+            let farm = try await Farm(
+                Farm.Options(environment: ["PUSHFARM_FAILPOINTS": "redis.leave.before:stop"]))
+            _ = try await farm.ready()
+            farm.coordinator.signal(SIGTERM)
+            try await eventually("it is about to send the word") { farm.coordinator.standsStill }
+            // The next beat is due before any answer can be read. A line ends 6 s behind its last beat.
+            let redis = try farm.redis.client()
+            try await eventually("a beat is due") {
+                let line = try redis.run("HVALS", "{pushfarm}:hosts").array?.first?.text ?? ""
+                let ends = line.split(separator: " ").first.flatMap { Int($0) } ?? .max
+                let now = try redis.run("TIME").array?.first?.text.flatMap { Int($0) } ?? 0
+                return ends < now * 1000 + 4_500
+            }
+            farm.coordinator.signal(SIGCONT)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            #expect(try redis.run("HLEN", "{pushfarm}:hosts").integer == 0)
         }
     }
 }

@@ -25,6 +25,11 @@ extension BusyFarms {
             #expect(some.count == 1 && some[0]["type"] as? String == "job.finished")
             #expect(try await farm.run("events", "--since", "1h", "--type", "app.paused").output == "")
             #expect(try await farm.run("events", "--since", "yesterday").status == 2)
+            for mistaken in ["app.pasued", "jobs.", ""] {
+                let answer = try await farm.run("events", "--type", mistaken)
+                #expect(answer.status == 2 && answer.error.contains("did you mean"), "\(answer)")
+            }
+            #expect(try await farm.run("events", "--operations", "--type", "scale").status == 0)
 
             let follower = try Child(
                 "follower", BuiltProgram.path,

@@ -5,6 +5,9 @@ import Testing
 extension BusyFarms {
     /// What is small or urgent does not wait for what is large.
     struct FairnessTests {
+        /// Some 5,000 pushes a second on any machine, so that a test that is held up for a moment finds the backlog still there.
+        private static let pace = ["latency 40ms", "streams 200"]
+
         /// Pushes that came to the gateway between the moment of `before` and the last of `tokens`.
         private static func overtaken(_ farm: Farm, by tokens: [String], since before: Int) throws -> Int {
             let wanted = Set(tokens)
@@ -16,7 +19,7 @@ extension BusyFarms {
         @Test func `one app's ten pushes do not wait for another's backlog`() async throws {
             let farm = try await Farm(
                 .init(
-                    workers: 1,
+                    workers: 1, faults: Self.pace,
                     apps: { started, _ in
                         [App(started, name: "demo"), App(started, name: "other")]
                     }))
@@ -32,7 +35,7 @@ extension BusyFarms {
         }
 
         @Test func `messages do not wait for a campaign of the same app`() async throws {
-            let farm = try await Farm(.init(workers: 1, faults: ["latency 5ms"]))
+            let farm = try await Farm(.init(workers: 1, faults: Self.pace))
             let campaign = Job.several("bulk", Tokens.make(40_000), size: 1000, fields: #""lane":"bulk""#)
             try farm.push(campaign)
             try await farm.gateway.requests(4_000)

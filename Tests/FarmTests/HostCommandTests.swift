@@ -130,9 +130,7 @@ extension OperatedFarms {
             try await load.more(1)
             let old = farm.coordinator("alpha")
             // One that does not start changes nothing.
-            let broken = farm.folder.path + "/broken"
-            try farm.folder.write("#!/bin/sh\nexit 3\n", to: "broken")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: broken)
+            let broken = try await farm.folder.program("#!/bin/sh\nexit 3\n", named: "broken")
             let refused = try await farm.operate("upgrade", "alpha", "--binary", broken, status: 1)
             #expect(refused.hosts[0].text.contains("exited(3)") && !old.hasEnded, "\(refused)")
             try await load.more(1)
@@ -161,9 +159,7 @@ extension OperatedFarms {
             try await load.more(1)
             let old = farm.coordinator("alpha")
             // The new one stands still before it is ready.
-            let slow = farm.folder.path + "/slow"
-            try farm.folder.write("#!/bin/sh\nexec sleep 300\n", to: "slow")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: slow)
+            let slow = try await farm.folder.program("#!/bin/sh\nexec sleep 300\n", named: "slow")
             let begun = try await farm.run(["upgrade", "alpha", "--binary", slow, "--no-wait"], on: "alpha")
             #expect(begun.status == 0, "\(begun)")
             let second = try await farm.operate("upgrade", "alpha", status: 1)

@@ -70,6 +70,11 @@ extension BrokenFarms {
                 }
             }
             #expect(offset > 0 && offset < tokens.count)
+            // Nothing is in the air that its end could double.
+            try await eventually("that part is delivered") {
+                try farm.redis.client().run("HGET", "{pushfarm:demo}:job:large", "delivered").text
+                    == "\(offset)"
+            }
             farm.coordinator.destroy()
             try farm.restartCoordinator(environment: failing("intake.parse@large:kill"))
 
@@ -151,7 +156,7 @@ extension Farm {
 }
 
 /// Half a minute of waiting, beside everything else.
-@Suite(.timeLimit(.minutes(3))) struct HangingIntakeTests {
+@Suite(.timeLimit(.minutes(3)), .keepsTraces) struct HangingIntakeTests {
     @Test func `a job at which the intake hangs is refused as poison`() async throws {
         let farm = try await Farm(Farm.Options(environment: failing("intake.parse@poison:delay(60000)")))
         _ = try await farm.ready()

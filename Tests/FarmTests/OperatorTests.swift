@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Farms that operators change while they work.
-@Suite(.serialized, .timeLimit(.minutes(4))) enum OperatedFarms {}
+@Suite(.serialized, .timeLimit(.minutes(4)), .keepsTraces) enum OperatedFarms {}
 
 extension OperatedFarms {
     /// Each is tried while pushes go through, and counted at the gateway: none lost, none doubled, none out of order.

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Processes have the time that they need, and no more. These tests mostly wait, so they run side by side.
-@Suite(.timeLimit(.minutes(3))) struct PatienceTests {
+@Suite(.timeLimit(.minutes(3)), .keepsTraces) struct PatienceTests {
     /// Until so many requests have come to the gateway, which answers none of them soon.
     private func inTheAir(_ count: Int, _ farm: Farm) async throws {
         try await eventually("\(count) requests") { try farm.gateway.counter("requests") == count }

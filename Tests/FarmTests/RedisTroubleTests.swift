@@ -25,7 +25,7 @@ extension BrokenFarms {
 
         /// As after a power cut: what Redis has written last is gone, and it is started again with what is left.
         @Test func `Redis that comes back without its last moments is told them again`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 50ms", "streams 60"]))
+            let farm = try await Farm(Farm.Options(faults: ["latency 150ms", "streams 60"]))
             _ = try await farm.ready()
             let tokens = Tokens.make(4_000)
             let jobs = Job.several("b", tokens, size: 500)
@@ -39,6 +39,7 @@ extension BrokenFarms {
             let handle = try #require(FileHandle(forWritingAtPath: file))
             try handle.truncate(atOffset: kept)
             try handle.close()
+            try farm.gateway.tell("latency 20ms")
             try await farm.redis.restart()
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == tokens.count && totals.failed == 0)

@@ -56,7 +56,7 @@ extension PatientFarms {
             for _ in 0..<3 { sign = try await manager.line("WATCHDOG=1", from: sign + 1).number }
 
             farm.coordinator.signal(SIGSTOP)
-            try await eventually("it stands still") { Self.isStopped(farm.coordinator.pid) }
+            try await eventually("it stands still") { farm.coordinator.standsStill }
             manager.listen()
             let heard = manager.heard.count
             // Longer than the watchdog waits.
@@ -103,11 +103,6 @@ extension PatientFarms {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)
             return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
-        }
-
-        private static func isStopped(_ pid: pid_t) -> Bool {
-            let line = FileManager.default.contents(atPath: "/proc/\(pid)/stat")
-            return line.map { String(decoding: $0, as: UTF8.self).contains(") T ") } ?? false
         }
     }
 }

@@ -48,13 +48,14 @@ extension PatientFarms {
         }
 
         @Test func `at most once holds when a worker is killed`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 50ms", "streams 100"]))
+            let farm = try await Farm(Farm.Options(faults: ["latency 300ms", "streams 100"]))
             let workers = try await farm.ready().workers
             let tokens = Tokens.make(2_000)
             let jobs = Job.several("amk", tokens, size: 500, fields: #""delivery":"at-most-once""#)
             try farm.push(jobs)
             try await farm.gateway.requests(400)
             farm.kill(worker: workers[1].pid)
+            try farm.gateway.tell("latency 20ms")
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered + totals.failed == 2_000 && totals.failed > 0)
             #expect(totals.reasons == ["unknown": totals.failed])

@@ -3,7 +3,7 @@ import Testing
 
 /// A device of which a gateway has had too many pushes: left alone for half a minute, all of which these tests wait. Beside everything
 /// else, for they do nothing else.
-@Suite(.timeLimit(.minutes(3))) struct ThrottledDeviceTests {
+@Suite(.timeLimit(.minutes(3)), .keepsTraces) struct ThrottledDeviceTests {
     @Test func `pushes to a throttled device wait behind the refused one, in order and free of charge`()
         async throws
     {

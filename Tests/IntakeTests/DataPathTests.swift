@@ -98,7 +98,7 @@ import Testing
 
     @Test func `a job goes on where another owner stopped`() async throws {
         let narrow = StepLimits(
-            tokens: 64, jobs: 4, batches: 16, events: 8, bytes: 1 << 20, positions: 16,
+            tokens: 16, jobs: 4, batches: 16, events: 8, bytes: 1 << 20, positions: 16,
             tokensBeforeEarlyEnd: 32)
         try await TestFarm.run(limits: narrow) { farm in
             var job = JobText(tokens: tokens(0..<4000))

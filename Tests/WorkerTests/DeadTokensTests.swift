@@ -137,9 +137,15 @@ import Testing
             try farm.order("answer \(answer)")
             try farm.follow(environment: "here")
             try await farm.submit([20])
-            #expect(await until { farm.sender.pool.openStreams > 10 })
-            farm.sender.pause()
-            #expect(farm.sender.pool.openStreams > 10)
+            var atPause = 0
+            #expect(
+                await until {
+                    guard farm.sender.pool.openStreams > 10 else { return false }
+                    farm.sender.pause()
+                    atPause = farm.sender.pool.openStreams
+                    return true
+                })
+            #expect(atPause > 10)
             #expect(await until { farm.sender.pool.openStreams == 0 })
             #expect(await until { farm.sender.deadTokens.isWhole })
             let known = farm.sender.deadTokens.shelf(of: 0)?.table.count ?? 0

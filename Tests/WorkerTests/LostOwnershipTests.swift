@@ -11,7 +11,7 @@ import Testing
         async throws
     {
         try await SendingFarm.run {
-            $0.faults = ["latency 300ms", "streams 60"]
+            $0.faults = ["latency 1500ms", "streams 60"]
         } _: { farm in
             var fenced: [String] = []
             farm.context.onFenced = { fenced.append($0) }
@@ -31,7 +31,7 @@ import Testing
     @Test func `withdrawn shards are emptied in order, and the coordinator hears when they are`() async throws
     {
         try await SendingFarm.run {
-            $0.faults = ["latency 200ms", "streams 60"]
+            $0.faults = ["latency 1000ms", "streams 60"]
         } _: { farm in
             try await farm.submit(Array(repeating: 100, count: 4))
             try farm.follow()

@@ -29,7 +29,7 @@ import Testing
     private let folder: String
     private var leases: [FenceToken] = []
     private var step = 0
-    private var pushes = 0
+    private(set) var pushes = 0
 
     nonisolated static func run(
         _ change: (inout SimulatorOptions) -> Void = { _ in },

@@ -98,6 +98,7 @@ extension Stage {
         let start = WallTime.now
         try await pause(duration)
         try await fault("put Redis back") {
+            let stopped = WallTime.now
             try await redis.kill()
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
             try handle.truncate(atOffset: size)
@@ -105,7 +106,7 @@ extension Stage {
             try await redis.restart()
             let end = WallTime.now
             // The file may lack what came just before it was measured.
-            expectation.rollBacks.append(start - 1_100...end)
+            expectation.rollBacks.append(RollBack(forgotten: start - 1_100...end, away: stopped...end))
             // Everything that was settled in that time is open again.
             let sent = try deliveries(since: start - 1_100)
             expectation.doubles += sent + hosts.count * options.workers * Stage.window

@@ -39,7 +39,7 @@ extension Stage {
     private func isSettled(_ accounts: [String: [String: String]]) async -> Bool {
         guard accounts.values.allSatisfy({ $0["state"] == "finished" }) else { return false }
         for note in producers.flatMap(\.notes) where note.kind == .accepted && accounts[note.job] == nil {
-            if !expectation.rollBacks.contains(where: { $0.contains(note.at) }) { return false }
+            if !expectation.rollBacks.contains(where: { $0.forgotten.contains(note.at) }) { return false }
         }
         guard let redis = try? await PlainRedis(redis.socket),
             let answers = try? await redis.call([

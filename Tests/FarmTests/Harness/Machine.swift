@@ -34,9 +34,7 @@ final class Machine {
             try Self.makeFolder(of: root + "/" + path)
             try Data(text.utf8).write(to: URL(fileURLWithPath: root + "/" + path))
         }
-        let place = root + "/usr/bin/pushfarm"
-        try Self.makeFolder(of: place)
-        try FileManager.default.copyItem(atPath: program, toPath: place)
+        try await folder.install(program, as: "root/usr/bin/pushfarm")
         process = try Child("boot", Self.root.path + "/Tests/boot", [folder.path], in: folder.path)
         let file = folder.path + "/pid"
         systemd = try await eventually("the machine has a first process") {

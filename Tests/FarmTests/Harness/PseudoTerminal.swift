@@ -18,6 +18,7 @@ final class PseudoTerminal {
         guard openpty(&main, &side, nil, nil, &size) == 0, let path = ttyname(side) else {
             throw Overdue(description: "no terminal to be had")
         }
+        for end in [main, side] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(main, F_SETFL, O_NONBLOCK)
         (self.main, self.side) = (main, side)
         var settings = termios()

@@ -5,16 +5,16 @@ import Testing
 // where its subject is; the chains are about equally long.
 
 /// Farms that have much to do.
-@Suite(.serialized, .timeLimit(.minutes(3))) enum BusyFarms {}
+@Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum BusyFarms {}
 
 /// Farms that mostly wait for a time-out or a delay.
-@Suite(.serialized, .timeLimit(.minutes(3))) enum PatientFarms {}
+@Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum PatientFarms {}
 
 /// Farms whose processes and connections end.
-@Suite(.serialized, .timeLimit(.minutes(3))) enum BrokenFarms {}
+@Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum BrokenFarms {}
 
 /// Farms that find out which tokens are dead, and leave them out.
-@Suite(.serialized, .timeLimit(.minutes(3))) enum TokenFarms {}
+@Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum TokenFarms {}
 
 /// Farms at the binary interface, which wait for its silence.
-@Suite(.serialized, .timeLimit(.minutes(3))) enum BinaryFarms {}
+@Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum BinaryFarms {}

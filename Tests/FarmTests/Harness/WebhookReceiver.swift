@@ -60,6 +60,8 @@ final class WebhookReceiver: Sendable {
             while !Task.isCancelled {
                 let client = accept(descriptor, nil, nil)
                 if client >= 0 {
+                    // What another test starts meanwhile would keep the connection open.
+                    _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                     _ = fcntl(client, F_SETFL, O_NONBLOCK)
                     open[client] = []
                 }

@@ -4,7 +4,7 @@ import TLS
 import Testing
 
 /// Farms that are in trouble, and say so.
-@Suite(.serialized, .timeLimit(.minutes(4))) enum AlarmedFarms {}
+@Suite(.serialized, .timeLimit(.minutes(4)), .keepsTraces) enum AlarmedFarms {}
 
 extension AlarmedFarms {
     struct AlertTests {

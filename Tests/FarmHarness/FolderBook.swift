@@ -1,0 +1,51 @@
+import Foundation
+import Synchronization
+
+/// The folders of one test, kept until it is known how the test ended: what processes wrote tells why one failed.
+package final class FolderBook: Sendable {
+    /// The running test's, if it has one.
+    @TaskLocal package static var current: FolderBook?
+
+    private let state = Mutex((folders: [String](), isToBeKept: false))
+
+    package init() {}
+
+    /// The test has failed, or is about to.
+    package func keep() { state.withLock { $0.isToBeKept = true } }
+
+    /// A folder that its owner has no more use for.
+    func leave(_ folder: String) { state.withLock { $0.folders.append(folder) } }
+
+    /// The test is over: what processes wrote in its folders is copied if it failed, and the folders are gone.
+    /// - Returns: where the copies are; nil when there are none.
+    package func close(as name: String) -> String? {
+        let (left, isKept) = state.withLock { ($0.folders, $0.isToBeKept && !$0.folders.isEmpty) }
+        let words = name.split { !$0.isLetter && !$0.isNumber }
+        let place = Self.place + "/" + words.joined(separator: "-").prefix(100)
+        if isKept { try? FileManager.default.removeItem(atPath: place) }
+        for folder in left {
+            if isKept { Self.copy(folder, to: place) }
+            try? FileManager.default.removeItem(atPath: folder)
+            Guardian.shared.forget(folder: folder)
+        }
+        return isKept ? place : nil
+    }
+
+    /// Where tests are started is the package's folder.
+    private static let place = FileManager.default.currentDirectoryPath + "/.build/failed"
+    private static let kinds = [".out", ".err", ".log", ".jsonl", ".yaml"]
+    private static let most = 20_000_000
+
+    private static func copy(_ folder: String, to place: String) {
+        let files = FileManager.default
+        let root = place + "/" + (folder as NSString).lastPathComponent
+        for name in (try? files.subpathsOfDirectory(atPath: folder)) ?? [] {
+            let size = (try? files.attributesOfItem(atPath: folder + "/" + name))?[.size] as? Int
+            guard let size, size > 0, size < most, kinds.contains(where: name.hasSuffix) else { continue }
+            let target = root + "/" + name
+            try? files.createDirectory(
+                atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            try? files.copyItem(atPath: folder + "/" + name, toPath: target)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import FarmHarness
+import Foundation
+import Testing
+
+/// Hosts as machines of their own, with a network between them: a chain beside the other farms of several hosts.
+@Suite(
+    .serialized, .timeLimit(.minutes(5)), .keepsTraces,
+    .enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
+struct NetworkTests {
+    private static let pace = ["latency 30ms", "streams 50"]
+
+    private func farm() async throws -> Hosts {
+        let farm = try await Hosts(Hosts.Options(faults: Self.pace, isSpread: true))
+        try await farm.startAll()
+        return farm
+    }
+
+    @Test func `a machine that loses its power`() async throws {
+        let farm = try await farm()
+        let load = try Load(farm)
+        try await load.more(2)
+        try farm.network?.plug("beta", isIn: false)
+        farm.signal("beta", SIGKILL)
+        try await farm.shared(by: ["alpha"], within: .seconds(30))
+        try await load.expectBounded(workers: 2)
+    }
+
+    @Test func `a host cut off from Redis, but not from the gateway, stops in time and comes back`()
+        async throws
+    {
+        let farm = try await farm()
+        let load = try Load(farm)
+        try await load.more(2)
+        try farm.network?.cut("beta", Hosts.redisMachine)
+        try await farm.shared(by: ["alpha"], within: .seconds(30))
+        try await load.more(2)
+        try farm.network?.heal("beta", Hosts.redisMachine)
+        try await farm.shared(by: ["alpha", "beta"])
+        try await load.more(2)
+        try await load.expectBounded(workers: 2)
+        #expect(!farm.coordinator("beta").hasEnded)
+        // One line when it was lost, one when it was found again, in each process: no storm.
+        #expect(farm.log("beta").split(separator: "\n").count < 60, "\(farm.log("beta"))")
+    }
+
+    @Test func `machines that join and leave share the shards evenly, and every push arrives once`()
+        async throws
+    {
+        let names = ["alpha", "beta", "gamma"]
+        let farm = try await Hosts(
+            Hosts.Options(names: names, workers: 1, faults: Self.pace, isSpread: true))
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let load = try Load(farm)
+        try await load.more(1)
+        for count in [2, 3] {
+            try farm.start(names[count - 1])
+            try await farm.shared(by: Array(names.prefix(count)))
+            // Within a tenth of an even share.
+            let shares = try farm.shares().values
+            #expect(shares.allSatisfy { abs(Double($0) * Double(count) / 64 - 1) <= 0.1 }, "\(shares)")
+            try await load.more(1)
+        }
+        farm.coordinator("beta").signal(SIGTERM)
+        #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
+        try await farm.shared(by: ["alpha", "gamma"], within: .seconds(20))
+        try await load.more(1)
+        try await load.expectExactlyOnce()
+    }
+
+    @Test func `a machine that is cut off from everything, and is back`() async throws {
+        let farm = try await farm()
+        let load = try Load(farm)
+        try await load.more(2)
+        try farm.network?.plug("beta", isIn: false)
+        try await farm.shared(by: ["alpha"], within: .seconds(40))
+        try await load.more(2)
+        try farm.network?.plug("beta", isIn: true)
+        try await farm.shared(by: ["alpha", "beta"], within: .seconds(90))
+        try await load.more(2)
+        try await load.expectBounded(workers: 2)
+        #expect(!farm.coordinator("beta").hasEnded)
+    }
+
+    @Test(arguments: [3600, -3600]) func `a host whose clock is an hour wrong`(skew: Int) async throws {
+        let farm = try await Hosts(Hosts.Options(workers: 1, faults: Self.pace, isSpread: true))
+        // It is the first, so the provider token is its own.
+        try farm.start("beta", environment: ["PUSHFARM_FAILPOINTS_CLOCK": "0:\(skew)"])
+        try await farm.shared(by: ["beta"], within: .seconds(30))
+        let load = try Load(farm)
+        try await load.more(1)
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha", "beta"])
+        try await load.more(2)
+        farm.coordinator("alpha").signal(SIGTERM)
+        #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
+        try await farm.shared(by: ["beta"], within: .seconds(20))
+        try await load.more(1)
+        try await load.expectExactlyOnce()
+        let log = farm.log("beta")
+        #expect(!log.contains("paused") && !log.contains("leases lost"), "\(log)")
+        let line = try farm.redis.client().run("HGET", "{pushfarm}:hosts", "beta").text ?? ""
+        let since = line.range(of: "\"since\":").flatMap {
+            Int(line[$0.upperBound...].prefix { $0.isNumber })
+        }
+        let wrong = try #require(since) / 1000 - Int(Date().timeIntervalSince1970)
+        #expect(abs(wrong - skew) < 600, "its clock is right")
+    }
+
+    @Test func `a host that stands still for longer than its lease is a member again afterwards`()
+        async throws
+    {
+        let farm = try await farm()
+        let load = try Load(farm)
+        try await load.more(2)
+        farm.signal("beta", SIGSTOP)
+        try await farm.shared(by: ["alpha"], within: .seconds(30))
+        try await load.more(2)
+        farm.signal("beta", SIGCONT)
+        try await farm.shared(by: ["alpha", "beta"])
+        try await load.more(2)
+        try await load.expectBounded(workers: 2)
+        #expect(!farm.coordinator("beta").hasEnded)
+    }
+}
