@@ -96,8 +96,15 @@ import Transport
         for connection in connections { connection.heedThrottles() }
     }
 
+    /// A binary connection that can be kept free of bulk from now on: nothing is open on it, and there is another one.
+    private var spare: (any GatewayConnection)? {
+        guard case .binary? = plan?.wire, connections.count(where: { !$0.isSpent }) > 1 else { return nil }
+        return connections.first { !$0.isSpent && $0.openStreams == 0 }
+    }
+
     /// The connection with the most room for a push of the lane; `nil` when none has any.
     package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
+        if calm.map({ $0.isSpent }) ?? true { calm = spare }
         guard let calm, !calm.isSpent, connections.contains(where: { $0 !== calm && !$0.isSpent }) else {
             let only = roomiest
             // The next one that is made is to be it then.

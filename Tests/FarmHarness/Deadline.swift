@@ -7,15 +7,24 @@ package struct Overdue: Error, CustomStringConvertible {
     package init(description: String) { self.description = description }
 }
 
+/// So late it is noticed that what a test waited for has come about: how tests are found that race with the farm (docs/proof.md).
+private let lateness = Duration.seconds(
+    ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
+
 /// Looks again and again until `condition` gives something. For what tells no event of its own. Looks once more when the time
 /// is over: this may have waited for a processor all the while.
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {
     let deadline = ContinuousClock.now + limit
+    var hasWaited = false
     while true {
         let isLast = ContinuousClock.now >= deadline
-        if let value = try await condition() { return value }
+        if let value = try await condition() {
+            if hasWaited { try await Task.sleep(for: lateness) }
+            return value
+        }
+        hasWaited = true
         if isLast { break }
         try await Task.sleep(for: .milliseconds(10))
     }

@@ -173,7 +173,8 @@ extension BinaryFarms {
         }
 
         @Test func `a worker killed while pushes are in doubt loses nothing`() async throws {
-            let farm = try await farm()
+            // Long enough that it is killed before it knows.
+            let farm = try await farm(lines: ["binary: { quiet_time: 6 }"])
             let before = farm.workers
             let mixture = Mixture(1_000) { $0 % 100 == 50 }
             let jobs = Job.several("k", mixture.tokens, size: 100)

@@ -5,12 +5,14 @@ import Testing
 extension BrokenFarms {
     /// Processes that are killed while pushes are in the air.
     struct CrashTests {
-        /// Slow enough to be caught in the middle, on any machine; not for longer than that.
-        private static let pace = ["latency 300ms", "streams 100"]
+        /// Slow enough to be caught in the middle, however late; not for longer than that.
+        private static var slow: Farm.Options {
+            .init(faults: ["latency 1s", "streams 100"], appLines: ["max_conns: 2"])
+        }
         private static let fast = "latency 20ms"
 
         @Test func `a worker killed in the middle loses nothing, and another takes its place`() async throws {
-            let farm = try await Farm(Farm.Options(faults: Self.pace))
+            let farm = try await Farm(Self.slow)
             let before = try await farm.ready()
             let tokens = Tokens.make(5_000)
             let jobs = Job.several("k", tokens, size: 500)
@@ -36,7 +38,7 @@ extension BrokenFarms {
         @Test func `workers of a coordinator that was killed finish and end, and nothing is sent twice`()
             async throws
         {
-            let farm = try await Farm(Farm.Options(faults: Self.pace))
+            let farm = try await Farm(Self.slow)
             _ = try await farm.ready()
             let tokens = Tokens.make(5_000)
             let jobs = Job.several("c", tokens, size: 500)
@@ -56,7 +58,7 @@ extension BrokenFarms {
         }
 
         @Test func `a coordinator that is told to end under load hands everything over`() async throws {
-            let farm = try await Farm(Farm.Options(faults: Self.pace))
+            let farm = try await Farm(Self.slow)
             _ = try await farm.ready()
             let tokens = Tokens.make(5_000)
             let jobs = Job.several("t", tokens, size: 500)

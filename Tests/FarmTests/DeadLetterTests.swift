@@ -139,24 +139,29 @@ extension BusyFarms {
             let others = Tokens.make(20_000, seed: 2)
             let more = Job.several("more", others, size: 1000)
             try farm.push(more)
-            let arguments = [
-                "replay", "--reason", "BadExpirationDate", "--id", "load", "--rate", "1500", "--config",
-                farm.folder.path + "/pushfarm.yaml",
-            ]
+            func arguments(rate: Int) -> [String] {
+                [
+                    "replay", "--reason", "BadExpirationDate", "--id", "load", "--rate", "\(rate)",
+                    "--config",
+                    farm.folder.path + "/pushfarm.yaml",
+                ]
+            }
             for round in 1...3 {
                 let left = try sum(farm)
-                let command = try Child("replay-\(round)", BuiltProgram.path, arguments, in: farm.folder.path)
+                // Slow enough that it is far from its end, however late somebody looks.
+                let command = try Child(
+                    "replay-\(round)", BuiltProgram.path, arguments(rate: 200), in: farm.folder.path)
                 try await eventually("some are put in") { try sum(farm) < left || command.hasEnded }
                 command.signal(SIGKILL)
                 _ = try await command.wait()
             }
             let between = try sum(farm)
             let two = try (
-                Child("replay-a", BuiltProgram.path, arguments, in: farm.folder.path),
-                Child("replay-b", BuiltProgram.path, arguments, in: farm.folder.path)
+                Child("replay-a", BuiltProgram.path, arguments(rate: 2_000), in: farm.folder.path),
+                Child("replay-b", BuiltProgram.path, arguments(rate: 2_000), in: farm.folder.path)
             )
             _ = try await (two.0.wait(), two.1.wait())
-            #expect(try await farm.run(arguments).status == 0)
+            #expect(try await farm.run(arguments(rate: 2_000)).status == 0)
             #expect(between > 0)
             #expect(try sum(farm) == 0)
             try await eventually("all of them have come", within: .seconds(60)) {
@@ -184,7 +189,7 @@ extension BusyFarms {
             #expect(try await farm.finished("once.r1").delivered == 5)
 
             try farm.gateway.tell("answer 400 reason=BadPriority")
-            let soon = Int(Date().timeIntervalSince1970) + 3
+            let soon = Int(Date().timeIntervalSince1970) + 6
             try farm.push([Job(id: "late", tokens: tokens, fields: #""expires_at":\#(soon)"#)])
             #expect(try await farm.finished("late").reasons == ["BadPriority": 5])
             try farm.gateway.tell("calm")

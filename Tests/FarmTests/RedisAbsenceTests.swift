@@ -38,8 +38,9 @@ extension PatientFarms {
         }
 
         @Test func `a Redis that stands still stops the sending, and the same owner goes on`() async throws {
-            // More than the workers hold: there is always something left to send.
-            let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 20"]))
+            // Slowly, and more than the workers hold: there is always something left to send.
+            let farm = try await Farm(
+                Farm.Options(faults: ["latency 200ms", "streams 20"], appLines: ["max_conns: 2"]))
             _ = try await farm.ready()
             let jobs = Job.several("z", Tokens.make(12_000), size: 2_000)
             try farm.push(jobs)
@@ -52,6 +53,7 @@ extension PatientFarms {
             try await Task.sleep(for: .seconds(2))
             #expect(try farm.gateway.ledger().lines.count == reached, "nothing is sent without a lease")
             #expect(reached < 12_000)
+            try farm.gateway.tell("latency 5ms")
             farm.redis.process.signal(SIGCONT)
             try await farm.expectExactlyOnce(jobs)
             let after = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields

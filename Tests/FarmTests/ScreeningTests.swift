@@ -88,7 +88,8 @@ extension TokenFarms {
             let screening = try Screening(farm, all)
             for (round, signal) in [SIGKILL, SIGINT, SIGKILL, SIGTERM, SIGKILL].enumerated() {
                 let before = screening.tokens("good").count
-                let child = try screening.start("screen-\(round)", "--rate", "300")
+                // Slow enough that it is far from its end, however late somebody looks.
+                let child = try screening.start("screen-\(round)", "--rate", "60")
                 try await eventually("it has written some") { screening.tokens("good").count >= before + 30 }
                 child.signal(signal)
                 let end = try await child.wait()
@@ -138,8 +139,8 @@ extension TokenFarms {
         @Test func `a Redis that is away for a while is waited for`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
             let screening = try Screening(farm, Self.all)
-            let child = try screening.start("screen", "--rate", "150")
-            for count in [100, 250] {
+            let child = try screening.start("screen", "--rate", "60")
+            for count in [50, 150] {
                 try await farm.gateway.requests(count)
                 try await farm.redis.kill()
                 #expect(!child.hasEnded)

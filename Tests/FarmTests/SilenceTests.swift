@@ -48,7 +48,7 @@ extension PatientFarms {
         }
 
         @Test func `at most once holds when a worker is killed`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 300ms", "streams 100"]))
+            let farm = try await Farm(Farm.Options(faults: ["latency 1500ms", "streams 100"]))
             let workers = try await farm.ready().workers
             let tokens = Tokens.make(2_000)
             let jobs = Job.several("amk", tokens, size: 500, fields: #""delivery":"at-most-once""#)

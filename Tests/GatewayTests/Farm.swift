@@ -46,15 +46,16 @@ import Transport
     func plan(
         token: [UInt8]?? = .none, generation: UInt32 = 1, trust: Trust? = nil,
         certificate: TLSIdentity? = nil,
-        timeout: Duration = .seconds(20), connections: Int = 1
+        timeout: Duration = .seconds(20), wire: GatewayPlan.Wire = .http2, connections: Int = 1
     ) throws -> GatewayPlan {
         var settings = ClientSettings(trust: trust ?? .authorityFile(gateway.credentials.authorityFile))
-        settings.applicationProtocols = ["h2"]
+        settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []
         settings.identity = certificate
         return GatewayPlan(
-            host: "localhost", port: gateway.port, tls: try TLSContext(client: settings),
+            host: "localhost", port: wire == .http2 ? gateway.port : gateway.binaryPort ?? 0,
+            tls: try TLSContext(client: settings),
             providerToken: try token ?? self.token(), generation: generation, requestTimeout: timeout,
-            connections: connections, firstAddress: 0)
+            wire: wire, connections: connections, firstAddress: 0)
     }
 
     /// A provider token that the gateway accepts, unless it is too old.

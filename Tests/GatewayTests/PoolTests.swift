@@ -318,6 +318,37 @@ import Transport
         }
     }
 
+    @Test func `the connection that is kept free of bulk is replaced by one that has nothing of it`()
+        async throws
+    {
+        try await Farm.run {
+            $0.binaryPort = 0
+        } _: { farm in
+            let identity = try TLSIdentity(file: farm.gateway.credentials.clientPEM)
+            let pool = farm.sender.pool
+            pool.follow(
+                try farm.plan(
+                    token: .some(nil), certificate: identity,
+                    wire: .binary(BinarySettings(quietTime: .seconds(300), asksIfRead: false)),
+                    connections: 3))
+            #expect(
+                await until {
+                    pool.needConnection()
+                    return pool.connections.count == 3
+                })
+            let calm = try #require(pool.roomiest(for: .high))
+            let busy = try #require(pool.roomiest(for: .bulk))
+            let idle = try #require(pool.connections.first { $0 !== calm && $0 !== busy })
+            farm.sender.connection = busy
+            farm.sender.push(0..<1)
+            #expect(await until { busy.openStreams == 1 })
+            calm.close()
+            _ = try await farm.sender.ended.next()
+            #expect(pool.roomiest(for: .high) === idle)
+            #expect(pool.roomiest(for: .bulk) === busy)
+        }
+    }
+
     @Test func `a gateway of an unknown authority gets nothing`() async throws {
         try await Farm.run { farm in
             let other = try ThrowAwayAuthority().certificatePEM
