@@ -50,7 +50,7 @@ import Transport
     private var pause: Timer?
     private var isPausing = false
     /// The pause is one after a failure.
-    private var hasFailed = false
+    private(set) var hasFailed = false
     private var random = SystemRandomNumberGenerator()
 
     package init(owner: any Owner) {
@@ -107,8 +107,12 @@ import Transport
         if calm.map({ $0.isSpent }) ?? true { calm = spare }
         guard let calm, !calm.isSpent, connections.contains(where: { $0 !== calm && !$0.isSpent }) else {
             let only = roomiest
-            // The next one that is made is to be it then.
-            if lane == .bulk, only === calm { self.calm = nil }
+            if lane == .bulk, only === calm, only != nil {
+                // Over the binary interface another one is there in a moment, unless dials fail.
+                if headroom > 0, !hasFailed { return nil }
+                // The next one that is made is to be it then.
+                self.calm = nil
+            }
             return only
         }
         if lane == .high, calm.room > 0 { return calm }

@@ -318,7 +318,7 @@ import Transport
         }
     }
 
-    @Test func `the connection that is kept free of bulk is replaced by one that has nothing of it`()
+    @Test func `one binary connection is kept free of bulk as long as there can be another`()
         async throws
     {
         try await Farm.run {
@@ -346,6 +346,12 @@ import Transport
             _ = try await farm.sender.ended.next()
             #expect(pool.roomiest(for: .high) === idle)
             #expect(pool.roomiest(for: .bulk) === busy)
+            busy.close()
+            _ = try await farm.sender.ended.next()
+            #expect(await until { !pool.hasFailed })
+            #expect(pool.roomiest(for: .bulk) == nil && pool.roomiest(for: .high) === idle)
+            pool.most = 1
+            #expect(pool.roomiest(for: .bulk) === idle, "there can be no other one")
         }
     }
 
