@@ -156,9 +156,9 @@ extension BinaryFarms {
             let campaign = Mixture(20_000) { $0 % 50 == 25 }
             let bulk = Job.several("bulk", campaign.tokens, size: 1_000, fields: #""lane":"bulk""#)
             try farm.push(bulk)
-            // More than one worker may have: both have several.
-            try await eventually("32 connections", within: .seconds(120)) {
-                try farm.gateway.binaryCounter("most_connections") >= 32
+            try await eventually("both workers have several connections", within: .seconds(120)) {
+                let workers = try await farm.status().hosts.flatMap(\.workers)
+                return workers.count == 2 && workers.allSatisfy { $0.connections >= 4 }
             }
             let tokens = Tokens.make(60, seed: 13)
             let messages = Job.several("message", tokens, size: 1, fields: #""lane":"high""#)
