@@ -52,11 +52,14 @@ extension HostFarms {
             for load in loads { try await load.more(2) }
             let app = try #require(moving.first)
             let owners = "{pushfarm:\(app)}:owners"
-            // As if another one had taken it, and were gone.
+            // As if another one had taken it, and were gone: the intake finds out when it takes a job, or before that its coordinator.
             try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
             try await eventually("the intake is acquired anew") {
-                let owner = try farm.owners(of: app)["intake"]
-                return farm.log("beta").contains("the intake has another owner") && owner == "beta"
+                let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
+                let isTold = ["the intake has another owner", "leases lost app=\(app)"].contains {
+                    log.contains($0)
+                }
+                return isTold && owner == "beta"
             }
             for load in loads { try await load.more(2) }
             farm.coordinator("beta").signal(SIGTERM)

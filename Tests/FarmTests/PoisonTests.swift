@@ -22,7 +22,8 @@ extension BrokenFarms {
 
             /// Until `isOver`.
             func run(until isOver: () async throws -> Bool) async throws {
-                try await eventually("the poison is found", within: .seconds(100)) {
+                // A worker that achieves nothing before it ends is started ever later, up to a minute.
+                try await eventually("the poison is found", within: .seconds(240)) {
                     let lines = try farm.gateway.ledger().lines.filter {
                         $0.token?.hasPrefix(PoisonTests.poison) == true
                     }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum PatientFarms {}
 
 /// Farms whose processes and connections end.
-@Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum BrokenFarms {}
+@Suite(.serialized, .timeLimit(.minutes(5)), .keepsTraces) enum BrokenFarms {}
 
 /// Farms that find out which tokens are dead, and leave them out.
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum TokenFarms {}
