@@ -1,9 +1,17 @@
 /// Finds the known word that an unknown one was most likely meant to be.
 package enum NearestKey {
     /// The word with the fewest edits to `word`; the first of equals. `known` must not be empty.
+    ///
+    /// To leave out a part of the word, as in rate for max_rate, is one edit.
     package static func find(_ word: String, among known: [String]) -> String {
         let word = Array(word.utf8)
-        return known.min { distance(word, Array($0.utf8)) < distance(word, Array($1.utf8)) } ?? ""
+        return known.min { slip(word, Array($0.utf8)) < slip(word, Array($1.utf8)) } ?? ""
+    }
+
+    private static func slip(_ word: [UInt8], _ meant: [UInt8]) -> Int {
+        let parts = meant.split { $0 == UInt8(ascii: "_") }
+        let isPart = parts.count > 1 && parts.contains { $0.map(folded) == word.map(folded) }
+        return isPart ? 1 : distance(word, meant)
     }
 
     /// Edits between two words: insert, delete, replace, or swap two neighbours. Words are cut at 64 bytes.

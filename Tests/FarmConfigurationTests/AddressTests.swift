@@ -47,7 +47,7 @@ struct RedisLocationTests {
 struct NearestKeyTests {
     @Test(arguments: [
         ("topik", "topic"), ("Topic", "topic"), ("ca-file", "ca_file"), ("tpoic", "topic"),
-        ("certifcate", "certificate"),
+        ("certifcate", "certificate"), ("file", "ca_file"),
         ("", "key"),
     ])
     func `finds the word that was meant`(word: String, meant: String) {
