@@ -44,7 +44,23 @@ extension Scenario {
                 }
             } while ContinuousClock.now < end
         },
+        Scenario(34, "some are killed while a new program takes over", .with { $0.hosts = 2 }) { stage in
+            stage.startFlow()
+            // An old one that dies leaves its leases to time.
+            stage.expectation.recovery = 40_000
+            var victims = Victim.allCases.shuffled(using: &stage.random)
+            try await stage.again(every: .seconds(1)) {
+                let victim = victims.removeFirst()
+                victims.append(victim)
+                try await stage.upgrade(losing: victim)
+            }
+        },
     ]
+
+    /// Who is killed during an upgrade.
+    fileprivate enum Victim: CaseIterable {
+        case old, new, worker
+    }
 
     /// Orders that follow each other; after the last one of each all is as it was.
     private static let operations = [
@@ -59,6 +75,31 @@ extension Scenario {
         ["pause demo", "resume demo"], ["pause all", "resume all"],
         ["pause demo --shard 9", "resume demo --shard 9"],
         ["rate demo 200/s", "rate demo default"], ["gate close demo", "gate auto demo"],
-        ["reload all"], ["log-level debug", "log-level info"], ["dump host1"],
+        ["reload all"], ["upgrade host1"], ["upgrade all"], ["log-level debug", "log-level info"],
+        ["dump host1"],
     ]
+}
+
+extension Stage {
+    /// A host's upgrade, in which somebody is killed at some moment; one coordinator is left at work.
+    fileprivate func upgrade(losing victim: Scenario.Victim) async throws {
+        guard let host = hosts.randomElement(using: &random), let old = host.leaders.first else { return }
+        try await fault("upgrade \(host.name), and kill \(victim)") {
+            try await run("upgrade", host.name, "--no-wait")
+            try await pause(.milliseconds(Int.random(in: 0...1500, using: &random)))
+            switch victim {
+            case .old: kill(old, SIGKILL)
+            case .new:
+                for pid in host.leaders where pid != old { kill(pid, SIGKILL) }
+            case .worker:
+                guard let pid = host.pids(.worker).randomElement(using: &random) else { break }
+                expectDoubles(1)
+                kill(pid, SIGKILL)
+            }
+            try await eventually("\(host.name) has one coordinator, and its workers") {
+                try await restartTheDead()
+                return host.leaders.count == 1 && host.pids(.worker).count == options.workers
+            }
+        }
+    }
 }

@@ -134,7 +134,7 @@ extension Stage {
 
     /// Starts coordinators that have ended.
     func restartTheDead() async throws {
-        for host in hosts where host.coordinator.hasEnded {
+        for host in hosts where host.hasEnded {
             await fault("coordinator ended by itself") {}
             try host.restart()
         }

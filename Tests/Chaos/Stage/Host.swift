@@ -42,6 +42,13 @@ package import Foundation
 
     package enum Role: String {
         case worker, intake
+        /// That another one has started: an upgrade's.
+        case coordinator
+    }
+
+    /// Living coordinators: two during an upgrade.
+    var leaders: [pid_t] {
+        (coordinator.hasEnded ? [] : [coordinator.pid]) + pids(.coordinator)
     }
 
     /// Living processes of one kind, whichever coordinator has started them.
@@ -58,13 +65,22 @@ package import Foundation
     /// A signal to the coordinator and all that it has started.
     package func signalAll(_ number: Int32) {
         for child in former where !child.descendants.isEmpty { _ = kill(-child.pid, number) }
-        if !coordinator.hasEnded { _ = kill(-coordinator.pid, number) }
+        if !hasEnded { _ = kill(-coordinator.pid, number) }
     }
 
-    package func signal(_ number: Int32) { coordinator.signal(number) }
+    /// A signal to the coordinator, or to who has taken its place.
+    package func signal(_ number: Int32) {
+        for pid in leaders { _ = kill(pid, number) }
+    }
 
+    /// No coordinator lives.
+    package var hasEnded: Bool { leaders.isEmpty }
+
+    /// - Returns: how the coordinator has ended that was started last; those that have taken its place have ended, too.
     package func ended(within limit: Duration = .seconds(60)) async throws -> Child.End {
-        try await coordinator.wait(within: limit)
+        let end = try await coordinator.wait(within: limit)
+        try await eventually("the coordinators of \(name) end", within: limit) { hasEnded }
+        return end
     }
 
     func destroy() {
