@@ -17,6 +17,7 @@ extension Coordinator {
             followedScale = kept
             await keep("scale:" + configuration.host, kept)
             setStaff(wish, reason: .operator)
+            awaken()
             guard case .fixed(let number) = wish else {
                 return "as many as the load takes, at most \(mostAuto)"
             }
@@ -35,6 +36,15 @@ extension Coordinator {
             guard isDone else { throw .failed("not all workers are ready, or gone, after 60 s") }
             return "\(number) worker\(number == 1 ? "" : "s") (before: \(now))"
         }
+    }
+
+    /// Who says how many are to work means that they work: those that were stopped, drained or told to be quiet serve again.
+    private func awaken() {
+        for slot in slots.prefix(crew.size) {
+            if slot.state == .stopped, slot.pid == 0 { slot.startAnew() }
+            crew.wake(slot.index)
+        }
+        reassign()
     }
 
     /// Stores what an operator wants to last; without Redis it lasts as long as this process.
@@ -179,13 +189,18 @@ extension Coordinator {
         let index = slot.index
         guard index < crew.size else { throw Refusal("worker \(index) is leaving already") }
         if isDry { return "worker \(index) would lend its shards to the others" }
-        guard (0..<crew.seated).contains(where: { $0 != index && !crew.isResting($0) }) else {
+        guard hasOthers(than: slot) else {
             throw Refusal("worker \(index) is the only one that serves: drain the host, or scale up first")
         }
         return try await alone("drain of worker \(index)") { () async throws(Refusal) in
             try await empty(slot)
             return "worker \(index) is empty; restart or scale wakes it"
         }
+    }
+
+    /// Another worker can serve what this one has.
+    private func hasOthers(than slot: WorkerSlot) -> Bool {
+        (0..<crew.seated).contains { $0 != slot.index && !crew.isResting($0) }
     }
 
     /// The others serve what it has, when nothing of it is in its hands any more.
@@ -222,12 +237,13 @@ extension Coordinator {
             return "has ended in order; its shards go to \(heirs)"
         }
         let index = slot.index
-        if isDry { return "worker \(index) would end" }
         if slot.state == .stopped, slot.pid == 0 { return "worker \(index) had ended already" }
+        guard hasOthers(than: slot) else {
+            throw Refusal("worker \(index) is the only one that serves: stop the host, or scale up first")
+        }
+        if isDry { return "worker \(index) would end" }
         return try await alone("stop of worker \(index)") { () async throws(Refusal) in
-            if (0..<crew.seated).contains(where: { $0 != index && !crew.isResting($0) }) {
-                try await empty(slot)
-            }
+            try await empty(slot)
             await slot.stop(within: .seconds(20))
             return "worker \(index) has ended; restart or scale starts it"
         }

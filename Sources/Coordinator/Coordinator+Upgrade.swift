@@ -98,6 +98,7 @@ extension Coordinator {
         await endChildren()
         // From here on the host's line is the other's.
         isSucceeded = true
+        metrics?.close()
         successor.tell(.seat(nonce: nonce))
         guard
             await changes.until(.now + .seconds(20), { successor.isSeated || successor.hasEnded }),
@@ -174,6 +175,7 @@ extension Coordinator {
             log.notice("took over from the coordinator before")
             for app in apps.values { app.hostsAreGone() }
             await door.open()
+            openMetrics()
             Loop.task { await self.lookForOperations() }
             link.tell(.seated)
             link.sendNow()
@@ -190,6 +192,7 @@ extension Coordinator {
             lock.take(nonce)
             isSucceeding = false
             await door.open()
+            openMetrics()
             Loop.task { await self.lookForOperations() }
         }
         succession = link

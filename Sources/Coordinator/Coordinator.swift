@@ -140,7 +140,7 @@ import Supervision
         }
         if !isSucceeding { await door.open() }
         redis.logOutages(to: log)
-        openMetrics()
+        if !isSucceeding { openMetrics() }
         redis.start()
         await redis.whenReady()
         try await patiently { [unowned self] in

@@ -26,15 +26,12 @@ import FarmStore
     enum Failure: Error, CustomStringConvertible {
         case cannotOpen(path: String, reason: String)
         case cannotReplace(path: String, reason: String)
-        case held(path: String, seconds: Int)
 
         var description: String {
             switch self {
             case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
             case .cannotReplace(let path, let reason):
                 "workers of the coordinator before do not end, and their lock \(path) cannot be replaced: \(reason)"
-            case .held(let path, let seconds):
-                "another coordinator of this state folder is running (it holds \(path) for more than \(seconds) s)"
             }
         }
     }
@@ -44,7 +41,7 @@ import FarmStore
         own = try Self.opened(path + ".own")
         guard try await Self.lock(own, within: patience) else {
             close(own)
-            throw Failure.held(path: path, seconds: Int(patience.components.seconds))
+            throw CoordinatorError.stateFolderTaken(lock: path, seconds: Int(patience.components.seconds))
         }
         var opened = try Self.opened(path)
         hasOrphans = try await !Self.lock(opened, within: patience, onWait)

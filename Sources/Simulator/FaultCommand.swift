@@ -21,37 +21,64 @@ package enum FaultCommand: Hashable, Sendable {
     case stop
 
     package static let manual = """
-        latency 20ms | 5ms-50ms | p50=20ms p99=300ms | off   answers wait
-        goaway N [announced] [reason=WORD] | now | off       after N requests of a connection, or on all now
-        refuse SHARE | off                                   REFUSED_STREAM
-        reset SHARE [code=N] [processed] | off               RST_STREAM
-        silence SHARE [processed] | off                      no answer at all
-        cut N | now | off                                    TCP reset after N requests, or now
+        latency 20ms | 5ms-50ms | p50=20ms p99=300ms | off
+            answers wait
+        goaway N [announced] [reason=WORD] | now | off
+            after N requests of a connection, or on all now
+        refuse SHARE | off
+            REFUSED_STREAM
+        reset SHARE [code=N] [processed] | off
+            RST_STREAM
+        silence SHARE [processed] | off
+            no answer at all
+        cut N | now | off
+            TCP reset after N requests, or now
         answer STATUS [TIME] [reason=WORD] [share=SHARE] [retry-after=SECONDS] | off
-        rate N | off                                         429 above N pushes a second, over all devices
-        expired-token TIME | off                             403 ExpiredProviderToken for a while
-        close-new TIME | on | off                            close connections right after the handshake
-        streams N                                            MAX_CONCURRENT_STREAMS, at once
-        token HEX STATE [SINCE] | HEX forget                 what becomes of pushes to one token
-        binary delay TIME | 300ms-700ms | p50=… p99=… | off  the reply waits after a refused frame
-        binary linger TIME | …                               the close waits after the reply
-        binary refuse SHARE [status=N] | off                 frames are refused that deserve better
-        binary lose SHARE [reset] | off                      no reply, only the close
-        binary cut SHARE [bytes=N] [reset] | off             some bytes of the reply, then the close
-        binary trickle SHARE [pause=TIME] | off              the reply comes byte by byte
+        rate N | off
+            429 above N pushes a second, over all devices
+        expired-token TIME | off
+            403 ExpiredProviderToken for a while
+        close-new TIME | on | off
+            close connections right after the handshake
+        streams N
+            MAX_CONCURRENT_STREAMS, at once
+        token HEX STATE [SINCE] | HEX forget
+            what becomes of pushes to one token
+        binary delay TIME | 300ms-700ms | p50=… p99=… | off
+            the reply waits after a refused frame
+        binary linger TIME | …
+            the close waits after the reply
+        binary refuse SHARE [status=N] | off
+            frames are refused that deserve better
+        binary lose SHARE [reset] | off
+            no reply, only the close
+        binary cut SHARE [bytes=N] [reset] | off
+            some bytes of the reply, then the close
+        binary trickle SHARE [pause=TIME] | off
+            the reply comes byte by byte
         binary close N [share=SHARE] [delay=TIME] [reset] | now [reset] | off
-                                                             no reply after N frames of a connection, or on all now
-        binary shutdown N [share=SHARE] | now | off          status 10 after N frames of a connection, or on all now
-        binary slow BYTES | off                              so much is read of a connection in a second
-        binary handshake SHARE | off                         closed in the middle of the handshake
-        binary unknown-command status | close                what an unknown command gets
-        binary empty-token zero | named                      what the reply to an empty token names
-        binary calm                                          all of it as at the start; each takes at=ADDRESS
+            no reply after N frames of a connection, or on all now
+        binary shutdown N [share=SHARE] | now | off
+            status 10 after N frames of a connection, or on all now
+        binary slow BYTES | off
+            so much is read of a connection in a second
+        binary handshake SHARE | off
+            closed in the middle of the handshake
+        binary unknown-command status | close
+            what an unknown command gets
+        binary empty-token zero | named
+            what the reply to an empty token names
+        binary calm
+            all of it as at the start; each takes at=ADDRESS
         feedback add HEX [SINCE] [topic=ID] | fill N [topic=ID] | clear
-        feedback cut N [reset] | off                         the stream ends half a tuple behind N
-        feedback stay on | off                               it stays open behind the last tuple
-        feedback think TIME | off                            so long nothing comes, then the first tuple
-        calm                                                 everything above off, but not token and streams
+        feedback cut N [reset] | off
+            the stream ends half a tuple behind N
+        feedback stay on | off
+            it stays open behind the last tuple
+        feedback think TIME | off
+            so long nothing comes, then the first tuple
+        calm
+            everything above off, but not token and streams
         counters | counters reset | faults | stop | help
         SHARE is 0.05 or 5%; TIME is 500ms, 10s, 2m or 1h.
         """

@@ -44,7 +44,7 @@ package import TLS
         guard target.bind(descriptor) == 0, listen(descriptor, 1024) == 0 else {
             let number = errno
             Socket.close(descriptor)
-            throw .unreachable("cannot listen on \(endpoint): \(TransportError.reason(number))")
+            throw .system(call: "cannot listen on \(endpoint)", number: number)
         }
         address = SocketAddress(boundTo: descriptor) ?? target
         poll = Poll(descriptor) { [unowned self] _ in accept() }

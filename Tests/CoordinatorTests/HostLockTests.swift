@@ -23,7 +23,7 @@ import Testing
             let path = folder.path + "/lock"
             let first = try await HostLock(path: path, nonce: "n1", patience: Self.short) {}
             #expect(first.predecessor == "" && !first.hasOrphans)
-            await #expect(throws: HostLock.Failure.self) {
+            await #expect(throws: CoordinatorError.self) {
                 try await HostLock(path: path, nonce: "n2", patience: Self.short) {}
             }
             first.release()

@@ -7,8 +7,8 @@ extension OperatedFarms {
     struct HostCommandTests {
         private static let pace = ["latency 30ms", "streams 50"]
 
-        private func farm(_ names: [String] = ["alpha", "beta"]) async throws -> Hosts {
-            let farm = try await Hosts(Hosts.Options(names: names, faults: Self.pace))
+        private func farm(_ names: [String] = ["alpha", "beta"], lines: [String] = []) async throws -> Hosts {
+            let farm = try await Hosts(Hosts.Options(names: names, faults: Self.pace, lines: lines))
             try await farm.startAll()
             return farm
         }
@@ -125,7 +125,8 @@ extension OperatedFarms {
         @Test func `a new program takes the place of a running one, and every push arrives once`()
             async throws
         {
-            let farm = try await farm(["alpha"])
+            let metrics = "127.0.0.1:\(try FreePort.take())"
+            let farm = try await farm(["alpha"], lines: ["metrics: { listen: \"\(metrics)\" }"])
             let load = try Load(farm)
             try await load.more(1)
             let old = farm.coordinator("alpha")
@@ -144,6 +145,11 @@ extension OperatedFarms {
             let local = try await farm.operate("upgrade", "alpha", "--local")
             #expect(local.hosts.map(\.state) == ["done"] && local.hosts[0].text.contains("taken over from"))
             try await load.more(1)
+            // Each has had the port at once.
+            let log = farm.log("alpha")
+            #expect(
+                log.split(separator: "metrics at=" + metrics).count == 4 && !log.contains("no metrics"),
+                "\(log)")
             try await farm.operate("stop", "alpha")
             try await eventually("all have ended") { old.descendants.isEmpty }
             try farm.start("alpha")

@@ -101,6 +101,12 @@ extension HostFarms {
             #expect(try await double.wait(within: .seconds(20)) == .exited(2))
             #expect(double.error.contains("another coordinator with the host name alpha is alive"))
             #expect(!farm.coordinator("alpha").hasEnded)
+            // And one of the same folder, before it looks at anything else.
+            let home = farm.folder.path + "/alpha"
+            let twin = try Child(
+                "twin", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"], in: home)
+            #expect(try await twin.wait(within: .seconds(40)) == .exited(2))
+            #expect(twin.error.contains("another coordinator of this state folder is running"))
             #expect(try farm.shares() == ["alpha": 64])
             // Of one that was killed only the line is left, for some seconds.
             farm.signal("alpha", SIGKILL)

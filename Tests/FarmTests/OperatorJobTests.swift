@@ -290,6 +290,8 @@ extension HeldFarms {
             let tokens = Tokens.make(20_000)
             try farm.push([Job(id: "late", tokens: tokens)])
             _ = try await farm.event("job.accepted")
+            let past = try await farm.run("cancel", "late", "--expire-at", "3600")
+            #expect(past.status == 2 && past.error.contains("long past"), "\(past)")
             let moment = Int(Date().timeIntervalSince1970) + 1
             let result = try await farm.run("cancel", "late", "--expire-at", "\(moment)", "--json")
             #expect(result.status == 0, "\(result)")

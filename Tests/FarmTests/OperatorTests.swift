@@ -51,6 +51,17 @@ extension OperatedFarms {
             try await farm.operate("restart", "alpha/0")
             let woken = try await farm.line("alpha").workers
             #expect(woken.map(\.shards) == [32, 32] && woken[0].pid != pids[0])
+            try await load.more(1)
+
+            // To say how many are to work wakes those that do not.
+            try await farm.operate("stop", "alpha/1")
+            let last = try await farm.operate("stop", "alpha/0", status: 1)
+            #expect(last.hosts[0].text.contains("only one that serves"), "\(last)")
+            try await farm.operate("quiet", "alpha/0")
+            try await farm.operate("scale", "2")
+            let both = try await farm.line("alpha").workers
+            #expect(both.map(\.state) == ["ready", "ready"] && both.map(\.shards) == [32, 32], "\(both)")
+            try await load.more(1)
 
             try await farm.operate("quiet", "alpha/0")
             try await farm.operate("restart", "alpha/0")

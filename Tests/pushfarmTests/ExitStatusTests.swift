@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import pushfarm
@@ -25,6 +26,17 @@ struct ExitStatusTests {
         #expect(result.output.isEmpty == (status != 0), "\(result)")
         #expect(result.error.isEmpty == (status == 0), "\(result)")
         #expect(!result.output.contains("\u{1B}") && !result.error.contains("\u{1B}"))
+    }
+
+    /// The program breaks what is wider than 79 columns.
+    @Test func `no line of the help is too wide`() {
+        func look(_ command: any ParsableCommand.Type) {
+            for line in command.configuration.discussion.split(separator: "\n") where line.count > 79 {
+                Issue.record("\(command): \(line)")
+            }
+            for each in command.configuration.subcommands { look(each) }
+        }
+        look(Pushfarm.self)
     }
 
     @Test func `every command shows an example`() throws {

@@ -12,6 +12,16 @@ struct HostStatusTests {
     }
 
     @Test(arguments: [
+        ("quiet", 32, true), ("stopped", 32, true), ("stopped", 0, false), ("ready", 32, false),
+    ])
+    func `a place that serves none of its shards is told`(state: String, shards: Int, isTold: Bool) {
+        let line = #"{"state":"running","workers":[{"worker":"1","state":"\#(state)","shards":\#(shards)}]}"#
+        let places = HostStatus(name: "a", json: Array(line.utf8), isAlive: true).quietPlaces
+        #expect(
+            places == (isTold ? ["worker 1 of a is \(state): its shards wait until it is restarted"] : []))
+    }
+
+    @Test(arguments: [
         "", "{", "[]", "null", #"{"workers":[{"pid":"x"},{}]}"#, #"{"workers":[{"rate":1e99}]}"#,
         #"{"pid":-1e300,"intake":{"pid":1e30}}"#,
     ])

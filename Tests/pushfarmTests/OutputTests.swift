@@ -4,6 +4,14 @@ import Testing
 
 struct OutputTests {
     @Test(arguments: [
+        (500.0, "500/s"), (1.5, "1.5/s"), (1.0, "1/s"), (0.5, "30/m"), (5.0 / 3600.0, "5/h"),
+        (1e-5, "0.036/h"),
+    ])
+    func `rates are in a unit that has one`(rate: Double, text: String) {
+        #expect(Figures.perTime(rate) == text)
+    }
+
+    @Test(arguments: [
         (0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1000, "-1,000"),
         (Int.min, "-9,223,372,036,854,775,808"),
     ])

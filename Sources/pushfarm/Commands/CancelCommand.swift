@@ -7,13 +7,13 @@ struct CancelCommand: ParsableCommand {
         commandName: "cancel",
         abstract: "Calls a job back: what of it is not sent becomes cancelled.",
         discussion: """
-            What is on its way to the gateway is awaited; everything else of the job ends as
-            cancelled, in every queue and on every host, and nothing of it is tried again.
-            The job is finished when the last answer has come. A job that is still in the
-            inbox ends as soon as it is taken. There is no way back.
+            What is on its way to the gateway is awaited; everything else of the job ends
+            as cancelled, in every queue and on every host, and nothing of it is tried
+            again. The job is finished when the last answer has come. A job that is still
+            in the inbox ends as soon as it is taken. There is no way back.
 
-            With --expire-at the job goes on until that moment, and what is not sent by then
-            is cancelled.
+            With --expire-at the job goes on until that moment, and what is not sent by
+            then is cancelled.
 
             Waits until the job is finished; an interrupt ends the waiting only. Status 3
             when it is not finished within --patience.
@@ -41,7 +41,11 @@ struct CancelCommand: ParsableCommand {
     var dryRun = false
 
     func validate() throws {
-        if let expireAt, expireAt <= 0 { throw ValidationError("--expire-at is in Unix seconds.") }
+        // A moment just gone is as good as now; what is long past was meant otherwise, and there is no way back.
+        if let expireAt, expireAt < WallClock.seconds - 3600 {
+            throw ValidationError(
+                "--expire-at is in Unix seconds, and \(expireAt) is long past; leave it out to cancel now.")
+        }
         guard (1...86_400).contains(patience) else {
             throw ValidationError("--patience is 1 to 86400 seconds.")
         }
@@ -120,7 +124,10 @@ struct CancelCommand: ParsableCommand {
                 text +=
                     "\(Figures.grouped(account.delivered)) delivered, \(Figures.grouped(account.failed)) failed"
             } else {
-                text += expireAt == nil ? "is called back: " : "is called back from then on: "
+                text +=
+                    !outcome.changed
+                    ? "was called back already: "
+                    : expireAt == nil ? "is called back: " : "is called back from then on: "
                 text +=
                     "\(Figures.grouped(account.cancelled)) cancelled so far, \(Figures.grouped(open)) open"
             }

@@ -9,9 +9,9 @@ struct PingCommand: ParsableCommand {
         commandName: "ping",
         abstract: "Asks this machine's coordinator whether it lives and is ready.",
         discussion: """
-            It is ready when its intake and a worker are. Asked is the control socket in the
-            state folder, not Redis. Status 1 when it lives and is not ready, 75 when it
-            does not answer.
+            It is ready when its intake and a worker are. Asked is the control socket in
+            the state folder, not Redis. Status 1 when it lives and is not ready, 75 when
+            it does not answer.
 
             Example:
               pushfarm ping

@@ -23,7 +23,7 @@ struct RateCommand: ParsableCommand {
     @Argument(help: "The app.", completion: .apps)
     var app: String
 
-    @Argument(help: ArgumentHelp("As 500/s or 6000/m; off; default.", valueName: "rate"))
+    @Argument(help: ArgumentHelp("As 500/s, 6000/m or 100/h; off; default.", valueName: "rate"))
     var rate: String?
 
     @Flag(help: "Says what would be done, and changes nothing.")
@@ -64,16 +64,10 @@ struct RateCommand: ParsableCommand {
             }
             return (standing, true, outcome)
         }
-        let text =
-            switch standing.rate {
-            case nil:
-                configuration.app(named: app)?.budget.maxRate.map {
-                    "\(RateWish.limit($0).text)/s (budget.max_rate)"
-                }
-                    ?? "as configured: no limit of the farm's"
-            case .off: "no limit of the farm's, by \(standing.rateBy ?? "an operator")"
-            case .limit(let rate): "\(RateWish.limit(rate).text)/s, by \(standing.rateBy ?? "an operator")"
-            }
+        let configured = configuration.app(named: app)?.budget.maxRate
+        var text = Self.words(standing.rate, configured)
+        if standing.rate != nil { text += ", by \(standing.rateBy ?? "an operator")" }
+        let wanted = Self.words(wish ?? nil, configured)
         console.show(
             .object([
                 "app": .string(app), "rate": .text(standing.rate?.text), "by": .text(standing.rateBy),
@@ -81,7 +75,17 @@ struct RateCommand: ParsableCommand {
                 "hosts": outcome?.hostsJSON ?? .array([]),
                 "silent": .array((outcome?.silent ?? []).map { .string($0) }),
             ]),
-            dryRun && changed ? "\(app): would change; now \(text)\n" : "\(app): \(text)\n")
+            dryRun && changed ? "\(app): would go from \(text) to \(wanted)\n" : "\(app): \(text)\n")
         try outcome?.mustBeFollowed()
+    }
+
+    private static func words(_ wish: RateWish?, _ configured: Double?) -> String {
+        switch wish {
+        case nil:
+            configured.map { "\(Figures.perTime($0)) (budget.max_rate)" }
+                ?? "as configured: no limit of the farm's"
+        case .off: "no limit of the farm's"
+        case .limit(let rate): Figures.perTime(rate)
+        }
     }
 }

@@ -7,9 +7,9 @@ struct StatusCommand: ParsableCommand {
         abstract: "Shows hosts, workers, apps and Redis.",
         discussion: """
             OPEN counts pushes without an outcome, DEAD those that failed and are kept,
-            INBOX and JOBS jobs; HIGH, BULK and LATER count batches of up to 256 pushes, and
-            so do ready, in_flight and delayed in JSON. Status 1 when something is not as it
-            should be: a probe.
+            INBOX and JOBS jobs; HIGH, BULK and LATER count batches of up to 256 pushes,
+            and so do ready, in_flight and delayed in JSON. Status 1 when something is not
+            as it should be: a probe.
 
             Example:
               pushfarm status --json

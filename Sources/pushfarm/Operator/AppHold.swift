@@ -30,9 +30,14 @@ import FarmStore
         var changed = try await client.call(ReadStanding(), app).pause != nil
         if !isDryRun { changed = try await client.call(Resume(), app) == .resumed }
         let shards = try await client.marks(.shards, app).map { "\($0.shardNumber)" }
-        let rest =
+        var rest =
             shards.isEmpty
             ? "" : "; not served, and let go on with --shard: \(shards.joined(separator: ", "))"
+        let jobs = try await client.marks(.jobs, app).filter { $0.kind == "pause" }
+        if let first = jobs.first {
+            let others = jobs.count > 1 ? " and \(jobs.count - 1) more" : ""
+            rest += "; paused, and resumed each by its name: \(PlainText.of(first.text, limit: 40))\(others)"
+        }
         return ChangeReport.Line(
             app: app, changed: changed, text: (changed ? "goes on" : "was not paused") + rest)
     }

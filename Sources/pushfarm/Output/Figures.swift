@@ -11,6 +11,17 @@ enum Figures {
         return text
     }
 
+    /// `500/s`, `90/m`, `5/h`: in the largest unit of time in which there is one at least, or an hour.
+    static func perTime(_ perSecond: Double) -> String {
+        let (number, unit) =
+            perSecond >= 1
+            ? (perSecond, "s") : perSecond * 60 >= 1 ? (perSecond * 60, "m") : (perSecond * 3600, "h")
+        let thousandths = (number * 1000).rounded()
+        return
+            (thousandths.remainder(dividingBy: 1000) == 0
+            ? "\(Int(thousandths / 1000))" : "\(thousandths / 1000)") + "/" + unit
+    }
+
     /// `1 batch`, `1,234 batches`.
     static func counted(_ value: Int, _ one: String, _ many: String) -> String {
         "\(grouped(value)) \(value == 1 ? one : many)"

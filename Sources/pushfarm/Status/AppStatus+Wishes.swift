@@ -9,7 +9,7 @@ extension AppStatus {
         case .off: lines.append("\(app): no limit of the farm's, by \(standing.rateBy ?? "an operator")")
         case .limit(let rate):
             lines.append(
-                "\(app): at most \(RateWish.limit(rate).text)/s, by \(standing.rateBy ?? "an operator")")
+                "\(app): at most \(Figures.perTime(rate)), by \(standing.rateBy ?? "an operator")")
         }
         if let door = standing.door {
             lines.append("\(app): \(door.rawValue) to producers, by \(standing.doorBy ?? "an operator")")

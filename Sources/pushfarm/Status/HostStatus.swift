@@ -85,8 +85,9 @@ extension HostStatus {
         if state == "quiet" {
             return ["\(host) is quiet: its shards wait until it drains or ends"]
         }
-        return workers.filter { state == "running" && $0.state == "quiet" && $0.shards > 0 }.map {
-            "worker \($0.worker) of \(host) is quiet: its shards wait until it is restarted"
+        let still = ["quiet", "stopped"]
+        return workers.filter { state == "running" && still.contains($0.state) && $0.shards > 0 }.map {
+            "worker \($0.worker) of \(host) is \($0.state): its shards wait until it is restarted"
         }
     }
 }

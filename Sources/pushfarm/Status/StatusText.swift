@@ -83,7 +83,8 @@ struct StatusText {
         ]
         if intake.rss > 0 { words.append(memory(intake.rss)) }
         if intake.restarts > 0 {
-            words.append(Paint.yellow.on("ended \(intake.restarts) times", if: colours))
+            words.append(
+                Paint.yellow.on("ended \(Figures.counted(intake.restarts, "time", "times"))", if: colours))
         }
         return words.joined(separator: "  ") + "\n"
     }

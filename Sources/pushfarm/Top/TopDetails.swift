@@ -46,7 +46,7 @@ struct TopDetails {
                 line(
                     "intake",
                     "\(intake.pid)  \(intake.state)  \(Figures.grouped(intake.rate)) jobs/s  "
-                        + "\(Figures.short(intake.jobs)) jobs  \(Figures.bytes(Int64(intake.rss)))  ended \(intake.restarts) times"
+                        + "\(Figures.short(intake.jobs)) jobs  \(Figures.bytes(Int64(intake.rss)))  ended \(Figures.counted(intake.restarts, "time", "times"))"
                 ))
         }
         return lines + [TopLine()]
@@ -62,7 +62,9 @@ struct TopDetails {
         let up = worker.since > 0 ? Figures.brief(.milliseconds(max(0, status.at - worker.since))) : "–"
         var lines = [
             line("state", worker.state, TopModel.paint(of: worker.state)),
-            line("process", "\(worker.pid)  up \(up)  ended \(worker.restarts) times before"),
+            line(
+                "process",
+                "\(worker.pid)  up \(up)  ended \(Figures.counted(worker.restarts, "time", "times")) before"),
             line("memory", Figures.bytes(Int64(worker.rss))),
             line("shards", "\(worker.shards)"),
             line("connections", "\(worker.connections)"), TopLine(),

@@ -22,7 +22,7 @@ struct KillCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The worker.", valueName: "host[/worker]"))
     var target: OperatorTarget
 
-    @Flag(help: "SIGABRT first: the process writes a trace, and a core if the system allows it.")
+    @Flag(help: "SIGABRT first: the system writes a core, if it is set up to.")
     var abrt = false
 
     func validate() throws {

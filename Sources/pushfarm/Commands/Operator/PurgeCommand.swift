@@ -7,8 +7,8 @@ struct PurgeCommand: ParsableCommand {
         commandName: "purge",
         abstract: "Ends workers whose coordinator is gone.",
         discussion: """
-            Such a worker ends by itself within seconds, unless somebody has stopped it with
-            a signal or a debugger. What it had is taken back already.
+            Such a worker ends by itself within seconds, unless somebody has stopped it
+            with a signal or a debugger. What it had is taken back already.
 
             Example:
               pushfarm purge alpha

@@ -9,7 +9,7 @@ struct QuietCommand: ParsableCommand {
         discussion: """
             What is in the air is finished; shards and leases stay where they are, so what
             is queued in them waits. One way: a host is quiet until it drains or ends, a
-            worker until it is started anew.
+            worker until restart or scale wakes it.
 
             Example:
               pushfarm quiet alpha

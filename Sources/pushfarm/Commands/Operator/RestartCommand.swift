@@ -7,10 +7,10 @@ struct RestartCommand: ParsableCommand {
         commandName: "restart",
         abstract: "Starts workers anew.",
         discussion: """
-            Each finishes what is in the air. With --rolling one after the other: the others
-            serve its shards meanwhile, and the next one goes when the last one delivers
-            again; hosts come one after the other, too. When one does not become ready the
-            others are left as they are.
+            Each finishes what is in the air. With --rolling one after the other: the
+            others serve its shards meanwhile, and the next one goes when the last one
+            delivers again; hosts come one after the other, too. When one does not become
+            ready the others are left as they are.
 
             Example:
               pushfarm restart all --rolling

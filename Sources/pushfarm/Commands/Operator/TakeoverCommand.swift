@@ -10,10 +10,10 @@ struct TakeoverCommand: ParsableCommand {
         commandName: "takeover",
         abstract: "Takes a shard from an owner that is stuck.",
         discussion: """
-            Moving a shard waits for its owner; this does not. The owner's steps are refused
-            from then on, and what it has in the air may be sent twice: the command says how
-            many pushes that are, and wants the shard's number typed again, or given with
-            --yes. The shard stays with the host until it is moved to auto.
+            Moving a shard waits for its owner; this does not. The owner's steps are
+            refused from then on, and what it has in the air may be sent twice: the command
+            says how many pushes that are, and wants the shard's number typed again, or
+            given with --yes. The shard stays with the host until it is moved to auto.
 
             Example:
               pushfarm takeover 7 --app demo --host beta
