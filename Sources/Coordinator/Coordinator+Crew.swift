@@ -15,11 +15,12 @@ extension Coordinator {
         return try await alone("scale") { () async throws(Refusal) in
             let kept = text == "default" ? nil : wish.text
             followedScale = kept
-            await keep("scale:" + configuration.host, kept)
+            let isKept = await keep("scale:" + configuration.host, kept)
+            let note = isKept ? "" : "; not kept over a restart, for Redis is away"
             setStaff(wish, reason: .operator)
             awaken()
             guard case .fixed(let number) = wish else {
-                return "as many as the load takes, at most \(mostAuto)"
+                return "as many as the load takes, at most \(mostAuto)" + note
             }
             let deadline = ContinuousClock.now + .seconds(60)
             let isDone = await changes.until(deadline) { [unowned self] in
@@ -34,7 +35,7 @@ extension Coordinator {
                 throw .failed("\(crew.size) workers: others do not start, see the log")
             }
             guard isDone else { throw .failed("not all workers are ready, or gone, after 60 s") }
-            return "\(number) worker\(number == 1 ? "" : "s") (before: \(now))"
+            return "\(number) worker\(number == 1 ? "" : "s") (before: \(now))" + note
         }
     }
 
@@ -48,9 +49,14 @@ extension Coordinator {
     }
 
     /// Stores what an operator wants to last; without Redis it lasts as long as this process.
-    func keep(_ name: String, _ value: String?) async {
-        do throws(RedisError) { try await registry.desire(name, value) } catch {
+    /// - Returns: whether it is stored.
+    @discardableResult func keep(_ name: String, _ value: String?) async -> Bool {
+        do throws(RedisError) {
+            try await registry.desire(name, value)
+            return true
+        } catch {
             log.warning("not kept in Redis", metadata: ["wish": "\(name)", "error": "\(error)"])
+            return false
         }
     }
 

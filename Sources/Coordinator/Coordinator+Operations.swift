@@ -135,6 +135,7 @@ extension Coordinator {
     }
 
     private func dump(_ slot: WorkerSlot?) throws(Refusal) -> String {
+        if let slot, slot.pid == 0 { throw Refusal("worker \(slot.index) has no process now") }
         for slot in slot.map({ [$0] }) ?? slots where slot.pid > 0 { slot.tell(.dump) }
         if slot == nil { logState() }
         return "see the log"

@@ -87,6 +87,13 @@ import Transport
         guard try await apps().contains(app) else { throw .usage("there is no app \(app) in this farm") }
     }
 
+    func mustHave(shard: Int) async throws(CommandFailure) {
+        let shards = try await ask { registry throws(RedisError) in try await registry.fixedShards() } ?? 0
+        guard shard >= 0, shard < shards else {
+            throw .usage("there is no shard \(shard): this farm has \(shards)")
+        }
+    }
+
     /// The app that is meant; all when none is named.
     func apps(meant app: String?) async throws(CommandFailure) -> [String] {
         guard let app else { return try await apps() }

@@ -108,6 +108,11 @@ extension OperatedFarms {
                 "takeover", "\(shard)", "--app", "demo", "--host", "alpha", status: 1)
             #expect(refused.hosts[0].text.contains("beta owns it"))
             #expect(try farm.owners()["0\(shard)"] == "beta")
+            for wrong in [["99", "--host", "alpha"], ["\(shard)", "--host", "gamma"]] {
+                let none = try await farm.run(["takeover", "--app", "demo", "--force"] + wrong, on: "alpha")
+                #expect(none.status > 0 && none.error.contains("there is no shard 99") == (wrong[0] == "99"))
+                #expect(!none.error.contains("sent twice"), "\(none)")
+            }
             let unsure = try await farm.run(
                 ["takeover", "\(shard)", "--app", "demo", "--host", "alpha", "--force"], on: "alpha")
             #expect(unsure.status == 2 && unsure.error.contains("may be sent twice"), "\(unsure)")

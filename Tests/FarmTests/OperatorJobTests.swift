@@ -360,6 +360,8 @@ extension HeldFarms {
             #expect(try farm.gateway.ledger().lost(of: tokens) == 1)
             let free = try await farm.run("release", "--token", tokens[7], "--app", "demo")
             #expect(free.status == 0 && free.output.contains("1 device, 1 batch go on"), "\(free)")
+            let again = try await farm.run("release", "--token", tokens[7], "--app", "demo", "--json")
+            #expect(again.output.contains(#""jobs":0,"devices":0,"batches":0"#), "\(again)")
             try await farm.expectExactlyOnce([Job(id: "some", tokens: tokens)])
             #expect(try await farm.run("quarantine", "list").output == "nothing is held back\n")
             #expect(try redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)
@@ -391,6 +393,9 @@ extension HeldFarms {
             #expect(Set(jobs.compactMap { $0["id"] as? String }) == ["bulk", "later"])
             let job = try #require(jobs.first { $0["id"] as? String == "bulk" })
             #expect(job["rate"] as? Double ?? 0 > 0 && job["remaining_ms"] as? Int ?? 0 > 0)
+            let next = try json(try await farm.run("jobs", "--running", "--limit", "1", "--json").output)
+            #expect((next["jobs"] as? [[String: Any]])?.compactMap { $0["id"] as? String } == ["bulk"])
+            #expect(next["others"] as? Int == 1)
             let stuck = try await farm.run("jobs", "--stuck")
             #expect(stuck.status == 0 && stuck.output == "no job is stuck\n", "\(stuck)")
             // What was booked last, long ago.

@@ -55,6 +55,7 @@ extension OperatedFarms {
 
             // To say how many are to work wakes those that do not.
             try await farm.operate("stop", "alpha/1")
+            try await farm.operate("dump", "alpha/1", status: 1)
             let last = try await farm.operate("stop", "alpha/0", status: 1)
             #expect(last.hosts[0].text.contains("only one that serves"), "\(last)")
             try await farm.operate("quiet", "alpha/0")

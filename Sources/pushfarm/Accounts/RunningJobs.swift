@@ -22,8 +22,7 @@ struct RunningJobs: Sendable {
 
         /// - Parameter now: Unix milliseconds.
         func isStuck(at now: Int64) -> Bool {
-            let waits = account.waiting == account.accepted - account.settled
-            return !waits && account.parked == nil && !isPaused && rate == 0
+            return !account.isPutOff && account.parked == nil && !isPaused && rate == 0
                 && now - lastActivity > RunningJobs.stuckAfter
         }
 
@@ -48,15 +47,24 @@ struct RunningJobs: Sendable {
     static let stuckAfter: Int64 = 300_000
     /// So many of an app's latest jobs are looked through.
     private static let latest = 100_000
+    /// And not many more of them looked at than so many that are open, when only some are to be shown.
+    private static let mostOpen = 1_000
 
     let client: FarmClient
-    /// Jobs of each app, at most.
-    let limit: Int
+    /// Jobs of each app, at most; nil: all.
+    let limit: Int?
 
-    @Loop func look(_ apps: [String], over pause: Duration) async throws(CommandFailure) -> [Job] {
+    /// - Returns: of each app the oldest of which something is due first, for they have their turn first; and how many are left out.
+    @Loop func look(
+        _ apps: [String], over pause: Duration
+    ) async throws(CommandFailure) -> (jobs: [Job], others: Int) {
         var first: [(account: Account, at: ContinuousClock.Instant)] = []
+        var others = 0
         for app in apps {
-            for account in try await open(app) { first.append((account, .now)) }
+            let open = Self.inTurn(try await open(app))
+            let chosen = limit.map { open.prefix($0) } ?? open[...]
+            others += open.count - chosen.count
+            for account in chosen { first.append((account, .now)) }
         }
         do { try await Loop.sleep(for: pause) } catch {}
         var jobs: [Job] = []
@@ -73,7 +81,13 @@ struct RunningJobs: Sendable {
                     account: account, rate: Double(max(0, account.settled - before.settled)) / time,
                     isPaused: paused[app] == true))
         }
-        return jobs
+        return (jobs, others)
+    }
+
+    /// - Parameter accounts: of open jobs, the latest first.
+    static func inTurn(_ accounts: [Account]) -> [Account] {
+        let oldest = accounts.reversed()
+        return oldest.filter { !$0.isPutOff } + oldest.filter(\.isPutOff)
     }
 
     @Loop private func open(_ app: String) async throws(CommandFailure) -> [Account] {
@@ -82,14 +96,19 @@ struct RunningJobs: Sendable {
         while start < Self.latest {
             let ids = try await client.call(LatestJobs(from: start, count: 500), app)
             if ids.isEmpty { break }
-            for id in ids where found.count < limit {
+            for id in ids {
                 if let account = try await client.account(id, app), account.state == .open {
                     found.append(account)
                 }
             }
-            if found.count >= limit { break }
+            if limit != nil, found.count >= Self.mostOpen { break }
             start += ids.count
         }
         return found
     }
+}
+
+extension Account {
+    /// All that is open of it waits for its time.
+    fileprivate var isPutOff: Bool { waiting == accepted - settled }
 }

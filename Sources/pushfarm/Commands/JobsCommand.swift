@@ -14,10 +14,10 @@ struct JobsCommand: ParsableCommand {
               pushfarm jobs --running
               pushfarm jobs --stuck
 
-            --running lists jobs that are not finished, with their rate and the time that
-            they still take; --stuck those of them in which nothing has happened for five
-            minutes, though nothing of them is paused, parked or put off: status 1 when
-            there are any.
+            --running lists jobs that are not finished, the oldest first, with their rate
+            and the time that they still take; --stuck those of them in which nothing has
+            happened for five minutes, though nothing of them is paused, parked or put
+            off: status 1 when there are any.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -68,16 +68,21 @@ struct JobsCommand: ParsableCommand {
     private func showRunning() throws {
         let configuration = try common.load()
         let (app, limit, isStuck, pause) = (app, limit, stuck, Duration.seconds(over))
-        let jobs = try Loop.run { @Loop in
+        let (jobs, others) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let names = try await client.apps(meant: app)
             let now = try await client.clock().components.seconds * 1000
-            let jobs = try await RunningJobs(client: client, limit: limit).look(names, over: pause)
-            return jobs.filter { !isStuck || $0.isStuck(at: now) }
+            let running = RunningJobs(client: client, limit: isStuck ? nil : limit)
+            let (jobs, others) = try await running.look(names, over: pause)
+            return (jobs.filter { !isStuck || $0.isStuck(at: now) }, others)
         }
         let console = Console(json: common.json)
-        console.show(.object(["jobs": .array(jobs.map(\.json))]), text(jobs, console))
+        let rest =
+            others > 0 ? "and \(Figures.counted(others, "job", "jobs")) more that are open (--limit)\n" : ""
+        console.show(
+            .object(["jobs": .array(jobs.map(\.json)), "others": .number(others)]), text(jobs, console) + rest
+        )
         if stuck, !jobs.isEmpty { throw CommandFailure.failed() }
     }
 

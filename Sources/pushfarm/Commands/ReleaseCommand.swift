@@ -43,6 +43,7 @@ struct ReleaseCommand: ParsableCommand {
     /// How much goes on.
     private struct Sum: Sendable {
         var jobs = 0
+        var devices = 0
         var batches = 0
         var shards = 0
         var apps = 0
@@ -62,7 +63,7 @@ struct ReleaseCommand: ParsableCommand {
                 }
                 let what: Release.What = token.map { .device($0) } ?? job.map { .job($0) } ?? .all
                 let released = try await client.release(what, name)
-                sum.jobs += released.jobs
+                if token == nil { sum.jobs += released.jobs } else { sum.devices += released.jobs }
                 sum.batches += released.batches
                 if what == .all { try await Self.releaseRest(name, client, &sum) }
             }
@@ -76,7 +77,8 @@ struct ReleaseCommand: ParsableCommand {
         }
         Console(json: common.json).show(
             .object([
-                "jobs": .number(sum.jobs), "batches": .number(sum.batches), "shards": .number(sum.shards),
+                "jobs": .number(sum.jobs), "devices": .number(sum.devices), "batches": .number(sum.batches),
+                "shards": .number(sum.shards),
                 "apps": .number(sum.apps),
             ]), text(sum))
     }
@@ -93,13 +95,13 @@ struct ReleaseCommand: ParsableCommand {
     }
 
     private func text(_ sum: Sum) -> String {
-        if sum.jobs + sum.batches + sum.shards + sum.apps == 0 { return "nothing was parked\n" }
-        let names = token == nil ? ("job", "jobs") : ("device", "devices")
+        let all = sum.jobs + sum.devices + sum.batches + sum.shards + sum.apps
+        if all == 0 { return "nothing was parked\n" }
         let parts = [
-            (sum.jobs, names.0, names.1), (sum.batches, "batch", "batches"), (sum.shards, "shard", "shards"),
+            (sum.jobs, "job", "jobs"), (sum.devices, "device", "devices"), (sum.batches, "batch", "batches"),
+            (sum.shards, "shard", "shards"),
             (sum.apps, "app", "apps"),
         ].filter { $0.0 > 0 }.map { Figures.counted($0.0, $0.1, $0.2) }
-        let isOne = sum.jobs + sum.batches + sum.shards + sum.apps == 1
-        return parts.joined(separator: ", ") + (isOne ? " goes on\n" : " go on\n")
+        return parts.joined(separator: ", ") + (all == 1 ? " goes on\n" : " go on\n")
     }
 }

@@ -42,12 +42,7 @@ import Foundation
         }
         defer { client.close() }
         let living = try await Self.living(client)
-        if let host, !living.contains(host) {
-            let known =
-                living.isEmpty
-                ? "no coordinator is running" : "living hosts: " + living.joined(separator: ", ")
-            throw CommandFailure.failed("no host \(host) is there; \(known)")
-        }
+        if let host { try Self.mustLive(host, among: living) }
         guard !living.isEmpty else { throw CommandFailure.failed("no coordinator is running") }
         guard oneByOne, host == nil, living.count > 1 else {
             return try report(try await ask(client, verb, arguments, host, host.map { [$0] } ?? living))
@@ -75,6 +70,14 @@ import Foundation
     static func living(_ client: FarmClient) async throws(CommandFailure) -> [String] {
         try await client.ask { registry throws(RedisError) in try await registry.hosts() }
             .filter { $0.endsIn > .zero }.map(\.name)
+    }
+
+    nonisolated static func mustLive(_ host: String, among living: [String]) throws(CommandFailure) {
+        guard !living.contains(host) else { return }
+        let known =
+            living.isEmpty
+            ? "no coordinator is running" : "living hosts: " + living.joined(separator: ", ")
+        throw .failed("no host \(host) is there; \(known)")
     }
 
     // MARK: By Redis

@@ -44,17 +44,11 @@ struct ShardMove: Sendable {
 
     @Loop func carryOut(_ client: FarmClient, _ options: OperatorOptions, quiet: Bool) async throws -> Outcome
     {
-        let shards =
-            try await client.ask { registry throws(RedisError) in try await registry.fixedShards() } ?? 0
-        guard shard >= 0, shard < shards else {
-            throw CommandFailure.usage("there is no shard \(shard): this farm has \(shards)")
+        try await client.mustHave(shard: shard)
+        if let host {
+            try await OperatorDesk.mustLive(host, among: OperatorDesk.living(client))
+            try await mustTakeShards(host, client)
         }
-        let living = try await OperatorDesk.living(client)
-        if let host, !living.contains(host) {
-            throw CommandFailure.failed(
-                "no host \(host) is there; living hosts: \(living.joined(separator: ", "))")
-        }
-        if let host { try await mustTakeShards(host, client) }
         for app in apps ?? [] { try await client.mustHave(app: app) }
         var names = apps ?? []
         if apps == nil { names = try await client.apps() }

@@ -46,6 +46,8 @@ struct TakeoverCommand: ParsableCommand {
                 let client = try await FarmClient.connect(configuration)
                 defer { client.close() }
                 try await client.mustHave(app: app)
+                try await client.mustHave(shard: shard)
+                try await OperatorDesk.mustLive(host, among: OperatorDesk.living(client))
                 return try await Suspects.count(shard, app, client)
             }
             try confirm(suspects)
