@@ -204,6 +204,8 @@ extension HeldFarms {
             let list = try await farm.run("jobs", "--running", "--over", "0.5")
             #expect(list.output.contains("parked"), "\(list)")
             #expect(try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") } == first)
+            let all = try await farm.run("resume", "demo", "--dry-run")
+            #expect(all.output.contains("resumed each by its name: big"), "\(all)")
             let held = try await farm.run("quarantine", "list")
             #expect(held.output.contains("pause") && held.output.contains("big"), "\(held)")
             try farm.gateway.tell("latency off")

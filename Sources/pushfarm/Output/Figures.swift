@@ -11,7 +11,7 @@ enum Figures {
         return text
     }
 
-    /// `500/s`, `90/m`, `5/h`: in the largest unit of time in which there is one at least, or an hour.
+    /// `500/s`, `90/m`, `5/h`: of the second, the minute and the hour the first in which there is one.
     static func perTime(_ perSecond: Double) -> String {
         let (number, unit) =
             perSecond >= 1
