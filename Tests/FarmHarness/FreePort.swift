@@ -1,11 +1,14 @@
 import Foundation
 
-/// A TCP port of this machine's own address that nobody listens on, for those who have to name one.
+/// A TCP port that nobody listens on, for those who have to name one: of a loopback address of its own, so that no connection from
+/// this machine, which comes from 127.0.0.1, is given it meanwhile.
 package enum FreePort {
     package struct None: Error {}
 
+    /// - Returns: address and port, as `127.9.8.7:40000`.
     /// - Throws: when the system gives none.
-    package static func take() throws -> Int {
+    package static func take() throws -> String {
+        let host = "127.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)).\(Int.random(in: 1...254))"
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -15,7 +18,7 @@ package enum FreePort {
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_addr.s_addr = inet_addr(host)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -23,6 +26,6 @@ package enum FreePort {
             }
         }
         guard isBound else { throw None() }
-        return Int(UInt16(bigEndian: address.sin_port))
+        return "\(host):\(UInt16(bigEndian: address.sin_port))"
     }
 }

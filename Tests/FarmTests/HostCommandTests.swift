@@ -130,7 +130,7 @@ extension OperatedFarms {
         @Test func `a new program takes the place of a running one, and every push arrives once`()
             async throws
         {
-            let metrics = "127.0.0.1:\(try FreePort.take())"
+            let metrics = try FreePort.take()
             let farm = try await farm(["alpha"], lines: ["metrics: { listen: \"\(metrics)\" }"])
             let load = try Load(farm)
             try await load.more(1)

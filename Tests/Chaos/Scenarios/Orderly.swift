@@ -88,7 +88,8 @@ extension Stage {
             try await run("upgrade", host.name, "--no-wait")
             try await pause(.milliseconds(Int.random(in: 0...1500, using: &random)))
             switch victim {
-            case .old: kill(old, SIGKILL)
+            case .old:
+                if host.leaders.contains(old) { kill(old, SIGKILL) }
             case .new:
                 for pid in host.leaders where pid != old { kill(pid, SIGKILL) }
             case .worker:
