@@ -6,10 +6,9 @@ import Testing
 /// Each kind of fault once, on farms of real processes, some at a time.
 @Suite(.timeLimit(.minutes(10))) struct ShortCampaignTests {
     private static let seed: UInt64 = 7
-    @Test(arguments: Scenario.all.indices) func `nothing is lost, and the books are right`(index: Int)
+    @Test(arguments: Scenario.all) func `nothing is lost, and the books are right`(scenario: Scenario)
         async throws
     {
-        let scenario = Scenario.all[index]
         await Places.shared.enter()
         let outcome = try await onLoop {
             let keep = FileManager.default.currentDirectoryPath + "/.build/chaos"
@@ -21,6 +20,10 @@ import Testing
             Issue.record("\(scenario.number) \(scenario.name): \(complaint)")
         }
     }
+}
+
+extension Scenario: CustomTestStringConvertible {
+    public var testDescription: String { "\(number) \(name)" }
 }
 
 /// Lets some farms at a time onto the machine.

@@ -20,11 +20,22 @@ package struct ProcessTable {
         return words.dropFirst().first.map { $0 == word } ?? false
     }
 
+    /// Who has started it, or looks after it since that one has ended.
+    package static func parent(of pid: pid_t) -> pid_t? {
+        statusWords(of: pid)?.dropFirst().first.flatMap { Int32($0) }
+    }
+
     /// Whether it is more than a zombie, and none of ours: a sanitizer's reader of names outlives for a moment whom it read for.
     private static func lives(_ pid: pid_t) -> Bool {
-        guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return false }
-        guard !line.contains("(llvm-symbolizer)") else { return false }
-        return line[end...].split(separator: " ").dropFirst().first != "Z"
+        guard let words = statusWords(of: pid) else { return false }
+        return words.first != "Z"
+    }
+
+    /// What /proc says of it after its name: state, parent and more.
+    private static func statusWords(of pid: pid_t) -> [Substring]? {
+        guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return nil }
+        guard !line.contains("(llvm-symbolizer)") else { return nil }
+        return line[end...].dropFirst().split(separator: " ")
     }
 
     /// Command line and environment, as anybody with the same rights can see them.

@@ -87,6 +87,8 @@ extension OperatedFarms {
             #expect(try farm.owners()["0\(shard)"] == "beta")
             let none = try await farm.run(["shards", "move", "64", "beta"], on: "alpha")
             #expect(none.status == 2)
+            let local = try await farm.run(["shards", "move", "7", "beta", "--local"], on: "alpha")
+            #expect(local.status == 2 && local.error.contains("--local: "), "\(local)")
             // Of hosts that follow each other the second one is not asked when the first one does not.
             let untold = try await farm.run(["upgrade", "all", "--binary", "/none", "--json"], on: "alpha")
             #expect(
@@ -225,6 +227,35 @@ extension OperatedFarms {
             try await load.more(2)
             #expect(!old.hasEnded)
             try await farm.shared(by: ["alpha"])
+            try await load.expectExactlyOnce()
+        }
+
+        @Test func `a new one that dies when it has everything leaves a farm that is to be started again`()
+            async throws
+        {
+            let farm = try await farm(["alpha"])
+            let load = try Load(farm)
+            try await load.more(1)
+            let old = farm.coordinator("alpha")
+            // Time to stop the new one before everything is handed over.
+            try farm.gateway.tell("latency 8000ms")
+            try await load.more(1)
+            let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
+            #expect(begun.status == 0, "\(begun)")
+            try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
+            let new = try #require(old.descendants.first { ProcessTable.isAbout("coordinator", $0) })
+            farm.signal(child: new, of: "alpha", SIGSTOP)
+            try farm.gateway.tell("latency 30ms")
+            try await eventually("the old one has nothing left") {
+                farm.log("alpha").split(separator: "worker ended").count == 3
+            }
+            farm.signal(child: new, of: "alpha", SIGKILL)
+            // A service that does not start what has ended with 2 starts this one.
+            #expect(try await old.wait(within: .seconds(30)) == .exited(1))
+            #expect(farm.log("alpha").contains("has handed everything over: start again"))
+            try await eventually("all have ended") { old.descendants.isEmpty }
+            try farm.start("alpha")
+            try await load.more(1)
             try await load.expectExactlyOnce()
         }
     }

@@ -16,26 +16,32 @@ struct ShardMove: Sendable {
         /// By app: who has it.
         var owners: [(app: String, host: String?)]
         var isDryRun = false
+        /// Nobody waited for it to arrive.
+        var isUnderWay = false
 
-        var isDone: Bool {
-            isDryRun
-                || owners.allSatisfy { owner in
-                    owner.host != nil && (move.host == nil || owner.host == move.host)
-                }
+        /// It is with whom it is meant for.
+        var hasArrived: Bool {
+            owners.allSatisfy { $0.host != nil && (move.host == nil || $0.host == move.host) }
         }
+
+        /// What was asked for is done.
+        var isDone: Bool { isDryRun || isUnderWay || hasArrived }
 
         var text: String {
             owners.map { owner in
                 let place = "shard \(move.shard) of \(owner.app) is with \(owner.host ?? "nobody")"
-                guard move.host == nil, !isDryRun else { return place }
-                return place + " now, and goes where the farm would have it"
+                if isDryRun { return place }
+                guard let host = move.host else {
+                    return place + " now, and goes where the farm would have it"
+                }
+                return isUnderWay && owner.host != host ? place + " now, and goes to \(host)" : place
             }.joined(separator: "\n")
                 + (isDryRun ? "\nwould go to \(move.host ?? "whom the farm would give it")" : "")
         }
 
         var json: JSONValue {
             .object([
-                "shard": .number(move.shard), "to": .text(move.host), "done": .bool(isDone),
+                "shard": .number(move.shard), "to": .text(move.host), "done": .bool(isDryRun || hasArrived),
                 "owners": .array(
                     owners.map { .object(["app": .string($0.app), "host": .text($0.host)]) }),
             ])
@@ -59,11 +65,12 @@ struct ShardMove: Sendable {
             try await client.ask { registry throws(RedisError) in try await registry.desire(name, host) }
         }
         try await tellAll(client)
+        outcome.isUnderWay = !options.wait
         let limit = options.timeout.map { Duration.seconds($0) } ?? .seconds(40)
-        let deadline = ContinuousClock.now + (options.wait ? limit : .zero)
+        let deadline = ContinuousClock.now + limit
         repeat {
             outcome.owners = try await owners(names, client)
-            if outcome.isDone || !options.wait { break }
+            if outcome.isDone { break }
             // Redis says nothing when a lease changes hands.
             try? await Loop.sleep(for: .milliseconds(100))
         } while ContinuousClock.now < deadline

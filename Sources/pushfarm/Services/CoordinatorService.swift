@@ -58,7 +58,11 @@ import Supervision
             throw error.isTemporary
                 ? CommandFailure.temporary("\(location): \(error)") : .failed("\(location): \(error)")
         } catch let error as CoordinatorError {
-            throw CommandFailure.usage("\(location): \(error)")
+            switch error {
+            case .evictingRedis, .hostNameTaken: throw CommandFailure.usage("\(location): \(error)")
+            case .stateFolderTaken: throw CommandFailure.usage("\(error)")
+            case .successorLost: throw CommandFailure.failed("\(error)")
+            }
         } catch {
             throw CommandFailure.failed("\(error)")
         }

@@ -23,7 +23,7 @@ extension Scenario {
                     try stage.configure(host.name, workers: workers)
                     try host.restart()
                     try await eventually("\(workers) workers") {
-                        host.pids(.worker).count == workers
+                        host.crew.count == workers
                     }
                 }
             }
@@ -84,23 +84,37 @@ extension Stage {
     /// A host's upgrade, in which somebody is killed at some moment; one coordinator is left at work.
     fileprivate func upgrade(losing victim: Scenario.Victim) async throws {
         guard let host = hosts.randomElement(using: &random), let old = host.leaders.first else { return }
+        // Nobody answers for an old one that is killed, but it has taken the order, and whoever follows does not carry it out.
+        let words = ["upgrade", host.name] + (victim == .old ? ["--no-wait"] : [])
         try await fault("upgrade \(host.name), and kill \(victim)") {
-            try await run("upgrade", host.name, "--no-wait")
+            let command = try begin(words)
+            if victim == .old { try await expectDone(words, command) }
             try await pause(.milliseconds(Int.random(in: 0...1500, using: &random)))
             switch victim {
-            case .old:
-                if host.leaders.contains(old) { kill(old, SIGKILL) }
+            case .old: if host.leaders.contains(old) { try await lose([old], of: host) }
             case .new:
-                for pid in host.leaders where pid != old { kill(pid, SIGKILL) }
+                try await lose(host.leaders.filter { $0 != old }, of: host)
+                // Then it is over when the old one says so, which may be about to end.
+                _ = try await command.wait(within: .seconds(70))
             case .worker:
-                guard let pid = host.pids(.worker).randomElement(using: &random) else { break }
-                expectDoubles(1)
-                kill(pid, SIGKILL)
+                if let pid = host.pids(.worker).randomElement(using: &random) {
+                    expectDoubles(1)
+                    kill(pid, SIGKILL)
+                }
+                try await expectDone(words, command)
             }
             try await eventually("\(host.name) has one coordinator, and its workers") {
                 try await restartTheDead()
-                return host.leaders.count == 1 && host.pids(.worker).count == options.workers
+                return host.leaders.count == 1 && host.crew.count == options.workers
             }
+        }
+    }
+
+    /// Kills coordinators, and waits until nobody can take them for living.
+    private func lose(_ leaders: [pid_t], of host: Host) async throws {
+        for pid in leaders { kill(pid, SIGKILL) }
+        try await eventually("\(leaders) of \(host.name) are gone") {
+            host.leaders.allSatisfy { !leaders.contains($0) }
         }
     }
 }

@@ -59,6 +59,18 @@ package import Foundation
         }.sorted()
     }
 
+    /// Workers of those that lead now: one that died may have left some that are about to end.
+    package var crew: [pid_t] {
+        let leaders = leaders
+        return pids(.worker).filter { pid in ProcessTable.parent(of: pid).map(leaders.contains) ?? false }
+    }
+
+    /// Every coordinator that lives has come so far that it has started something; before, a signal does what it does to any program.
+    var isAtWork: Bool {
+        let parents = Set(children.compactMap(ProcessTable.parent))
+        return leaders.allSatisfy(parents.contains)
+    }
+
     /// Living processes without the coordinator.
     var children: [pid_t] { (former + [coordinator]).flatMap(\.descendants) }
 

@@ -59,8 +59,9 @@ extension Stage {
         }
         // Nobody here can ask how one has ended that has taken its place.
         let isFirst = !host.coordinator.hasEnded
-        host.signal(SIGTERM)
         do {
+            try await eventually("\(host.name) is at work") { host.isAtWork }
+            host.signal(SIGTERM)
             let end = try await host.ended()
             if isFirst, end != .exited(0) {
                 complain("the coordinator of \(host.name), told to end: \(end)")

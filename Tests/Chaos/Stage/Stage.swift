@@ -129,13 +129,13 @@ import Transport
         try folder.write(lines.joined(separator: "\n") + "\n", to: "\(name).yaml")
     }
 
-    /// Until all workers of all hosts live and have a connection to Redis.
+    /// Until all workers of all hosts live.
     package func ready() async throws {
         try await eventually("all workers live") {
             if !options.failpoints.isEmpty { try await restartTheDead() }
             // Others play on the same thread.
             try await pause(.milliseconds(50))
-            return hosts.allSatisfy { $0.pids(.worker).count == options.workers }
+            return hosts.allSatisfy { $0.crew.count == options.workers }
         }
     }
 
@@ -161,13 +161,20 @@ import Transport
     package func run(_ words: String...) async throws { try await run(words) }
 
     package func run(_ words: [String]) async throws {
+        try await expectDone(words, begin(words))
+    }
+
+    func begin(_ words: [String]) throws -> Child {
         commands += 1
-        let command = try Child(
+        return try Child(
             "command-\(commands)-\(words[0])", BuiltProgram.path,
             words + ["--config", folder.path + "/host1.yaml"],
             in: folder.path)
+    }
+
+    func expectDone(_ words: [String], _ command: Child) async throws {
         let end = try await command.wait()
-        if end != .exited(0) { complain("pushfarm \(words): \(end) \(command.error)") }
+        if end != .exited(0) { complain("pushfarm \(words): \(end) \(command.error) \(command.output)") }
     }
 
     // MARK: Load

@@ -75,6 +75,12 @@ struct ShardsMoveCommand: ParsableCommand {
         completion: .apps)
     var app: String?
 
+    func validate() throws {
+        guard !operation.local else {
+            throw ValidationError("--local: whom a shard is to go to is kept in Redis")
+        }
+    }
+
     func run() throws {
         let configuration = try common.load()
         let (shard, host, app, operation) = (shard, host, app, operation)

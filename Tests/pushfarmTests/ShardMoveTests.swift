@@ -1,0 +1,50 @@
+import Testing
+
+@testable import pushfarm
+
+@Suite struct ShardMoveTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var to: String?
+        var owner: String?
+        var mark = Mark.none
+        var isDone: Bool
+        var text: String
+
+        enum Mark { case none, dryRun, underWay }
+
+        var testDescription: String { "to \(to ?? "auto"), with \(owner ?? "nobody"), \(mark)" }
+    }
+
+    @Test(arguments: [
+        Case(to: "beta", owner: "beta", isDone: true, text: "with beta"),
+        Case(to: "beta", owner: "alpha", isDone: false, text: "with alpha"),
+        Case(to: "beta", owner: nil, isDone: false, text: "with nobody"),
+        Case(
+            to: nil, owner: "alpha", isDone: true,
+            text: "with alpha now, and goes where the farm would have it"),
+        Case(
+            to: nil, owner: nil, isDone: false, text: "with nobody now, and goes where the farm would have it"
+        ),
+        // Who does not wait is told that it is on its way, and has what was asked for.
+        Case(to: "beta", owner: "beta", mark: .underWay, isDone: true, text: "with beta"),
+        Case(
+            to: "beta", owner: "alpha", mark: .underWay, isDone: true,
+            text: "with alpha now, and goes to beta"),
+        Case(
+            to: "beta", owner: nil, mark: .underWay, isDone: true, text: "with nobody now, and goes to beta"),
+        Case(
+            to: nil, owner: nil, mark: .underWay, isDone: true,
+            text: "with nobody now, and goes where the farm would have it"),
+        Case(to: "beta", owner: "alpha", mark: .dryRun, isDone: true, text: "with alpha\nwould go to beta"),
+        Case(
+            to: nil, owner: "alpha", mark: .dryRun, isDone: true,
+            text: "with alpha\nwould go to whom the farm would give it"),
+    ]) func `a move says where the shard is, and whether that is what was asked for`(_ row: Case) {
+        let move = ShardMove(shard: 7, host: row.to, apps: nil)
+        let outcome = ShardMove.Outcome(
+            move: move, owners: [("demo", row.owner)], isDryRun: row.mark == .dryRun,
+            isUnderWay: row.mark == .underWay)
+        #expect(outcome.isDone == row.isDone)
+        #expect(outcome.text == "shard 7 of demo is " + row.text)
+    }
+}
