@@ -240,9 +240,8 @@ extension TokenFarms {
 
         /// Accepted frames of the binary interface, from the gateway's ledger.
         private func frames(_ farm: Farm) throws -> [[String: Any]] {
-            let text = try String(contentsOfFile: farm.gateway.ledgerFile, encoding: .utf8)
-            return try text.split(separator: "\n").compactMap {
-                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            try LedgerFile.lines(farm.gateway.ledgerFile).compactMap {
+                try JSONSerialization.jsonObject(with: $0) as? [String: Any]
             }.filter { $0["status"] as? Int == 200 }
         }
 

@@ -165,9 +165,9 @@ private final class Supervised {
 
     /// Delivers that many pushes; the gateway counts.
     func push(_ id: String, count: Int) async throws {
-        let before = try gateway.ledger().lines.count
+        let before = try gateway.requestCount()
         try redis.client().run("RPUSH", "pushfarm:demo", Job(id: id, tokens: Tokens.make(count)).text)
-        try await eventually("\(count) pushes come") { try gateway.ledger().lines.count == before + count }
+        try await eventually("\(count) pushes come") { try gateway.requestCount() == before + count }
     }
 
     func end() async throws {

@@ -1,4 +1,5 @@
 import ChaosChecker
+import FarmHarness
 import Foundation
 
 /// Reads the simulator's ledger.
@@ -15,10 +16,9 @@ enum GatewayLedger {
 
     /// Off the loop, which has other things to do.
     @concurrent static func read(_ file: String) async throws -> [GatewayNote] {
-        let data = FileManager.default.contents(atPath: file) ?? Data()
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try data.split(separator: UInt8(ascii: "\n")).map { text in
+        return try LedgerFile.lines(file).map { text in
             let line = try decoder.decode(Line.self, from: text)
             return GatewayNote(
                 at: line.time, connection: line.connection, stream: line.stream, job: line.collapseId ?? "",

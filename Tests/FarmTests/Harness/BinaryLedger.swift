@@ -14,9 +14,8 @@ struct BinaryLedger {
     let lines: [Line]
 
     init(file: String) throws {
-        let data = FileManager.default.contents(atPath: file) ?? Data()
         let decoder = JSONDecoder()
-        lines = try data.split(separator: UInt8(ascii: "\n")).map { try decoder.decode(Line.self, from: $0) }
+        lines = try LedgerFile.lines(file).map { try decoder.decode(Line.self, from: $0) }
     }
 
     /// How often a push to each token was accepted.

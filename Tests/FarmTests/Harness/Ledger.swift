@@ -32,9 +32,8 @@ struct Ledger {
     let lines: [Line]
 
     init(file: String) throws {
-        let data = FileManager.default.contents(atPath: file) ?? Data()
         let decoder = JSONDecoder()
-        lines = try data.split(separator: UInt8(ascii: "\n")).map { try decoder.decode(Line.self, from: $0) }
+        lines = try LedgerFile.lines(file).map { try decoder.decode(Line.self, from: $0) }
     }
 
     /// Accepted requests a token, whether or not their answer got through.
