@@ -349,6 +349,7 @@ extension HeldFarms {
             #expect(ledger.deliveries[tokens[7]] == nil && ledger.lost(of: tokens) > 1)
             let list = try await farm.run("quarantine", "list")
             #expect(list.output.contains(tokens[7]) && list.output.contains("loops"), "\(list)")
+            #expect(list.output.contains("shard  5 "), "\(list)")
             let found = try await farm.run("find", "--token", tokens[7], "--app", "demo", "--json")
             #expect(
                 found.output.contains(#""held_device":"quarantine""#)

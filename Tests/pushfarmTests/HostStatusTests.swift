@@ -21,6 +21,16 @@ struct HostStatusTests {
             places == (isTold ? ["worker 1 of a is \(state): its shards wait until it is restarted"] : []))
     }
 
+    @Test func `what has no process has no number of one`() {
+        let line =
+            #"{"state":"running","intake":{"pid":0},"workers":[{"worker":"1","pid":0,"state":"stopped"}]}"#
+        let status = HostStatus(name: "a", json: Array(line.utf8), isAlive: true)
+        #expect(status.workers[0].pid == nil && status.intake?.pid == nil)
+        let json = status.json.description
+        #expect(json.contains(#""intake":{"pid":null,"#) && json.contains(#"{"worker":"1","pid":null,"#))
+        #expect(Figures.pid(status.workers[0].pid) == "–" && Figures.pid(1_234_567) == "1234567")
+    }
+
     @Test(arguments: [
         "", "{", "[]", "null", #"{"workers":[{"pid":"x"},{}]}"#, #"{"workers":[{"rate":1e99}]}"#,
         #"{"pid":-1e300,"intake":{"pid":1e30}}"#,

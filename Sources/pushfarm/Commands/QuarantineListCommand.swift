@@ -60,7 +60,12 @@ struct QuarantineListCommand: ParsableCommand {
             (ReadMarks.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
         ] {
             for mark in try await client.marks(kind, app) {
-                let name = kind == .devices ? HexText.of(mark.name) : mark.text
+                let name =
+                    switch kind {
+                    case .devices: HexText.of(mark.name)
+                    case .shards: String(mark.shardNumber)
+                    default: mark.text
+                    }
                 rows.append(Row(app: app, what: what, name: name, mark: mark))
             }
         }

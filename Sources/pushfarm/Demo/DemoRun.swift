@@ -92,7 +92,7 @@ import Simulator
         }
         let workers = try await FarmReadiness(client: client).workers()
         // The line may be a second old, and its process's number be another's by now: only children of ours count.
-        let candidates = workers.map { pid_t($0.pid) }.filter { pid in
+        let candidates = workers.compactMap(\.pid).map { pid_t($0) }.filter { pid in
             pid > 1 && !victims.contains(pid) && getsid(pid) == coordinator
         }
         guard let victim = candidates.randomElement() else { return }

@@ -53,6 +53,9 @@ enum Figures {
         }
     }
 
+    /// As `kill` takes it, or a dash.
+    static func pid(_ pid: Int?) -> String { pid.map(String.init) ?? "–" }
+
     /// `9,999`, `12.3k`, `4.5M`: in at most six columns.
     static func short(_ value: Int) -> String {
         guard value.magnitude >= 10_000 else { return grouped(value) }

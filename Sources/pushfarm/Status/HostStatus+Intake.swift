@@ -1,7 +1,8 @@
 extension HostStatus {
     /// The process that takes the host's jobs in. Counts are since its start.
     struct Intake: Decodable, Sendable {
-        var pid = 0
+        /// Nil as long as there is no process.
+        var pid: Int?
         var state = ""
         /// Jobs a second.
         var rate = 0
@@ -15,7 +16,7 @@ extension HostStatus {
 
         init(from decoder: any Decoder) throws {
             let fields = try LenientFields(decoder)
-            pid = fields.number("pid")
+            pid = fields.pid
             state = fields.text("state")
             rate = fields.number("rate")
             restarts = fields.number("restarts")
@@ -27,7 +28,7 @@ extension HostStatus {
 
         var json: JSONValue {
             .object([
-                "pid": .number(pid), "state": .string(state), "rate": .number(rate),
+                "pid": .whole(pid), "state": .string(state), "rate": .number(rate),
                 "restarts": .number(restarts), "rss": .number(rss), "jobs": .number(jobs),
                 "refused": .number(refused), "pushes": .number(pushes),
             ])

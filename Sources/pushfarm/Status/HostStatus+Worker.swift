@@ -2,7 +2,8 @@ extension HostStatus {
     /// One of the host's workers. Counts are since the process's start.
     struct Worker: Decodable, Sendable {
         var worker = ""
-        var pid = 0
+        /// Nil as long as there is no process.
+        var pid: Int?
         var state = ""
         var shards = 0
         var connections = 0
@@ -25,7 +26,7 @@ extension HostStatus {
         init(from decoder: any Decoder) throws {
             let fields = try LenientFields(decoder)
             worker = fields.text("worker")
-            pid = fields.number("pid")
+            pid = fields.pid
             state = fields.text("state")
             shards = fields.number("shards")
             connections = fields.number("connections")
@@ -43,7 +44,7 @@ extension HostStatus {
 
         var json: JSONValue {
             .object([
-                "worker": .string(worker), "pid": .number(pid), "state": .string(state),
+                "worker": .string(worker), "pid": .whole(pid), "state": .string(state),
                 "shards": .number(shards), "connections": .number(connections), "streams": .number(streams),
                 "rate": .number(rate), "slowed_to": .number(slowedTo), "restarts": .number(restarts),
                 "rss": .number(rss),

@@ -27,4 +27,10 @@ struct LenientFields {
     func number<Number: BinaryInteger>(_ name: String) -> Number {
         value(name, as: Double.self).flatMap { Number(exactly: $0.rounded()) } ?? 0
     }
+
+    /// Of a process that may not be there.
+    var pid: Int? {
+        let pid: Int = number("pid")
+        return pid > 0 ? pid : nil
+    }
 }

@@ -42,7 +42,7 @@ struct StatusText {
         ])
         for worker in host.workers {
             table.add(
-                .init(worker.worker), .init(String(worker.pid)), .init(worker.state, paint(of: worker)),
+                .init(worker.worker), .init(Figures.pid(worker.pid)), .init(worker.state, paint(of: worker)),
                 .init(String(worker.shards)), .init(String(worker.connections)),
                 .init(Figures.grouped(worker.streams)),
                 .init(rate(of: worker), worker.slowedTo > 0 ? .yellow : nil),
@@ -78,7 +78,7 @@ struct StatusText {
 
     private func text(_ intake: HostStatus.Intake) -> String {
         var words = [
-            "intake \(intake.pid)", intake.state, "\(Figures.grouped(intake.rate)) jobs/s",
+            "intake \(Figures.pid(intake.pid))", intake.state, "\(Figures.grouped(intake.rate)) jobs/s",
             Figures.counted(intake.jobs, "job", "jobs"),
         ]
         if intake.rss > 0 { words.append(memory(intake.rss)) }

@@ -45,7 +45,7 @@ struct TopDetails {
             lines.append(
                 line(
                     "intake",
-                    "\(intake.pid)  \(intake.state)  \(Figures.grouped(intake.rate)) jobs/s  "
+                    "\(Figures.pid(intake.pid))  \(intake.state)  \(Figures.grouped(intake.rate)) jobs/s  "
                         + "\(Figures.short(intake.jobs)) jobs  \(Figures.bytes(Int64(intake.rss)))  ended \(Figures.counted(intake.restarts, "time", "times"))"
                 ))
         }
@@ -64,7 +64,8 @@ struct TopDetails {
             line("state", worker.state, TopModel.paint(of: worker.state)),
             line(
                 "process",
-                "\(worker.pid)  up \(up)  ended \(Figures.counted(worker.restarts, "time", "times")) before"),
+                "\(Figures.pid(worker.pid))  up \(up)  ended \(Figures.counted(worker.restarts, "time", "times")) before"
+            ),
             line("memory", Figures.bytes(Int64(worker.rss))),
             line("shards", "\(worker.shards)"),
             line("connections", "\(worker.connections)"), TopLine(),

@@ -122,7 +122,7 @@ extension TopModel {
                         (.text(Figures.bytes(Int64(worker.rss))), (Double(worker.rss), "")),
                         (.text(up > 0 ? Figures.brief(.milliseconds(up)) : "–"), (Double(up), "")),
                         Self.number(worker.restarts, worker.restarts > 0 ? .yellow : nil),
-                        Self.number(worker.pid),
+                        (.text(Figures.pid(worker.pid)), (Double(worker.pid ?? 0), "")),
                     ] as [(TopTable.Cell, Key)]
                 )
             }

@@ -12,7 +12,7 @@ struct Status: Decodable {
     }
 
     struct Intake: Decodable {
-        var pid: Int32
+        private var process: Int32?
         var state: String
         var rate: Int
         var restarts: Int
@@ -20,11 +20,19 @@ struct Status: Decodable {
         var jobs: Int
         var refused: Int
         var pushes: Int
+
+        /// Nobody's as long as there is no process.
+        var pid: Int32 { process ?? 0 }
+
+        private enum CodingKeys: String, CodingKey {
+            case process = "pid"
+            case state, rate, restarts, rss, jobs, refused, pushes
+        }
     }
 
     struct Worker: Decodable {
         var worker: String
-        var pid: Int32
+        private var process: Int32?
         var state: String
         var shards: Int
         var connections: Int
@@ -34,6 +42,14 @@ struct Status: Decodable {
         var rss: Int
         var delivered: Int
         var failed: Int
+
+        /// Nobody's as long as there is no process.
+        var pid: Int32 { process ?? 0 }
+
+        private enum CodingKeys: String, CodingKey {
+            case process = "pid"
+            case worker, state, shards, connections, streams, rate, restarts, rss, delivered, failed
+        }
     }
 
     struct App: Decodable {

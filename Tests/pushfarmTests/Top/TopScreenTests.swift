@@ -77,6 +77,13 @@ struct TopScreenTests {
         }
     }
 
+    @Test func `a process has its number as kill takes it`() throws {
+        let lines = TopScreen(model: Self.model("2"), columns: 160, rows: 24).lines.map(\.text)
+        #expect(lines[5].hasSuffix("PID"))
+        let pids = lines[6...9].compactMap { $0.split(separator: " ").last }
+        #expect(pids.sorted() == ["4000", "4001", "4010", "4011"])
+    }
+
     @Test func `the selected row is always on the screen`() {
         var model = TopModel()
         model.take(TopFarm.look(0, hosts: (0..<50).map { "host\($0)" }))
