@@ -3,7 +3,8 @@ import EventLoop
 extension Coordinator {
     /// What is done again and again, until it is cancelled.
     func routines() -> [Task<Void, Never>] {
-        [
+        let patience = ContinuousClock.now + .seconds(30)
+        return [
             Loop.task { await self.keepLeasesOn() },
             loop(every: .seconds(1)) { [unowned self] in await beat() },
             loop(every: .seconds(1)) { [unowned self] in await pressure.beat(apps.values) },
@@ -23,6 +24,8 @@ extension Coordinator {
             },
             loop(every: .seconds(3)) { [unowned self] in await lookForGoneHosts() },
             loop(every: .seconds(1)) { [unowned self] in
+                // A reading that nobody can do counts as failed, and workers take a moment to begin.
+                guard slots.contains(where: \.isReady) || ContinuousClock.now > patience else { return }
                 for app in apps.values { await app.lookAfterFeedback() }
             },
             loop(every: .seconds(600)) { [unowned self] in

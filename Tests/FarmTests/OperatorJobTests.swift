@@ -336,6 +336,11 @@ extension HeldFarms {
             #expect(put.status == 0, "\(put)")
             let aside = try await farm.run("quarantine", "shard", "5")
             #expect(aside.status == 0, "\(aside)")
+            // Nothing is on its way to it yet.
+            let held = try await farm.run("find", "--token", tokens[7], "--app", "demo")
+            #expect(
+                held.status == 0 && held.output.contains("held the device, how quarantine, by ")
+                    && held.output.contains("reason loops"), "\(held)")
             try farm.push([Job(id: "some", tokens: tokens)])
             let redis = try farm.redis.client()
             try await eventually("only what was put aside is left") {
@@ -347,6 +352,11 @@ extension HeldFarms {
             }
             let ledger = try farm.gateway.ledger()
             #expect(ledger.deliveries[tokens[7]] == nil && ledger.lost(of: tokens) > 1)
+            let other = try #require(tokens.first { $0 != tokens[7] && ledger.deliveries[$0] == nil })
+            let shut = try await farm.run("find", "--token", other, "--app", "demo", "--json")
+            #expect(
+                shut.output.contains(#""place":"ready","job":"some""#)
+                    && shut.output.contains(#""held":"shard 5","how":"quarantine""#), "\(shut)")
             let list = try await farm.run("quarantine", "list")
             #expect(list.output.contains(tokens[7]) && list.output.contains("loops"), "\(list)")
             #expect(list.output.contains("shard  5 "), "\(list)")

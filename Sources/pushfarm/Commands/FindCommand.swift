@@ -10,7 +10,7 @@ struct FindCommand: ParsableCommand {
         discussion: """
             By device token, by apns-id or by job. Where it is now: in the inbox, in a
             list, in flight with which worker, delayed until when, parked, dead,
-            suppressed. What happened to it: the events, and with audit: in the
+            suppressed; and whether its device or shard is held back. What happened to it: the events, and with audit: in the
             configuration every outcome of the last hours.
 
             Example:

@@ -3,7 +3,7 @@ import FarmLogging
 /// Where a push is, or what became of it.
 struct PushFinding: Sendable {
     enum Place: String, Sendable {
-        case inbox, taken, ready, bulk, delayed, parked, reported, dead, suppressed, audit, event
+        case inbox, taken, ready, bulk, delayed, parked, reported, dead, suppressed, held, audit, event
         case flight = "in flight"
     }
 
@@ -44,7 +44,7 @@ struct PushFinding: Sendable {
 extension PushFinding.Place {
     fileprivate var paint: Paint? {
         switch self {
-        case .dead, .suppressed, .parked: .red
+        case .dead, .suppressed, .held, .parked: .red
         case .delayed: .yellow
         default: nil
         }

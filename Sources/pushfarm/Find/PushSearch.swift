@@ -18,6 +18,7 @@ import PushModel
         found += try await letters()
         if case .token(let token) = wanted {
             found += try await suppressed(token)
+            found += try await held(token)
             found += try await told(HexText.of(token))
         }
         found += try await audit()
@@ -51,6 +52,22 @@ import PushModel
                 details: [
                     ("reason", line.reason.name), ("topic", line.scope.topic),
                     ("environment", line.scope.environment),
+                ])
+        }
+    }
+
+    /// What holds back all that goes to a device, whether or not something is on its way: itself, or its shard.
+    private func held(_ token: [UInt8]) async throws(CommandFailure) -> [PushFinding] {
+        let shard = ShardHash.shard(of: token, shards: shards)
+        let devices = try await client.marks(.devices, app).filter { $0.name == token }
+        let withheld = try await client.marks(.shards, app).filter { $0.shardNumber == shard }
+        return (devices.map { ($0, "the device") } + withheld.map { ($0, "shard \(shard)") }).map {
+            mark, what in
+            PushFinding(
+                app: app, place: .held, token: HexText.of(token), at: mark.since,
+                details: [
+                    ("held", what), ("how", mark.kind), ("by", mark.by.isEmpty ? "the farm" : mark.by),
+                    ("reason", mark.reason),
                 ])
         }
     }
