@@ -23,4 +23,13 @@ package enum LogFile {
             throw Failure(description: "cannot log to \(path): \(String(cString: strerror(errno)))")
         }
     }
+
+    /// Keeps open where standard error leads now, for ``leave(for:)``; no child gets it.
+    package static func former() -> Int32? {
+        let copy = fcntl(Terminal.standardError, F_DUPFD_CLOEXEC, 3)
+        return copy >= 0 ? copy : nil
+    }
+
+    /// Has standard error lead there again.
+    package static func leave(for former: Int32) { dup2(former, Terminal.standardError) }
 }

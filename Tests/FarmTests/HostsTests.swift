@@ -104,9 +104,15 @@ extension HostFarms {
             // And one of the same folder, before it looks at anything else.
             let home = farm.folder.path + "/alpha"
             let twin = try Child(
-                "twin", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"], in: home)
+                "twin", BuiltProgram.path,
+                ["coordinator", "--config", home + "/pushfarm.yaml", "--set", "log.file=\(home)/twin.log"],
+                in: home)
             #expect(try await twin.wait(within: .seconds(40)) == .exited(2))
-            #expect(twin.error.contains("another coordinator of this state folder is running"))
+            let reason = "another coordinator of this state folder is running"
+            // Who has started it hears it, and so does who reads the log.
+            #expect(twin.error.hasPrefix("pushfarm: " + reason), "\(twin.error)")
+            let log = try String(contentsOfFile: home + "/twin.log", encoding: .utf8)
+            #expect(log.contains("critical coordinator  " + reason), "\(log)")
             #expect(try farm.shares() == ["alpha": 64])
             // Of one that was killed only the line is left, for some seconds.
             farm.signal("alpha", SIGKILL)

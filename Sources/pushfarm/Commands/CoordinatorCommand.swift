@@ -31,12 +31,21 @@ struct CoordinatorCommand: ParsableCommand {
         try configuration.requireApps()
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         try StateFolder.make(configuration.stateDirectory)
+        // A successor has got the log file from its predecessor.
+        let former = configuration.log.file == nil || succeed ? nil : LogFile.former()
         if let file = configuration.log.file {
             do { try LogFile.take(file) } catch { throw CommandFailure.usage("log.file: \(error)") }
         }
         let service = CoordinatorService(configuration: configuration, succeeds: succeed, reload: load)
         ProcessLimits.apply()
-        try Loop.run { @Loop in try await service.run() }
+        do { try Loop.run { @Loop in try await service.run() } } catch {
+            // Why it ends stands in the log, and who started it is told, too.
+            if let former {
+                Logger(label: "coordinator").critical("\((error as? CommandFailure)?.message ?? "\(error)")")
+                LogFile.leave(for: former)
+            }
+            throw error
+        }
     }
 
     private func load() throws(ConfigurationError) -> FarmConfiguration {

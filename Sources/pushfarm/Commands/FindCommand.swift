@@ -10,8 +10,9 @@ struct FindCommand: ParsableCommand {
         discussion: """
             By device token, by apns-id or by job. Where it is now: in the inbox, in a
             list, in flight with which worker, delayed until when, parked, dead,
-            suppressed; and whether its device or shard is held back. What happened to it: the events, and with audit: in the
-            configuration every outcome of the last hours.
+            suppressed; and whether its device or shard is held back. What happened
+            to it: the events, and with audit: in the configuration every outcome of
+            the last hours.
 
             Example:
               pushfarm find --token $TOKEN --app demo
