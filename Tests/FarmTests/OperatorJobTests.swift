@@ -376,6 +376,9 @@ extension HeldFarms {
             let again = try await farm.run("release", "--token", tokens[7], "--app", "demo", "--json")
             #expect(again.output.contains(#""jobs":0,"devices":0,"batches":0"#), "\(again)")
             try await farm.expectExactlyOnce([Job(id: "some", tokens: tokens)])
+            #expect(try await farm.run("quarantine", "token", tokens[7]).status == 0)
+            let rest = try await farm.run("release")
+            #expect(rest.status == 0 && rest.output == "1 device goes on\n", "\(rest)")
             #expect(try await farm.run("quarantine", "list").output == "nothing is held back\n")
             #expect(try redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)
         }

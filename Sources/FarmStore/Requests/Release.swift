@@ -7,8 +7,10 @@ package struct Release: Request {
         package let batches: Int
         /// Where the next call begins; nil at the end.
         package let next: Int?
-        /// Jobs and devices that were quarantined.
+        /// Jobs that were quarantined.
         package let jobs: Int
+        /// Devices that were.
+        package var devices = 0
     }
 
     package enum What: Equatable, Sendable {
@@ -54,7 +56,9 @@ package struct Release: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "release")
-        let (batches, next, jobs) = (try reader.integer(), try reader.integer(), try reader.integer())
-        return Reply(batches: batches, next: next < 0 ? nil : next, jobs: jobs)
+        let (batches, next) = (try reader.integer(), try reader.integer())
+        return Reply(
+            batches: batches, next: next < 0 ? nil : next, jobs: try reader.integer(),
+            devices: try reader.integer())
     }
 }

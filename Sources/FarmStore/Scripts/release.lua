@@ -4,17 +4,17 @@
 -- KEYS  1 prefix
 -- ARGV  1 parked batches to look at, at most; 2 how many of the last ones were looked at and stay; 3 job, token, or "";
 --       4 what: all (but what an operator has paused), job, paused (the job, if an operator has paused it), device
--- Reply [batches put back, how many were looked at and stay, or -1 at the end, jobs and devices released]
+-- Reply [batches put back, how many were looked at and stay, or -1 at the end, jobs released, devices released]
 -- Fence none: each id is moved by whoever finds it in the list. OOM allowed.
 -- Again the job is no longer quarantined, its batches no longer parked.
 --
 -- A batch that nobody can read stays: `fsck` is for that. One that is not in the list of the parked ones opens its
 -- parked positions when it is checked out, or at its end. The last ones go first, each to its place by age: so the oldest
 -- is the next that is sent.
-local most, kept, name, what, jobs, released = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0
+local most, kept, name, what, jobs, devices = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0
 local function is_paused(mark) return mark:find('^%d+ pause ') ~= nil end
 if what == 'device' then
-    released = call('HDEL', DEVICES, name)
+    devices = call('HDEL', DEVICES, name)
 elseif what ~= 'all' then
     local mark = call('HGET', QUARANTINE, name)
     if mark and (what == 'job' or is_paused(mark)) then jobs[1] = name end
@@ -23,11 +23,10 @@ elseif kept == 0 then
     for i = 1, #marks, 2 do
         if not is_paused(marks[i + 1]) then jobs[#jobs + 1] = marks[i] end
     end
-    released = call('HLEN', DEVICES)
+    devices = call('HLEN', DEVICES)
     call('DEL', DEVICES)
 end
 for _, id in ipairs(jobs) do
-    released = released + 1
     call('HDEL', QUARANTINE, id)
     call('HDEL', P .. 'job:' .. id, 'parked', 'crashes', 'last_crash')
     tell('job.released', now(), 'job', id)
@@ -61,4 +60,4 @@ for k = #ids, 1, -1 do
 end
 book_cancelled()
 ring(rung)
-return { moved, #ids < most and -1 or kept + #ids - moved, released }
+return { moved, #ids < most and -1 or kept + #ids - moved, #jobs, devices }

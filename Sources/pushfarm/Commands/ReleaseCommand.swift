@@ -63,7 +63,8 @@ struct ReleaseCommand: ParsableCommand {
                 }
                 let what: Release.What = token.map { .device($0) } ?? job.map { .job($0) } ?? .all
                 let released = try await client.release(what, name)
-                if token == nil { sum.jobs += released.jobs } else { sum.devices += released.jobs }
+                sum.jobs += released.jobs
+                sum.devices += released.devices
                 sum.batches += released.batches
                 if what == .all { try await Self.releaseRest(name, client, &sum) }
             }

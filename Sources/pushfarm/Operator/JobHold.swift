@@ -86,16 +86,17 @@ extension FarmClient {
 
     /// Lets what is parked go on, a portion at a time.
     func release(_ what: Release.What, _ app: String) async throws(CommandFailure) -> (
-        jobs: Int, batches: Int
+        jobs: Int, devices: Int, batches: Int
     ) {
-        var (jobs, batches) = (0, 0)
+        var (jobs, devices, batches) = (0, 0, 0)
         var next: Int? = 0
         while let start = next {
             let reply = try await call(Release(what, start: start), app)
             jobs += reply.jobs
+            devices += reply.devices
             batches += reply.batches
             next = reply.next
         }
-        return (jobs, batches)
+        return (jobs, devices, batches)
     }
 }

@@ -8,12 +8,12 @@ extension ScriptCase {
     static let doors = releases + gates + hosts + operations
 
     private static let releases = [
-        ScriptCase("lets no job go on in the middle of the list", again: .other("[0, -1, 0]")) { desk in
+        ScriptCase("lets no job go on in the middle of the list", again: .other("[0, -1, 0, 0]")) { desk in
             for step in 1...2 { try desk.perform(desk.park(try desk.held(step: step, [("j\(step)", 2)]))) }
             try desk.quarantine("q")
             return Release(start: 1)
         },
-        ScriptCase("leaves parked what other jobs have", again: .other("[0, -1, 0]")) { desk in
+        ScriptCase("leaves parked what other jobs have", again: .other("[0, -1, 0, 0]")) { desk in
             for step in 1...2 {
                 let batch = try desk.held(step: step, [("j\(step)", 2)])
                 try desk.perform(desk.park(batch))
@@ -21,7 +21,8 @@ extension ScriptCase {
             }
             return Release(.job("j2"))
         },
-        ScriptCase("leaves parked what has only others' pushes left", again: .other("[0, -1, 0]")) { desk in
+        ScriptCase("leaves parked what has only others' pushes left", again: .other("[0, -1, 0, 0]")) {
+            desk in
             try desk.split([("a", 1), ("q", 2)])
             try desk.quarantine("q")
             let batch = try first(desk)

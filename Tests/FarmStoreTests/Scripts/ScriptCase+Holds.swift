@@ -224,8 +224,9 @@ extension ScriptCase {
     ]
 
     private static let released = [
-        ScriptCase("resumes a job that an operator has paused, the oldest first", again: .other("[0, -1, 0]"))
-        {
+        ScriptCase(
+            "resumes a job that an operator has paused, the oldest first", again: .other("[0, -1, 0, 0]")
+        ) {
             desk in
             try desk.split([("a", 2)])
             try desk.split(step: 2, [("a2", 1)])
@@ -241,7 +242,7 @@ extension ScriptCase {
             _ = try desk.checkout()
             return Release(.pausedJob("a"))
         },
-        ScriptCase("lets go on what nobody has paused", again: .other("[0, -1, 0]")) { desk in
+        ScriptCase("lets go on what nobody has paused", again: .other("[0, -1, 0, 0]")) { desk in
             for (step, job) in ["a", "b"].enumerated() { try desk.split(step: step + 1, [(job, 2)]) }
             try pause(desk, "a")
             try desk.quarantine("b")
@@ -249,7 +250,7 @@ extension ScriptCase {
             _ = try desk.checkout()
             return Release()
         },
-        ScriptCase("lets a device go on", again: .other("[0, -1, 0]")) { desk in
+        ScriptCase("lets a device go on", again: .other("[0, -1, 0, 0]")) { desk in
             try desk.split([("a", 1)])
             try desk.split(step: 2, [("b", 1)])
             try desk.quarantine("b")
@@ -257,7 +258,7 @@ extension ScriptCase {
             _ = try desk.checkout()
             return Release(.device(Desk.tokens(1)[0]))
         },
-        ScriptCase("ends a parked batch whose job was called back", again: .other("[0, -1, 0]")) { desk in
+        ScriptCase("ends a parked batch whose job was called back", again: .other("[0, -1, 0, 0]")) { desk in
             for (step, job) in ["a", "b"].enumerated() { try desk.split(step: step + 1, [(job, 2)]) }
             for job in ["a", "b"] { try pause(desk, job) }
             _ = try desk.checkout()
