@@ -69,7 +69,8 @@ import Testing
 
     @Test func `a pause gives back what is not in the air, and nothing is sent twice`() async throws {
         try await SendingFarm.run {
-            $0.faults = ["latency 5ms", "streams 50"]
+            // Far from their end when the pause comes, however late that is.
+            $0.faults = ["latency 200ms", "streams 50"]
         } _: { farm in
             let sender = farm.sender
             try await farm.submit(Array(repeating: 100, count: 8))
