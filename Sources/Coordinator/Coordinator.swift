@@ -128,6 +128,7 @@ import Supervision
     /// Runs until a signal ends it; everything is handed over in order.
     /// - Parameter onReady: called when the leases are asked for and the workers are started.
     package func run(onReady: @Loop () -> Void = {}) async throws {
+        Loop.keep(self)
         watchSignals()
         operations.onEnd = { [changes] in changes.ring() }
         service.begin()

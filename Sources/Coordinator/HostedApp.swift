@@ -83,12 +83,16 @@ import Logging
         feedback = FeedbackDesk(desk, orderWorker: around.orderWorker)
         holds = HoldDesk(desk, tellWorkers: around.tellWorkers)
         holds.isOwner = { [leases] in leases.intake != nil }
-        holds.onWithheld = { [unowned self] in onShardsChanged() }
+        holds.onWithheld = { [weak self] in self?.onShardsChanged() }
         credentials.onStanding = { [holds] in await holds.look($0) }
         keepWhatIsConfigured()
-        desk.paused = { [unowned self] in Loop.task { await self.credentials.look() } }
-        leases.onWon = { [unowned self] shards in
-            await reclaim({ .allBut(liveWorkers()) }, shards: shards)
+        desk.paused = { [weak credentials] in
+            guard let credentials else { return }
+            Loop.task { await credentials.look() }
+        }
+        leases.onWon = { [weak self] shards in
+            guard let self else { return false }
+            return await reclaim({ .allBut(liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
             around.registry.tell(HostCommand.free(app: name).text)
@@ -101,7 +105,7 @@ import Logging
     func start() async {
         tellIntake(.app(intakeSetup))
         await credentials.start()
-        leases.onChange = { [unowned self] in leasesChanged() }
+        leases.onChange = { [weak self] in self?.leasesChanged() }
         gatherer.start()
         promoter.start()
     }

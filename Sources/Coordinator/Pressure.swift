@@ -73,7 +73,7 @@ import Logging
             if reply.isNew { tell(app.name, reply) }
             return reply
         } catch {
-            if !isInTrouble, !error.isTemporary {
+            if !isInTrouble, error.isRefusal {
                 log.error(
                     "cannot tell producers how full it is",
                     metadata: ["app": "\(app.name)", "error": "\(error)"])
@@ -101,14 +101,15 @@ import Logging
             isBlind = false
             return info
         } catch {
-            if !isBlind, !error.isTemporary {
+            guard error.isRefusal else { return nil }
+            if !isBlind {
                 log.error(
                     "cannot see Redis's memory: producers are stopped only when it is full. The farm's user needs +info",
                     metadata: ["error": "\(error)"])
                 isBlind = true
             }
-            // Its own limits an app has all the same; temporary trouble passes.
-            return error.isTemporary ? nil : RedisInfo("")
+            // Its own limits an app has all the same.
+            return RedisInfo("")
         }
     }
 
@@ -121,7 +122,7 @@ import Logging
             hasFunctions = true
         } catch {
             // Said once; a Redis that is full or away is asked again.
-            guard hasFunctions, !error.isTemporary else { return }
+            guard hasFunctions, error.isRefusal else { return }
             hasFunctions = false
             log.warning(
                 "producers may find no function \(FunctionLibrary.submit)", metadata: ["error": "\(error)"])

@@ -86,6 +86,12 @@ package actor Loop {
         if Task.isCancelled { throw CancellationError() }
     }
 
+    /// Keeps what a process is about for as long as the process lives: whatever of it is still on its way when it has ended
+    /// finds it.
+    @Loop package static func keep(_ root: AnyObject) { roots.append(root) }
+
+    @Loop private static var roots: [AnyObject] = []
+
     /// What the body of ``run(_:)`` came to.
     @Loop private final class Outcome<Value: Sendable> {
         nonisolated init() {}

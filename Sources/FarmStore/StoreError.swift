@@ -27,7 +27,7 @@ package enum StoreError: Error, Equatable, Sendable {
 
     /// Whether Redis has the call, and will not do it: neither repeating nor another connection helps.
     package var isRefusal: Bool {
-        if case .redis(.closed) = self { false } else { !isTemporary }
+        if case .redis(let error) = self { error.isRefusal } else { true }
     }
 
     /// Tells the scripts' own answers from Redis's.

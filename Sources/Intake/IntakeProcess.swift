@@ -26,6 +26,7 @@ package import Supervision
     /// Runs until the work is done.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
+        Loop.keep(self)
         life.onOrder = { [unowned self] order in obey(order) }
         life.onFinish = { [unowned self] in finish() }
         let status = await life.run()

@@ -42,6 +42,7 @@ import TLS
     /// Runs until the work is done.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
+        Loop.keep(self)
         life.onOrder = { [unowned self] order in obey(order) }
         life.onFinish = { [unowned self] in finish() }
         life.onDump = { [unowned self] in dump() }

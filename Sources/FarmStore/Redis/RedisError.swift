@@ -32,6 +32,11 @@ package enum RedisError: Error, Equatable, Sendable {
         case .refused, .closed: false
         }
     }
+
+    /// Whether Redis has the call, and will not do it: neither repeating nor another connection helps.
+    package var isRefusal: Bool {
+        if case .refused = self { true } else { false }
+    }
 }
 
 extension RedisError: CustomStringConvertible {

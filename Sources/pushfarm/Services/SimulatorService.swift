@@ -18,6 +18,7 @@ import Simulator
         } catch .system(let reason) {
             throw CommandFailure.failed(reason)
         }
+        Loop.keep(gateway)
         gateway.onStop = { end.give() }
         announce(gateway)
         await end.wait()
