@@ -31,11 +31,14 @@ package enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Writes all of `text`. Gives up, and loses the rest, when nobody can take it within 50 ms: a full pipe must
-    /// never hold up the loop for good.
-    package static func write(_ text: String, to descriptor: Int32) {
+    /// Writes all of `text`. Gives up, and loses the rest, when nobody can take it in time: a full pipe must never hold
+    /// up the loop for good.
+    /// - Parameter patience: milliseconds that it is waited for room each time there is none.
+    /// - Returns: whether all of it was taken.
+    @discardableResult
+    package static func write(_ text: String, to descriptor: Int32, patience: Int32 = 50) -> Bool {
         var text = text
-        text.withUTF8 { bytes in
+        return text.withUTF8 { bytes in
             var start = 0
             while start < bytes.count {
                 let count = systemWrite(descriptor, bytes.baseAddress! + start, bytes.count - start)
@@ -43,11 +46,12 @@ package enum Terminal {
                     start += count
                 } else if errno == EAGAIN {
                     var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    guard poll(&poller, 1, 50) > 0 else { return }
+                    guard poll(&poller, 1, patience) > 0 else { return false }
                 } else if errno != EINTR {
-                    return
+                    return false
                 }
             }
+            return true
         }
     }
 }

@@ -69,7 +69,9 @@ import FarmLogging
     func hide() {
         guard isShown else { return }
         isShown = false
-        Terminal.write("\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: descriptor)
+        // What is drawn may be lost when a terminal is slow, but not this.
+        Terminal.write(
+            "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: descriptor, patience: 2_000)
         var settings = before
         tcsetattr(descriptor, TCSADRAIN, &settings)
     }
@@ -86,9 +88,11 @@ import FarmLogging
             // Erased before: behind the last column the cursor stands on it.
             text += "\u{1B}[\(row + 1);1H\u{1B}[2K\(line)\u{1B}[0m"
         }
-        shown = next
         // What has come together appears together.
-        if !text.isEmpty { Terminal.write("\u{1B}[?2026h\(text)\u{1B}[?2026l", to: descriptor) }
+        let isWhole =
+            text.isEmpty || Terminal.write("\u{1B}[?2026h\(text)\u{1B}[?2026l", to: descriptor)
+        // Nobody knows what stands there when a terminal was too slow to take it.
+        shown = isWhole ? next : []
     }
 
     /// What stands there is not what was drawn.

@@ -41,6 +41,22 @@ final class PseudoTerminal {
         _ = Array(text.utf8).withUnsafeBytes { write(main, $0.baseAddress!, $0.count) }
     }
 
+    /// Types, and waits until the program has read it, at once; what it draws meanwhile is not looked at.
+    func typeUnseen(_ text: String) async throws {
+        // Else it could have read some of it before all of it is there.
+        child.signal(SIGSTOP)
+        type(text)
+        try await eventually("it is there to be read") { unread == text.utf8.count }
+        child.signal(SIGCONT)
+        try await eventually("it is read") { unread == 0 }
+    }
+
+    /// Bytes that were typed and not yet read.
+    private var unread: Int {
+        var count: Int32 = 0
+        return ioctl(side, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
     /// The program is told as a terminal does it.
     func resize(columns: Int, rows: Int) {
         var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
@@ -78,7 +94,9 @@ final class PseudoTerminal {
         private var (row, column) = (0, 0)
         private(set) var isAlternate = false
         private(set) var showsCursor = true
+        /// The beginning of a character, and of a sequence.
         private var rest: [UInt8] = []
+        private var begun: [Unicode.Scalar] = []
 
         init(columns: Int, rows: Int) {
             (self.columns, self.rows) = (columns, rows)
@@ -101,18 +119,26 @@ final class PseudoTerminal {
 
         mutating func take(_ bytes: ArraySlice<UInt8>) {
             rest += bytes
-            guard let text = String(validating: rest, as: UTF8.self) else { return }
-            rest = []
-            var characters = Array(text.unicodeScalars)[...]
+            let whole = rest.count - Self.unfinished(rest)
+            let text = String(decoding: rest[..<whole], as: UTF8.self)
+            rest.removeFirst(whole)
+            var characters = (begun + text.unicodeScalars)[...]
+            begun = []
             while let scalar = characters.popFirst() {
                 switch scalar {
                 case "\u{1B}":
+                    let words = characters.dropFirst().prefix { (0x30...0x3F).contains($0.value) }
+                    guard characters.count > 1 + words.count else {
+                        begun = [scalar] + characters
+                        return
+                    }
+                    // One that broke off ends where the next one begins.
                     guard characters.first == "[" else { continue }
-                    characters.removeFirst()
-                    let words = characters.prefix { (0x30...0x3F).contains($0.value) }
-                    characters = characters.dropFirst(words.count)
-                    guard let last = characters.popFirst() else { return }
-                    obey(String(String.UnicodeScalarView(words)), last)
+                    characters = characters.dropFirst(1 + words.count)
+                    if let last = characters.first, last != "\u{1B}" {
+                        characters.removeFirst()
+                        obey(String(String.UnicodeScalarView(words)), last)
+                    }
                 case "\r": column = 0
                 case "\n": row = min(rows - 1, row + 1)
                 default:
@@ -121,6 +147,19 @@ final class PseudoTerminal {
                     column = min(columns, column + 1)
                 }
             }
+        }
+
+        /// Bytes at the end that begin a character whose others have not come.
+        private static func unfinished(_ bytes: [UInt8]) -> Int {
+            guard let first = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }
+            let length =
+                switch bytes[first] {
+                case 0xF0...: 4
+                case 0xE0...: 3
+                case 0xC0...: 2
+                default: 1
+                }
+            return bytes.count - first < length ? bytes.count - first : 0
         }
 
         private mutating func obey(_ words: String, _ last: Unicode.Scalar) {

@@ -24,7 +24,11 @@ extension PatientFarms {
         @Test func `it shows the farm at work, follows keys and the window, and leaves all as it was`()
             async throws
         {
-            let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
+            // What is seen lasts for so long that it cannot be missed.
+            let farm = try await Farm(
+                Farm.Options(
+                    faults: ["latency 500ms"], simulatorOptions: ["--streams", "100"],
+                    appLines: ["max_conns: 2"]))
             _ = try await farm.ready()
             let terminal = try top(farm)
             try await eventually(terminal, "the app is listed") {
@@ -58,6 +62,23 @@ extension PatientFarms {
                 lines.contains { $0.hasPrefix("accepted") && $0.hasSuffix("2,000") }
             }
             #expect(terminal.isAlternate && !terminal.isRestored)
+            terminal.type("q")
+            #expect(try await terminal.child.wait() == .exited(0))
+            #expect(terminal.isRestored)
+        }
+
+        @Test func `a terminal that takes nothing for a while shows everything afterwards`() async throws {
+            let farm = try await Farm(Farm.Options(workers: 1))
+            _ = try await farm.ready()
+            let terminal = try top(farm)
+            try await eventually(terminal, "it is there") { $0[0].hasSuffix("● live") }
+            // Far more than a terminal keeps for its reader. The last key means nothing: when it is read, all is drawn.
+            try await terminal.typeUnseen(String(repeating: "13", count: 30) + "2")
+            try await terminal.typeUnseen("x")
+            try await eventually(terminal, "workers") { lines in
+                lines[4] == "1 Apps  2 Workers  3 Hosts  4 Jobs" && lines[5].hasPrefix("WORKER ")
+                    && lines[6].hasPrefix("here/0  ready") && lines[23].hasSuffix("q quit")
+            }
             terminal.type("q")
             #expect(try await terminal.child.wait() == .exited(0))
             #expect(terminal.isRestored)
