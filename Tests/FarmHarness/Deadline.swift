@@ -7,7 +7,8 @@ package struct Overdue: Error, CustomStringConvertible {
     package init(description: String) { self.description = description }
 }
 
-/// So late it is noticed that what a test waited for has come about: how tests are found that race with the farm (docs/proof.md).
+/// So late it is noticed that what a test waited for has come about, and by then it must still be so: how tests are found that race
+/// with the farm (docs/proof.md).
 private let lateness = Duration.seconds(
     ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
 
@@ -21,8 +22,10 @@ package func eventually<Value>(
     while true {
         let isLast = ContinuousClock.now >= deadline
         if let value = try await condition() {
-            if hasWaited { try await Task.sleep(for: lateness) }
-            return value
+            if !hasWaited || lateness == .zero { return value }
+            try await Task.sleep(for: lateness)
+            if let value = try await condition() { return value }
+            throw Overdue(description: "true for less than \(lateness): \(what)")
         }
         hasWaited = true
         if isLast { break }

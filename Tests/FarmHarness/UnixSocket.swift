@@ -47,6 +47,7 @@ package final class UnixSocket {
             let count = bytes.withUnsafeBytes {
                 Foundation.send(descriptor, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
             }
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .lost }
             sent += count
         }
@@ -54,7 +55,9 @@ package final class UnixSocket {
 
     package func receive() throws(Failure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = read(descriptor, &buffer, buffer.count)
+        var count: Int
+        // A process that stood still has its waits broken off, too.
+        repeat { count = read(descriptor, &buffer, buffer.count) } while count < 0 && errno == EINTR
         guard count > 0 else { throw .lost }
         return Array(buffer[..<count])
     }

@@ -10,7 +10,7 @@ extension BusyFarms {
                 "demo", BuiltProgram.path,
                 [
                     "demo", "--pushes", "2000", "--bad", "20", "--kill", "1", "--json", "--set",
-                    "apps.demo.max_conns=3",
+                    "apps.demo.max_rate=100",
                 ],
                 // What is set for other farms does not reach it.
                 environment: [
@@ -19,7 +19,7 @@ extension BusyFarms {
             let wasTold = try await eventually("the demo's coordinator, or the end") {
                 let wasTold = ProcessTable.naming(folder: folder.path).contains {
                     ProcessTable.isAbout("coordinator", $0)
-                        && ProcessTable.visibleText(of: $0).contains("\0--set\0apps.demo.max_conns=3\0")
+                        && ProcessTable.visibleText(of: $0).contains("\0--set\0apps.demo.max_rate=100\0")
                 }
                 return wasTold || child.hasEnded ? wasTold : nil
             }

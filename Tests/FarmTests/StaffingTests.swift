@@ -28,7 +28,7 @@ extension BusyFarms {
             var rounds = 0
             try await eventually("there is a second worker, and it delivers", within: .seconds(120)) {
                 let status = try await farm.status()
-                if status.apps.contains(where: { $0.open + $0.inbox * Self.jobTokens < 20_000 }) {
+                if status.apps.contains(where: { $0.open + $0.inbox * Self.jobTokens < 40_000 }) {
                     for name in Self.names { try farm.push(Self.jobs(rounds), to: name) }
                     rounds += 1
                 }
