@@ -27,8 +27,8 @@ extension BusyFarms {
             try farm.push(backlog)
             try await farm.gateway.requests(4_000)
             let few = Tokens.make(10, seed: 5)
-            let before = try farm.gateway.requestCount()
             try farm.push([Job(id: "few", tokens: few)], to: "other")
+            let before = try farm.gateway.requestCount()
             #expect(try await farm.finished("few", app: "other").delivered == 10)
             try await farm.expectExactlyOnce(backlog)
             #expect(try Self.overtaken(farm, by: few, since: before) < 15_000)
@@ -41,8 +41,8 @@ extension BusyFarms {
             try await farm.gateway.requests(4_000)
             for round in 0..<3 {
                 let few = Tokens.make(10, seed: UInt64(7 + round))
-                let before = try farm.gateway.requestCount()
                 try farm.push([Job(id: "urgent-\(round)", tokens: few)])
+                let before = try farm.gateway.requestCount()
                 #expect(try await farm.finished("urgent-\(round)").delivered == 10)
                 #expect(try Self.overtaken(farm, by: few, since: before) < 8_000)
             }

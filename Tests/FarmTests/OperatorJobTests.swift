@@ -227,7 +227,7 @@ extension HeldFarms {
         {
             let farm = try await slowFarm(place == .inbox ? ["max_backlog: 1000"] : [])
             // Where some is sent, more than can be before the command is there.
-            let count = [.split, .sending, .paused, .parked].contains(place) ? 20_000 : 4_000
+            let count = [.split, .sending, .paused, .parked].contains(place) ? 60_000 : 4_000
             let tokens = Tokens.make(count)
             let others = Job.several("other", Tokens.make(3_000, seed: 9), size: 500)
             var job = Job(id: "back", tokens: tokens)
