@@ -33,8 +33,8 @@ package enum PushCheck {
 
     /// - Parameters:
     ///   - credentials: asked once, and only when method and path are right.
-    ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of at
-    ///     most `JobLimits.tokenBytes`.
+    ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of
+    ///     a length within `JobLimits.tokenBytes`.
     package static func check(
         _ push: ReceivedPush, credentials: () -> Credentials,
         tokenState: (UnsafeRawBufferPointer) -> TokenState
@@ -101,7 +101,7 @@ package enum PushCheck {
         }
         let token = path.after(prefix.utf8.count)
         if token.isEmpty { throw Refusal(.missingDeviceToken) }
-        if Hexadecimal.isValid(token) { return (token, token.count <= 2 * JobLimits.tokenBytes.upperBound) }
+        if Hexadecimal.isValid(token) { return (token, JobLimits.tokenBytes.contains(token.count / 2)) }
         if token.contains(UInt8(ascii: "/")) { throw Refusal(.badPath) }
         return (token, false)
     }

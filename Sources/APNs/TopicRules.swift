@@ -3,16 +3,16 @@ package import PushModel
 /// Which topics a connection's credentials may push to, and what its pushes may leave out.
 package struct TopicRules: Hashable, Sendable {
     private enum Credentials: Hashable {
-        case anyToken
+        case anyToken(except: [String])
         case token(bundles: [String])
         case certificate(CertificateTopics)
     }
 
     private let credentials: Credentials
 
-    /// A provider token: the bundle ids of its team or key, with all suffixes; nil: any.
-    package init(tokenBundles bundles: [String]?) {
-        credentials = bundles.map { .token(bundles: $0) } ?? .anyToken
+    /// A provider token: the bundle ids of its team or key, with all suffixes; nil: any but those in `others`.
+    package init(tokenBundles bundles: [String]?, except others: [String] = []) {
+        credentials = bundles.map { .token(bundles: $0) } ?? .anyToken(except: others)
     }
 
     /// A client certificate.
@@ -29,8 +29,13 @@ package struct TopicRules: Hashable, Sendable {
         }
         guard let topic else { return .missingTopic }
         if let reason = badTopic(topic, type) { return reason }
-        guard case .token(let bundles) = credentials else { return nil }
-        return bundles.contains { Self.topic(topic, isOf: $0) } ? nil : .topicDisallowed
+        switch credentials {
+        case .token(let bundles):
+            return bundles.contains { Self.topic(topic, isOf: $0) } ? nil : .topicDisallowed
+        case .anyToken(let others):
+            return others.contains { Self.topic(topic, isOf: $0) } ? .topicDisallowed : nil
+        case .certificate: return nil
+        }
     }
 
     private func badTopic(_ topic: UnsafeRawBufferPointer, _ type: PushType) -> Reason? {

@@ -5,10 +5,15 @@ import CNghttp2
 enum Frame {
     static let headers = UInt8(NGHTTP2_HEADERS.rawValue)
     static let data = UInt8(NGHTTP2_DATA.rawValue)
+    static let priority = UInt8(NGHTTP2_PRIORITY.rawValue)
+    static let resetStream = UInt8(NGHTTP2_RST_STREAM.rawValue)
     static let settings = UInt8(NGHTTP2_SETTINGS.rawValue)
     static let ping = UInt8(NGHTTP2_PING.rawValue)
     static let continuation = UInt8(NGHTTP2_CONTINUATION.rawValue)
     static let goAway = UInt8(NGHTTP2_GOAWAY.rawValue)
+
+    /// Bytes of a GOAWAY frame before its debug text: frame header, last stream, code.
+    static let goAwayHead = 17
 
     static let endStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
     static let endHeaders = UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue)

@@ -1,4 +1,10 @@
-/// What is kept of one request: the values of the known fields, then the body, in one recycled buffer.
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What is kept of one request: the values of the known fields and the names of the others, then the body, in one recycled buffer.
 struct RequestContent: BitwiseCopyable {
     private struct Place: BitwiseCopyable {
         var start: Int32 = 0
@@ -6,12 +12,20 @@ struct RequestContent: BitwiseCopyable {
         var count: Int32 = -1
     }
 
-    /// Bytes of field values that are kept at most; a request with more is refused.
-    static let fieldBytesLimit = 16_384
+    /// Bytes of a header list when no other limit is set; a request with more is refused.
+    static let headerListLimit = 16_384
+    /// What a field counts besides its name and value.
+    /// - Source: RFC 9113, section 6.5.2.
+    private static let fieldOverhead = 32
     /// Fields, known or not, that a request may have.
     static let fieldLimit = 100
 
     private let places: UnsafeMutablePointer<Place>
+    /// The names of unknown fields, ``fieldLimit`` of them at most.
+    private let otherNames: UnsafeMutablePointer<Place>
+    private var otherCount = 0
+    private var headerListSize = 0
+    private var hasRepeatedOther = false
     private var bytes: UnsafeMutableRawPointer
     private var capacity = 2_048
     private var filled = 0
@@ -25,33 +39,60 @@ struct RequestContent: BitwiseCopyable {
     init() {
         places = .allocate(capacity: RequestField.allCases.count)
         places.initialize(repeating: Place(), count: RequestField.allCases.count)
+        otherNames = .allocate(capacity: Self.fieldLimit)
+        otherNames.initialize(repeating: Place(), count: Self.fieldLimit)
         bytes = .allocate(byteCount: capacity, alignment: 16)
     }
 
     func deallocate() {
         places.deallocate()
+        otherNames.deallocate()
         bytes.deallocate()
     }
 
     mutating func clear() {
         places.update(repeating: Place(), count: RequestField.allCases.count)
         (filled, fields, bodyStart, repeated, bodyCount) = (0, 0, 0, 0, 0)
+        (otherCount, headerListSize, hasRepeatedOther) = (0, 0, false)
     }
 
+    var hasRepeatedFields: Bool { repeated != 0 || hasRepeatedOther }
+
+    /// - Parameter limit: bytes of the header list, at most 2^31 - 1.
     /// - Returns: false if the request is larger than we accept.
-    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, limit: Int) -> Bool {
         fields += 1
-        guard fields <= Self.fieldLimit else { return false }
-        guard let field = RequestField(name) else { return true }
+        headerListSize += name.count + value.count + Self.fieldOverhead
+        guard fields <= Self.fieldLimit, headerListSize <= limit else { return false }
+        guard let field = RequestField(name) else {
+            addOther(name)
+            return true
+        }
         guard places[field.rawValue].count < 0 else {
             repeated |= 1 << UInt32(field.rawValue)
             return true
         }
-        guard filled + value.count <= Self.fieldBytesLimit else { return false }
         places[field.rawValue] = Place(start: Int32(filled), count: Int32(value.count))
         append(value)
         bodyStart = filled
         return true
+    }
+
+    /// libnghttp2 has made sure that names are in lower case.
+    private mutating func addOther(_ name: UnsafeRawBufferPointer) {
+        guard !name.equals("cookie") else { return }
+        for index in 0..<otherCount {
+            let place = otherNames[index]
+            guard Int(place.count) == name.count else { continue }
+            if memcmp(bytes + Int(place.start), name.baseAddress!, name.count) == 0 {
+                hasRepeatedOther = true
+                return
+            }
+        }
+        otherNames[otherCount] = Place(start: Int32(filled), count: Int32(name.count))
+        otherCount += 1
+        append(name)
+        bodyStart = filled
     }
 
     mutating func addBody(_ piece: UnsafeRawBufferPointer, limit: Int) {

@@ -5,14 +5,21 @@ package enum ServerEvent {
     /// A stream ended before its answer was sent whole: reset by either side, or above our GOAWAY.
     /// `wasRequested` tells whether its request had come whole.
     case closed(stream: Int32, code: UInt32, wasRequested: Bool)
-    /// The client opened a stream above our limit of streams, which it has not acknowledged: it was refused
-    /// unread.
-    case refused(stream: Int32)
+    /// A request was refused unread, and its stream reset.
+    case refused(stream: Int32, why: UnreadRefusal)
     case settings(PeerSettings)
     case goAway(code: UInt32, debug: [UInt8])
     case ping(UInt64)
     /// We end the session, because the peer broke the protocol.
     case failed(HTTP2Error)
+}
+
+/// Why a request is refused before it has come whole.
+package enum UnreadRefusal: Sendable {
+    /// The stream is above our limit of streams, which the client has not acknowledged yet.
+    case aboveLimit
+    /// The header list is larger than our SETTINGS_MAX_HEADER_LIST_SIZE, or has too many fields.
+    case headerListTooLarge
 }
 
 /// A whole request. Its bytes are valid until the session is next asked for an event.
@@ -31,8 +38,8 @@ package struct Request {
     /// Bytes of body that came, kept or not.
     package var bodyCount: Int { content.pointee.bodyCount }
 
-    /// Whether a known field came more than once.
-    package var hasRepeatedFields: Bool { content.pointee.repeated != 0 }
+    /// Whether a field came more than once. `cookie` may (RFC 9113, section 8.2.3).
+    package var hasRepeatedFields: Bool { content.pointee.hasRepeatedFields }
 
     package func isRepeated(_ field: RequestField) -> Bool {
         content.pointee.repeated & (1 << UInt32(field.rawValue)) != 0

@@ -23,6 +23,13 @@ extension ServerSession {
                 frame!, in: session!, name: UnsafeRawBufferPointer(start: name, count: nameCount),
                 value: UnsafeRawBufferPointer(start: value, count: valueCount))
         }
+        // libnghttp2 leaves invalid fields out and goes on; RFC 9113, section 8.2.1, calls the request malformed.
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
+            session, frame, _, _, _, _, _, _ in
+            Engine.mustHaveMemory(
+                nghttp2_submit_rst_stream(session, 0, frame!.pointee.hd.stream_id, ErrorCode.protocolError))
+            return Frame.refuseThisStream
+        }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             session, _, stream, bytes, count, state in
             ServerSession.state(state).pointee.body(
@@ -33,8 +40,9 @@ extension ServerSession {
             ServerSession.state(state).pointee.received(frame!, in: session!)
             return 0
         }
-        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, error, state in
-            ServerSession.state(state).pointee.rejected(frame!, error: error)
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) {
+            session, frame, error, state in
+            ServerSession.state(state).pointee.rejected(frame!, error: error, in: session!)
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, state in

@@ -7,10 +7,18 @@ package final class ServerSession {
     private var engine: Engine
     private let state: UnsafeMutablePointer<ServerState>
 
-    /// - Parameter bodyLimit: bytes of a request's body that are kept; the rest is only counted.
-    package init(settings: SessionSettings = SessionSettings(), bodyLimit: Int = 16_384) {
+    /// - Parameters:
+    ///   - bodyLimit: bytes of a request's body that are kept; the rest is only counted.
+    ///   - streamLimitText: debug text of the GOAWAY for a client that opens more streams than it was allowed, and has
+    ///     acknowledged the limit; nil: libnghttp2's own.
+    package init(
+        settings: SessionSettings = SessionSettings(), bodyLimit: Int = 16_384, streamLimitText: String? = nil
+    ) {
         state = .allocate(capacity: 1)
-        state.initialize(to: ServerState(bodyLimit: bodyLimit))
+        state.initialize(
+            to: ServerState(
+                bodyLimit: bodyLimit, headerListLimit: settings.maxHeaderListSize.map { Int($0) },
+                streamLimitText: streamLimitText))
         engine = Engine(Self.makeSession(state))
         engine.submit(settings: settings.entries(pushDisabled: false))
         engine.widenConnectionWindow(to: settings.connectionWindowSize)
@@ -26,13 +34,24 @@ package final class ServerSession {
     // MARK: Bytes
 
     /// Takes bytes from the peer, all of them.
+    ///
+    /// - Throws: `HTTP2Error.violation` when a frame came on a stream that is closed or was skipped; the GOAWAY that says so is
+    ///   queued. Other violations end the session with a ``ServerEvent/failed(_:)``.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
-        try engine.receive(bytes)
+        guard let violation = state.pointee.streamUse.firstViolation(in: bytes) else {
+            return try engine.receive(bytes)
+        }
+        try engine.receive(UnsafeRawBufferPointer(rebasing: bytes[..<violation.offset]))
+        Array(violation.text.utf8).withUnsafeBytes { goAway(code: violation.code, debug: $0) }
+        throw .violation(code: violation.code, text: violation.text)
     }
 
     /// Writes what is to be sent into `buffer`, as much as fits; answers how many bytes. 0: nothing waits.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
-        try engine.fill(buffer)
+        try engine.fill(buffer) { [state] frame in
+            guard frame.count >= Frame.goAwayHead, frame[3] == Frame.goAway else { return frame }
+            return state.pointee.goAwayFrame(insteadOf: frame)
+        }
     }
 
     package var wantsWrite: Bool { engine.wantsWrite }

@@ -15,7 +15,15 @@ struct ServerState: ~Copyable {
     var streams = SlotPool(blank: ServerStream())
     var bodies = BodyStore()
     var goAwaysQueued = 0
-    let bodyLimit: Int
+    var streamUse = StreamUseCheck()
+    private let bodyLimit: Int
+    /// Bytes of a request's header list, as RFC 9113, section 6.5.2, counts them.
+    private let headerListLimit: Int
+    /// The debug text of the GOAWAY when the client has opened too many streams.
+    private let streamLimitText: String?
+    private var hasTooManyStreams = false
+    /// The GOAWAY frame that is sent then.
+    private var streamLimitFrame = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private(set) var peer: PeerSettings?
     private var events = EventQueue<ServerEvent>()
     private var contentsFree: [UnsafeMutablePointer<RequestContent>] = []
@@ -23,11 +31,14 @@ struct ServerState: ~Copyable {
     private var contentOut: UnsafeMutablePointer<RequestContent>?
     private var latest: (id: Int32, slot: UnsafeMutablePointer<ServerStream>)?
 
-    init(bodyLimit: Int) {
+    init(bodyLimit: Int, headerListLimit: Int?, streamLimitText: String?) {
         self.bodyLimit = bodyLimit
+        self.headerListLimit = headerListLimit ?? RequestContent.headerListLimit
+        self.streamLimitText = streamLimitText
     }
 
     deinit {
+        streamLimitFrame.deallocate()
         var contents = contentsFree + streams.all(where: { $0.content != nil }).map { $0.pointee.content! }
         if let contentOut { contents.append(contentOut) }
         var events = events
@@ -71,7 +82,9 @@ struct ServerState: ~Copyable {
         guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST,
             let content = stream(frame.pointee.hd.stream_id, in: session)?.pointee.content
         else { return 0 }
-        return content.pointee.add(name: name, value: value) ? 0 : Frame.refuseThisStream
+        if content.pointee.add(name: name, value: value, limit: headerListLimit) { return 0 }
+        events.append(.refused(stream: frame.pointee.hd.stream_id, why: .headerListTooLarge))
+        return Frame.refuseThisStream
     }
 
     mutating func body(of id: Int32, in session: OpaquePointer, _ bytes: UnsafeRawBufferPointer) {
@@ -96,10 +109,28 @@ struct ServerState: ~Copyable {
         }
     }
 
-    mutating func rejected(_ frame: UnsafePointer<nghttp2_frame>, error: Int32) {
+    mutating func rejected(_ frame: UnsafePointer<nghttp2_frame>, error: Int32, in session: OpaquePointer) {
         let head = frame.pointee.hd
-        guard head.type == Frame.headers, error == NGHTTP2_ERR_REFUSED_STREAM.rawValue else { return }
-        events.append(.refused(stream: head.stream_id))
+        guard head.type == Frame.headers else { return }
+        if error == NGHTTP2_ERR_REFUSED_STREAM.rawValue {
+            events.append(.refused(stream: head.stream_id, why: .aboveLimit))
+        } else if error == NGHTTP2_ERR_PROTO.rawValue, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST {
+            let limit = nghttp2_session_get_local_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+            hasTooManyStreams = streams.used >= Int(limit)
+        }
+    }
+
+    /// libnghttp2's GOAWAY, with our text when it is about too many streams. Valid until the next one is asked for.
+    mutating func goAwayFrame(insteadOf frame: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard hasTooManyStreams, let text = streamLimitText else { return frame }
+        streamLimitFrame.deallocate()
+        let length = Frame.goAwayHead - 9 + text.utf8.count
+        streamLimitFrame = .allocate(byteCount: 9 + length, alignment: 1)
+        streamLimitFrame.copyMemory(from: UnsafeRawBufferPointer(rebasing: frame[..<Frame.goAwayHead]))
+        for index in 0..<3 { streamLimitFrame[index] = UInt8(truncatingIfNeeded: length >> (16 - 8 * index)) }
+        UnsafeMutableRawBufferPointer(rebasing: streamLimitFrame[Frame.goAwayHead...])
+            .copyBytes(from: text.utf8)
+        return UnsafeRawBufferPointer(streamLimitFrame)
     }
 
     mutating func sent(_ frame: UnsafePointer<nghttp2_frame>) {
@@ -107,7 +138,8 @@ struct ServerState: ~Copyable {
         if goAwaysQueued > 0 {
             goAwaysQueued -= 1
         } else {
-            let text = String(decoding: frame.goAwayDebug, as: UTF8.self)
+            let ours = hasTooManyStreams ? streamLimitText : nil
+            let text = ours ?? String(decoding: frame.goAwayDebug, as: UTF8.self)
             events.append(.failed(.violation(code: frame.pointee.goaway.error_code, text: text)))
         }
     }

@@ -22,6 +22,12 @@ import Transport
     private var limit: UInt32
     private var isLimitRaised: Bool
     private var farewell: Timer?
+    /// How long a client may take to close its side after it was told that the connection ends.
+    ///
+    /// A close while the client's bytes are unread makes TCP reset the connection, and the client loses what it has not read.
+    private static let lingerTime = Duration.seconds(5)
+    private static let streamLimitText = "Maximum active streams violated for this endpoint."
+    private var lingerTimer: Timer?
 
     init(_ number: Int64, _ stream: ByteStream, of gateway: SimulatedGateway) {
         self.number = number
@@ -34,7 +40,7 @@ import Transport
         var settings = SessionSettings()
         settings.maxConcurrentStreams = isLimitRaised ? limit : min(1, limit)
         settings.maxHeaderListSize = 8_000
-        session = ServerSession(settings: settings)
+        session = ServerSession(settings: settings, streamLimitText: Self.streamLimitText)
         stream.onBytes = { [unowned self] in received($0) }
         stream.onEnd = { [unowned self] _ in gateway.ended(self) }
         stream.source = { [unowned self] in fill(&$0) }
@@ -66,17 +72,23 @@ import Transport
         if output.count == before, session.isFinished { leave() }
     }
 
-    /// Closes when the turn is over, because this may be asked for in the middle of a read or a write.
+    /// Ends the output when the turn is over, because this may be asked for in the middle of a read or a write.
     private func leave() {
         guard !isLeaving else { return }
         isLeaving = true
         Loop.atEndOfTurn(self)
     }
 
+    /// Sends what waits and ends the output; the connection closes when the client has closed its side.
     func loopTurnEnded() {
         gateway.flushLedger()
-        stream.close()
-        gateway.ended(self)
+        stream.onBytes = { _ in }
+        stream.endOutput()
+        lingerTimer = Timer { [unowned self] in
+            stream.close()
+            gateway.ended(self)
+        }
+        lingerTimer?.start(after: Self.lingerTime)
     }
 
     private func drain() {
@@ -85,7 +97,8 @@ import Transport
             case .request(let request): handle(request)
             case .closed(_, let code, let wasRequested):
                 if wasRequested, code == ErrorCode.cancel { gateway.counters.abandonedStreams += 1 }
-            case .refused(let number): refusedUnread(number)
+            case .refused(let number, .aboveLimit): refusedUnread(number, "REFUSED_STREAM")
+            case .refused(let number, .headerListTooLarge): refusedUnread(number, "header list too large")
             case .failed: gateway.counters.protocolErrors += 1
             case .settings, .goAway, .ping: break
             }
@@ -158,11 +171,11 @@ import Transport
         }
     }
 
-    /// The session refuses what comes above a limit that was just lowered, and shows nothing of it.
-    private func refusedUnread(_ number: Int32) {
+    /// The session refuses what comes above a limit that was just lowered, or has too large a header list, and shows nothing of it.
+    private func refusedUnread(_ number: Int32, _ reason: String) {
         gateway.counters.requests += 1
         gateway.counters.refusedStreams += 1
-        gateway.note(unread: number, connection: self.number, reason: "REFUSED_STREAM")
+        gateway.note(unread: number, connection: self.number, reason: reason)
     }
 
     /// A request whose answer is lost on purpose; if it counts as processed, it gets the verdict that it
@@ -205,7 +218,8 @@ import Transport
         }
         // What APNs was seen to do when a provider token ran out, and after each refusal in older days.
         let isExpired =
-            reply.reason == Reason.expiredProviderToken.rawValue && gateway.options.firstStreamAlone
+            reply.reason == Reason.expiredProviderToken.rawValue
+            && gateway.options.limitDropsAfterExpiredToken
         guard isLimitRaised, limit > 1, isExpired || gateway.options.limitDropsAfterRefusal else { return }
         isLimitRaised = false
         session.setMaxConcurrentStreams(1)

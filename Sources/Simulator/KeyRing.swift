@@ -29,13 +29,18 @@ struct KeyRing {
     init(
         _ keys: [SimulatorOptions.Key], environment: SimulatorOptions.Environment
     ) throws(SimulatorError) {
+        /// A topic that a key names belongs to its team: keys of other teams may not push to it.
+        var teams: [String: Set<String>] = [:]
+        for key in keys { for topic in key.topics ?? [] { teams[topic, default: []].insert(key.team) } }
         for key in keys {
             let pem = try PlainFile.read(key.file)
             let isOfHere = key.environment == nil || key.environment == environment
             entries[key.id] = Entry(
                 team: key.team, key: try Self.verifyingKey(pem, file: key.file),
                 refusal: isOfHere ? nil : .badEnvironmentKeyIDInToken,
-                topics: TopicRules(tokenBundles: key.topics))
+                topics: TopicRules(
+                    tokenBundles: key.topics,
+                    except: teams.filter { !$0.value.contains(key.team) }.keys.sorted()))
         }
     }
 

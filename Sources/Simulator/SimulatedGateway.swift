@@ -63,10 +63,7 @@ import Transport
         counters = Counters(countsDistinct: options.countsDistinct)
         random = RandomSource(seed: options.seed)
         writer = AnswerWriter(environment: options.environment, seed: options.seed &+ 1)
-        let own = SimulatorOptions.Key(
-            id: SimulatorCredentials.keyID, team: SimulatorCredentials.teamID,
-            file: credentials.signingKeyFile)
-        keys = try KeyRing([own] + options.keys, environment: options.environment)
+        keys = try KeyRing(try options.allKeys(own: credentials), environment: options.environment)
         let yesterday = WallClock.milliseconds / 1000 - 86_400
         var book = TokenBook(deadSince: yesterday)
         if let file = options.tokenFile { try TokenFile.read(file, into: &book, defaultSince: yesterday) }

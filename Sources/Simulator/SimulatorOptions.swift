@@ -18,7 +18,7 @@ package struct SimulatorOptions: Sendable {
         package var team: String
         /// PEM: a `.p8`, or the public key alone.
         package var file: String
-        /// Bundle ids that it may push to; nil: all.
+        /// Bundle ids that it may push to; nil: all but those that keys of other teams name.
         package var topics: [String]?
         /// nil: good for both.
         package var environment: Environment?
@@ -60,6 +60,10 @@ package struct SimulatorOptions: Sendable {
     package var asksForCertificates = true
     /// Accepted besides the key in ``folder``.
     package var keys: [Key] = []
+    /// By key id, the one in ``folder`` included: as in ``Key/topics``.
+    package var keyTopics: [String: [String]] = [:]
+    /// By key id, the one in ``folder`` included: as in ``Key/environment``.
+    package var keyEnvironments: [String: Environment] = [:]
     /// Seconds that a provider token lives.
     package var tokenLifetime: Int64 = 3_600
     /// Seconds before a connection may show another provider token.
@@ -69,6 +73,8 @@ package struct SimulatorOptions: Sendable {
     package var streams: UInt32 = 1_000
     /// One stream only until a request with a valid provider token has come.
     package var firstStreamAlone = true
+    /// The limit falls to 1 after `ExpiredProviderToken`, and rises again after the next accepted push.
+    package var limitDropsAfterExpiredToken = true
     /// The limit falls to 1 after a refused push, and rises again after the next accepted one.
     package var limitDropsAfterRefusal = false
     /// Pushes to one token within a second, above which it is throttled; nil: any number.
@@ -95,4 +101,25 @@ package struct SimulatorOptions: Sendable {
     package var controlSocket: String?
 
     package init() {}
+}
+
+extension SimulatorOptions {
+    /// The key in ``folder`` and all others, with their topics and environments.
+    func allKeys(own credentials: SimulatorCredentials) throws(SimulatorError) -> [Key] {
+        let own = Key(
+            id: SimulatorCredentials.keyID, team: SimulatorCredentials.teamID,
+            file: credentials.signingKeyFile)
+        let all = [own] + keys
+        for id in keyTopics.keys.sorted() + keyEnvironments.keys.sorted()
+        where !all.contains(where: { $0.id == id }) {
+            let known = all.map(\.id).joined(separator: ", ")
+            throw .unusable("no signing key has the id \(id); known are \(known)")
+        }
+        return all.map { key in
+            var key = key
+            key.topics = keyTopics[key.id] ?? key.topics
+            key.environment = keyEnvironments[key.id] ?? key.environment
+            return key
+        }
+    }
 }

@@ -37,6 +37,9 @@ package import TLS
     private var flushIsDue = false
     private var keyUpdatesDue = 0
     private var readIsDue = false
+    /// Nothing is to be sent behind what waits now.
+    private var outputEnds = false
+    private var hasEndedOutput = false
     private var isOpen = true
     /// Somebody hears what comes.
     private var isWanted = false
@@ -100,14 +103,14 @@ package import TLS
 
     /// Appends output; it leaves at the end of the turn.
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        guard isOpen else { return }
+        guard isOpen, !outputEnds else { return }
         output.append(bytes)
         setNeedsFlush()
     }
 
     /// Appends output that `fill` writes in place.
     package func write(upTo capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
-        guard isOpen else { return }
+        guard isOpen, !outputEnds else { return }
         output.append(upTo: capacity, fill)
         setNeedsFlush()
     }
@@ -121,7 +124,7 @@ package import TLS
 
     /// Asks ``source`` for output at the end of this turn.
     package func setNeedsFlush() {
-        guard isOpen, !flushIsDue, !waitsForRoom else { return }
+        guard isOpen, !flushIsDue, !waitsForRoom, !hasEndedOutput else { return }
         flushIsDue = true
         Loop.atEndOfTurn(self)
     }
@@ -158,10 +161,21 @@ package import TLS
             return
         }
         isClosing = true
-        flush()
-        guard isOpen else { return }
-        channel.sayGoodbye()
+        if !hasEndedOutput {
+            flush()
+            guard isOpen else { return }
+            channel.sayGoodbye()
+        }
         shut()
+    }
+
+    /// Sends what is waiting, tells the peer that nothing more comes, and goes on reading until the peer ends, too.
+    ///
+    /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed. What is written from now on is dropped;
+    /// ``source`` is still asked for its rest.
+    package func endOutput() {
+        outputEnds = true
+        setNeedsFlush()
     }
 
     /// Breaks the connection with a TCP reset, leaving unsent what is waiting.
@@ -236,6 +250,14 @@ package import TLS
             }
         }
         output.trim()
+        if outputEnds, isOpen, !isClosing, !hasEndedOutput, !waitsForRoom, output.isEmpty { shutOutput() }
+    }
+
+    private func shutOutput() {
+        hasEndedOutput = true
+        source = nil
+        channel.sayGoodbye()
+        Socket.endOutput(descriptor)
     }
 
     /// OpenSSL does not read while a question of its own cannot leave, and what the peer has said before it went is lost then.

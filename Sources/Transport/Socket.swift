@@ -29,6 +29,11 @@ enum Socket {
         #endif
     }
 
+    /// TCP says that nothing more comes; the peer can still be read.
+    static func endOutput(_ descriptor: Int32) {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// - Returns: the accepted descriptor, or `nil` when nobody is waiting any more.
     static func accept(_ listening: Int32, _ family: Int32) throws(TransportError) -> Int32? {
         while true {

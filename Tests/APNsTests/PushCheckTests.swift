@@ -129,7 +129,8 @@ struct PushCheckTests {
         ("/3/device/0", .badDeviceToken), ("/3/device/0g", .badDeviceToken),
         ("/3/device/00?x", .badDeviceToken),
         ("/3/device/" + String(repeating: "0", count: 200), nil),
-        ("/3/device/" + String(repeating: "0", count: 202), .badDeviceToken), ("/3/device/AB", nil),
+        ("/3/device/" + String(repeating: "0", count: 202), .badDeviceToken),
+        ("/3/device/ABABABABABABABAB", nil), ("/3/device/AB", .badDeviceToken),
     ]) func `path`(path: String?, reason: Reason?) {
         #expect(Self.with { $0.path = path }.refusal()?.0 == reason)
     }

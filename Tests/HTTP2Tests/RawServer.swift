@@ -55,6 +55,10 @@ struct RawServer {
     func read(_ client: ClientSession) throws(HTTP2Error) -> [Frame] {
         var bytes = try readBytes(client)
         if bytes.starts(with: "PRI * ".utf8) { bytes.removeFirst(24) }
+        return Self.frames(in: bytes)
+    }
+
+    static func frames(in bytes: [UInt8]) -> [Frame] {
         var frames: [Frame] = []
         var at = 0
         while at + 9 <= bytes.count {

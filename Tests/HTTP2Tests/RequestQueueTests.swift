@@ -92,7 +92,9 @@ import Testing
     }
 
     @Test func `a header list longer than a frame arrives`() throws {
-        let wire = try Wire()
+        var settings = SessionSettings()
+        settings.maxHeaderListSize = 65_536
+        let wire = try Wire(server: settings)
         let block = RequestBlock([
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
             .own(":path", capacity: 10_000), .fixed("apns-topic", "topic"),

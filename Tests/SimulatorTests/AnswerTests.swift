@@ -55,6 +55,7 @@ import Testing
             ("no topic", [("apns-topic", "")], 400, "MissingTopic"),
             ("suffix", [("apns-push-type", "voip")], 400, "BadTopic"),
             ("twice", [("apns-topic", "com.example.demo"), ("apns-topic", "x")], 400, "DuplicateHeaders"),
+            ("an unknown one twice", [("x-any", "1"), ("x-any", "2")], 400, "DuplicateHeaders"),
             ("background", [("apns-push-type", "background"), ("apns-priority", "10")], 400, "BadPriority"),
             ("no token", [("authorization", "")], 403, "MissingProviderToken"),
             ("no JWT", [("authorization", "bearer abc")], 403, "InvalidProviderToken"),
@@ -83,6 +84,10 @@ import Testing
             #expect(try await client.push(path: "/2/device/00") == .answer(404, "BadPath"))
             #expect(try await client.push(path: "/3/device/") == .answer(400, "MissingDeviceToken"))
             #expect(try await client.push(token: "xyz") == .answer(400, "BadDeviceToken"))
+            for short in ["a7", String(repeating: "a7", count: 7)] {
+                #expect(try await client.push(token: short) == .answer(400, "BadDeviceToken"))
+            }
+            #expect(try await client.push(token: String(repeating: "a7", count: 8)) == .answer(200))
             #expect(try await client.push(body: "") == .answer(400, "PayloadEmpty"))
             let largest = String(repeating: "x", count: 4_096)
             #expect(try await client.push(body: largest) == .answer(200))
@@ -140,22 +145,23 @@ import Testing
     @Test func `a file of tokens, and a command, choose the state of single ones`() async throws {
         let file = NSTemporaryDirectory() + "pushfarm-tokens-\(UUID().uuidString)"
         let text =
-            "# two of them\naabb00 bad\nAABB11  unregistered 1700000000 # since then\n\naabb22 silent\n"
+            "# two of them\naabb000011223344 bad\nAABB110011223344  unregistered 1700000000 # since then\n\naabb220011223344 silent\n"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
         try await TestGateway.run(.with { $0.tokenFile = file }) { test in
             let client = try await test.connectAndStart()
-            #expect(try await client.push(token: "AABB00") == .answer(400, "BadDeviceToken"))
-            #expect(try await client.push(token: "aabb33") == .answer(200))
-            guard case .answered(410, let body, _, _) = try await client.push(token: "aabb11") else {
+            #expect(try await client.push(token: "AABB000011223344") == .answer(400, "BadDeviceToken"))
+            #expect(try await client.push(token: "aabb330011223344") == .answer(200))
+            guard case .answered(410, let body, _, _) = try await client.push(token: "aabb110011223344")
+            else {
                 Issue.record("not gone")
                 return
             }
             #expect(body == #"{"reason":"Unregistered","timestamp":1700000000000}"#)
-            _ = try await test.control("token aabb33 throttled")
-            #expect(try await client.push(token: "aabb33") == .answer(429, "TooManyRequests"))
-            _ = try await test.control("token aabb33 forget")
-            #expect(try await client.push(token: "aabb33") == .answer(200))
+            _ = try await test.control("token aabb330011223344 throttled")
+            #expect(try await client.push(token: "aabb330011223344") == .answer(429, "TooManyRequests"))
+            _ = try await test.control("token aabb330011223344 forget")
+            #expect(try await client.push(token: "aabb330011223344") == .answer(200))
         }
     }
 

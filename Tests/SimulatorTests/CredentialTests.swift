@@ -91,6 +91,52 @@ import Testing
         }
     }
 
+    @Test func `a topic that a key names belongs to its team`() async throws {
+        let options = SimulatorOptions.with {
+            $0.keyTopics = [SimulatorCredentials.keyID: ["com.example.demo"]]
+        }
+        try await TestGateway.run(options) { test in
+            let client = try await test.connectAndStart()
+            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(400, "TopicDisallowed"))
+        }
+        let folder = NSTemporaryDirectory() + "pushfarm-keys-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = folder + "/key.p8"
+        try Data(ThrowAwayAuthority.signingKey().bytes).write(to: URL(fileURLWithPath: file))
+        let other = SimulatorOptions.with {
+            $0.keys = [.init(id: "OTHERKEY01", team: "OTHERTEAM1", file: file)]
+            $0.keyTopics = ["OTHERKEY01": ["com.other"]]
+            $0.keyEnvironments = [SimulatorCredentials.keyID: .production]
+        }
+        try await TestGateway.run(other) { test in
+            let client = try await test.connectAndStart()
+            let voip = [("apns-topic", "com.other.voip"), ("apns-push-type", "voip")]
+            #expect(try await client.push([("apns-topic", "com.other")]) == .answer(400, "TopicDisallowed"))
+            #expect(try await client.push(voip) == .answer(400, "TopicDisallowed"))
+            let its = try await test.connect()
+            its.authorization = try test.authorization(key: "OTHERKEY01", team: "OTHERTEAM1", file: file)
+            #expect(try await its.push() == .answer(400, "TopicDisallowed"))
+            #expect(try await its.push([("apns-topic", "com.other")]) == .answer(200))
+        }
+    }
+
+    @Test func `the simulator's own key can be of the other environment, and a key must be known`()
+        async throws
+    {
+        let sandbox = SimulatorOptions.with { $0.keyEnvironments = [SimulatorCredentials.keyID: .sandbox] }
+        try await TestGateway.run(sandbox) { test in
+            let client = try await test.connect()
+            client.authorization = try test.authorization()
+            #expect(try await client.push() == .answer(403, "BadEnvironmentKeyIdInToken"))
+        }
+        let unknown = SimulatorOptions.with { $0.keyTopics = ["NOSUCHKEY1": ["com.other"]] }
+        await #expect(
+            throws: SimulatorError.unusable(
+                "no signing key has the id NOSUCHKEY1; known are \(SimulatorCredentials.keyID)")
+        ) { try await TestGateway.run(unknown) { _ in } }
+    }
+
     @Test func `a client certificate serves its topics, without the first-stream rule`() async throws {
         try await TestGateway.run { test in
             let identity = try TLSIdentity(file: test.gateway.credentials.clientPEM)

@@ -132,6 +132,42 @@ import Testing
         }
     }
 
+    @Test func `the limit may stay when a provider token has run out`() async throws {
+        try await TestGateway.run(.with { $0.limitDropsAfterExpiredToken = false }) { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("expired-token 1m")
+            #expect(try await client.push() == .answer(403, "ExpiredProviderToken"))
+            _ = try await test.control("expired-token off")
+            #expect(try await client.push() == .answer(200))
+            #expect(client.limits == [1, 1_000])
+        }
+    }
+
+    @Test func `a client that writes on behind GOAWAY gets the answers that GOAWAY covers`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            _ = try await test.control("silence 100%")
+            let hanging = Loop.task { try await client.push() }
+            try await test.until { test.gateway.counters.silentStreams == 1 }
+            _ = try await test.control("silence off")
+            _ = try await test.control("latency 200ms")
+            let pushes = Loop.task { try await client.pushes(20) }
+            try await test.until { test.gateway.counters.requests == 22 }
+            client.isReading = false
+            _ = try await test.control("goaway now reason=Shutdown")
+            client.cancel(stream: 3)
+            try await test.until { test.gateway.openStreams == 0 }
+            // The gateway has nothing more to say. A close by now would reset the connection as soon as this arrives.
+            try await client.writeUnknownFrames(bytes: 200_000)
+            client.isReading = true
+            #expect(try await pushes.value == Array(repeating: .answer(200), count: 20))
+            await client.until { client.end != nil }
+            #expect(client.end == "closed by the peer")
+            #expect(client.goAways == [#"43 {"reason":"Shutdown"}"#])
+            _ = try await hanging.value
+        }
+    }
+
     @Test func `the limit of streams changes on living connections`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
@@ -210,7 +246,9 @@ import Testing
             _ = try await test.control("rate 20")
             let start = ContinuousClock.now
             var endings: [TestClient.Ending] = []
-            for round in 0..<4 { endings += try await client.pushes(50, token: "a\(round)b\(round)") }
+            for round in 0..<4 {
+                endings += try await client.pushes(50, token: String(repeating: "a\(round)", count: 32))
+            }
             let accepted = endings.count { $0 == .answer(200) }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             #expect(accepted >= 2 && Double(accepted) <= 20 * seconds + 3)
@@ -225,7 +263,7 @@ import Testing
             let client = try await test.connectAndStart()
             let endings = try await client.pushes(20)
             #expect(endings.contains(.answer(429, "TooManyRequests")))
-            #expect(try await client.push(token: "bb") == .answer(200))
+            #expect(try await client.push(token: String(repeating: "bb", count: 32)) == .answer(200))
         }
     }
 

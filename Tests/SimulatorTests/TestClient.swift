@@ -61,6 +61,31 @@ import Transport
         drain()
     }
 
+    var isReading: Bool {
+        get { stream.isReading }
+        set { stream.isReading = newValue }
+    }
+
+    func cancel(stream number: Int32) {
+        session.reset(number)
+        stream.setNeedsFlush()
+    }
+
+    /// Writes frames of a type that no server knows, and waits until the socket has taken them.
+    func writeUnknownFrames(bytes: Int) async throws {
+        let payload = 1_000
+        let frame = [0, UInt8(payload >> 8), UInt8(payload & 0xff), 0x42, 0, 0, 0, 0, 0]
+        let frames = Array(repeating: frame + [UInt8](repeating: 0, count: payload), count: bytes / payload)
+        Array(frames.joined()).withUnsafeBytes { stream.write($0) }
+        let limit = ContinuousClock.now + .seconds(60)
+        while stream.queuedBytes > 0, end == nil {
+            guard ContinuousClock.now < limit else {
+                throw TestGateway.Unexpected(what: "the socket takes nothing")
+            }
+            await Task.yield()
+        }
+    }
+
     /// Waits until something that was told makes `isTrue` true; not for ever.
     func until(_ isTrue: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async {
         var isOverdue = false

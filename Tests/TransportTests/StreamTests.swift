@@ -40,6 +40,29 @@ import Testing
         }
     }
 
+    @Test(arguments: Kind.allCases) func `a side that has ended its output hears the other to its end`(
+        kind: Kind
+    )
+        async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let (client, server) = try await Server(kind).connect()
+            // A stream that sees the end of the other's output ends, too.
+            client.stream.isReading = false
+            server.write("the last words")
+            server.stream.endOutput()
+            server.write("nothing more")
+            let size = 1 << 20
+            _ = client.pour(size)
+            try await server.wait(for: size)
+            #expect(Fountain.isIntact(server.received))
+            client.stream.isReading = true
+            _ = try await client.ends.next()
+            #expect(client.text == "the last words")
+            _ = try await server.ends.next()
+        }
+    }
+
     @Test(arguments: Kind.allCases) func `large transfers go both ways at once, and whole`(kind: Kind)
         async throws
     {

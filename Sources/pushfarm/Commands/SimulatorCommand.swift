@@ -82,6 +82,17 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("A further signing key whose tokens are accepted.", valueName: "id:team:file"))
     var keys: [String] = []
 
+    @Option(
+        name: .customLong("key-topics"),
+        help: ArgumentHelp(
+            "The only topics of a signing key; those of its team alone.", valueName: "id:topic,topic"))
+    var keyTopics: [String] = []
+
+    @Option(
+        name: .customLong("key-environment"),
+        help: ArgumentHelp("The only environment of a signing key.", valueName: "id:name"))
+    var keyEnvironments: [String] = []
+
     @Option(help: ArgumentHelp("Seconds that a provider token lives.", valueName: "seconds"))
     var tokenLifetime: Int64?
 
@@ -93,6 +104,9 @@ struct SimulatorCommand: ParsableCommand {
 
     @Flag(help: "All streams from the start, not one until the first valid token.")
     var noFirstStreamLimit = false
+
+    @Flag(help: "Keeps the limit of streams after ExpiredProviderToken.")
+    var noLimitAfterExpiredToken = false
 
     @Flag(help: "One stream only after a refused push, until one is accepted.")
     var limitDrops = false
@@ -162,10 +176,22 @@ struct SimulatorCommand: ParsableCommand {
         options.authentication = open ? .none : .required
         options.asksForCertificates = !noClientCertificates
         options.keys = try keys.map(Self.key)
+        for text in keyTopics {
+            let (id, topics) = try Self.ofKey(text, option: "--key-topics ID:TOPIC,TOPIC")
+            options.keyTopics[id, default: []] += topics.split(separator: ",").map(String.init)
+        }
+        for text in keyEnvironments {
+            let (id, name) = try Self.ofKey(text, option: "--key-environment ID:NAME")
+            guard let known = SimulatorOptions.Environment(rawValue: name) else {
+                throw ValidationError("--key-environment: \(name) is not production or sandbox.")
+            }
+            options.keyEnvironments[id] = known
+        }
         if let tokenLifetime { options.tokenLifetime = tokenLifetime }
         if let tokenUpdateInterval { options.tokenUpdateInterval = tokenUpdateInterval }
         if let streams { options.streams = streams }
         options.firstStreamAlone = !noFirstStreamLimit
+        options.limitDropsAfterExpiredToken = !noFirstStreamLimit && !noLimitAfterExpiredToken
         options.limitDropsAfterRefusal = limitDrops
         options.pushesPerTokenAndSecond = tokenRate
         options.idleTimeout = idleTimeout.map { .seconds($0) }
@@ -184,5 +210,11 @@ struct SimulatorCommand: ParsableCommand {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { throw ValidationError("--key is ID:TEAM:FILE.") }
         return SimulatorOptions.Key(id: parts[0], team: parts[1], file: parts[2])
+    }
+
+    private static func ofKey(_ text: String, option: String) throws -> (id: String, value: String) {
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError("\(text): use \(option).") }
+        return (parts[0], parts[1])
     }
 }

@@ -1,0 +1,102 @@
+/// Finds frames that a client sends on streams that it has closed, or skipped and never opened.
+///
+/// libnghttp2 forgets a stream when it is closed, and then ignores what comes on it. RFC 9113 asks for a connection
+/// error instead, which shows a client its mistake. This reads the frame headers of everything that a client sends.
+/// - Source: RFC 9113, sections 5.1 ("closed") and 5.1.1.
+struct StreamUseCheck {
+    /// A frame that ends the connection.
+    struct Violation: Equatable {
+        /// Where the frame begins in the bytes that were given to ``firstViolation(in:)``; 0 if it began in earlier ones.
+        let offset: Int
+        let code: UInt32
+        let text: String
+    }
+
+    private static let prefaceLength = 24
+    private static let headLength = 9
+    /// Streams without a whole request, and skipped ranges, that are remembered; the oldest are forgotten, and count as closed.
+    private static let memory = 4_096
+
+    /// Bytes to pass over before the next frame header: the preface, then payloads.
+    private var skipped = prefaceLength
+    /// The header that is read, as far as it came.
+    private var head: (UInt64, UInt8) = (0, 0)
+    private var headCount = 0
+    private var newest: Int32 = 0
+    /// Streams whose request has not come whole, in the order in which they were opened.
+    private var unfinished: [Int32] = []
+    /// Streams that were passed over by a higher one, oldest first.
+    private var neverOpened: [ClosedRange<Int32>] = []
+
+    /// Reads the next bytes of the connection.
+    mutating func firstViolation(in bytes: UnsafeRawBufferPointer) -> Violation? {
+        var at = 0
+        while at < bytes.count {
+            if skipped > 0 {
+                let step = min(skipped, bytes.count - at)
+                skipped -= step
+                at += step
+                continue
+            }
+            let start = at - headCount
+            while headCount < Self.headLength, at < bytes.count {
+                take(bytes[at])
+                at += 1
+            }
+            guard headCount == Self.headLength else { return nil }
+            headCount = 0
+            skipped = Int(head.0 >> 40)
+            let (type, flags) = (
+                UInt8(truncatingIfNeeded: head.0 >> 32), UInt8(truncatingIfNeeded: head.0 >> 24)
+            )
+            let id = Int32(truncatingIfNeeded: (head.0 & 0xFF_FFFF) << 8 | UInt64(head.1)) & .max
+            if let (code, text) = fault(type: type, flags: flags, stream: id) {
+                return Violation(offset: max(0, start), code: code, text: text)
+            }
+        }
+        return nil
+    }
+
+    /// The first eight bytes are in one number, the ninth stands alone.
+    private mutating func take(_ byte: UInt8) {
+        if headCount < 8 { head.0 = head.0 << 8 | UInt64(byte) } else { head.1 = byte }
+        headCount += 1
+    }
+
+    private mutating func fault(type: UInt8, flags: UInt8, stream id: Int32) -> (UInt32, String)? {
+        // Stream 0 and even numbers are libnghttp2's to judge; PRIORITY may come at any time.
+        guard id & 1 == 1, type <= Frame.continuation, type != Frame.priority else { return nil }
+        let endsRequest = flags & Frame.endStream != 0
+        if id > newest {
+            if type == Frame.headers { open(id, isWhole: endsRequest) }
+            return nil
+        }
+        if neverOpened.contains(where: { $0.contains(id) }) {
+            return (ErrorCode.protocolError, "a stream below the newest one cannot be opened")
+        }
+        switch type {
+        case Frame.headers, Frame.data:
+            guard let index = unfinished.lastIndex(of: id) else {
+                return (ErrorCode.streamClosed, "the stream is closed")
+            }
+            if endsRequest { unfinished.remove(at: index) }
+        case Frame.resetStream:
+            if let index = unfinished.lastIndex(of: id) { unfinished.remove(at: index) }
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func open(_ id: Int32, isWhole: Bool) {
+        if id > newest + 2 {
+            remember(newest == 0 ? 1...(id - 2) : (newest + 2)...(id - 2), in: &neverOpened)
+        }
+        newest = id
+        if !isWhole { remember(id, in: &unfinished) }
+    }
+
+    private func remember<Element>(_ element: Element, in list: inout [Element]) {
+        if list.count == Self.memory { list.removeFirst(Self.memory / 2) }
+        list.append(element)
+    }
+}
