@@ -304,6 +304,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ManualTests", dependencies: ["Manual", "FarmHarness", "pushfarm"], swiftSettings: strict),
+        // Faults in the sources, one at a time, that some test must notice.
+        .target(name: "SourceMutants", path: "Tests/SourceMutants", swiftSettings: strict),
+        .executableTarget(
+            name: "source-mutants", dependencies: ["SourceMutants", "RandomTesting"],
+            path: "Tests/SourceMutantsProgram", swiftSettings: strict),
+        .testTarget(name: "SourceMutantsTests", dependencies: ["SourceMutants"], swiftSettings: strict),
         // The files of deploy/.
         .testTarget(
             name: "DeployTests",

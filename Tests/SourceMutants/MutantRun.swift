@@ -1,0 +1,86 @@
+import Foundation
+
+/// Puts faults into the sources one at a time, builds, and runs the suites that cover the file until one fails.
+///
+/// A fault stands in the work tree while it is tried. Its file is kept in ``backup`` and put back after each fault, and at the
+/// next start if this process was killed.
+package struct MutantRun {
+    package enum Verdict: Equatable {
+        case noticed(by: String)
+        case survived
+        case doesNotCompile
+    }
+
+    private let folder: String
+    private let say: (String) -> Void
+    private var backup: String { folder + "/original" }
+    private var backupPath: String { folder + "/path" }
+
+    /// - Parameter folder: for the kept file and the output of builds and tests.
+    package init(folder: String, say: @escaping (String) -> Void) throws {
+        (self.folder, self.say) = (folder, say)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try putBack()
+    }
+
+    /// The suites of a module's own tests come first: they are the quickest.
+    package static func suites(for mutant: SourceMutant) -> [String] {
+        ["^\(mutant.module)Tests\\.", "^(WorkerTests|CoordinatorTests|FarmStoreTests)\\.", "^FarmTests\\."]
+    }
+
+    package func verdict(on mutant: SourceMutant, suites: [String]) throws -> Verdict {
+        let text = try String(contentsOfFile: mutant.file, encoding: .utf8)
+        guard let changed = mutant.apply(to: text) else {
+            throw CocoaError(.fileReadCorruptFile, userInfo: [NSFilePathErrorKey: mutant.file])
+        }
+        try text.write(toFile: backup, atomically: true, encoding: .utf8)
+        try mutant.file.write(toFile: backupPath, atomically: true, encoding: .utf8)
+        defer { restore(mutant.file, text) }
+        try changed.write(toFile: mutant.file, atomically: false, encoding: .utf8)
+        guard try run(["build", "--build-tests"], log: "build") else { return .doesNotCompile }
+        for suite in suites
+        where try !run(["test", "--skip-build", "--ignore-lock", "--filter", suite], log: "test") {
+            return .noticed(by: suite)
+        }
+        return .survived
+    }
+
+    private func restore(_ file: String, _ text: String) {
+        do {
+            try text.write(toFile: file, atomically: false, encoding: .utf8)
+            try FileManager.default.removeItem(atPath: backupPath)
+        } catch { say("\(file) could not be put back; it is in \(backup): \(error)") }
+    }
+
+    private func putBack() throws {
+        guard FileManager.default.fileExists(atPath: backupPath) else { return }
+        let file = try String(contentsOfFile: backupPath, encoding: .utf8)
+        say("putting back \(file), which an earlier run left with a fault")
+        try String(contentsOfFile: backup, encoding: .utf8).write(
+            toFile: file, atomically: false, encoding: .utf8)
+        try FileManager.default.removeItem(atPath: backupPath)
+    }
+
+    /// Whether `swift` succeeded. Tests are ended at the first line that tells of a failure, or after fifteen minutes.
+    private func run(_ arguments: [String], log: String) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["timeout", "--kill-after=10", "900", "swift"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        var kept = Data()
+        var hasFailed = false
+        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
+            kept.append(data)
+            if !hasFailed, data.range(of: Data("✘".utf8)) != nil {
+                hasFailed = true
+                process.terminate()
+            }
+        }
+        process.waitUntilExit()
+        try kept.write(to: URL(fileURLWithPath: folder + "/" + log))
+        return process.terminationStatus == 0 && !hasFailed
+    }
+}

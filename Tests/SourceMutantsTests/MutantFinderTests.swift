@@ -1,0 +1,55 @@
+import SourceMutants
+import Testing
+
+@Suite struct MutantFinderTests {
+    private func changed(_ lines: String...) -> [String] {
+        MutantFinder(file: "Sources/Worker/A.swift", text: lines.joined(separator: "\n")).mutants().map(
+            \.changed)
+    }
+
+    @Test(arguments: [
+        ("guard isOpen else { return }", ["guard !(isOpen) else { return }"]),
+        ("if a.isEmpty { b() }", ["if !(a.isEmpty) { b() }"]),
+        ("if let a { b() }", []),
+        ("x = a && b", ["x = a || b"]),
+        ("x = a < b", ["x = a <= b"]),
+        ("x = a >= b", ["x = a > b"]),
+        ("x = a != b", ["x = a == b"]),
+        ("isTrue = true", ["isTrue = false"]),
+        ("x = construed", []),
+        ("let a = [1, 20]", ["let a = [2, 20]", "let a = [1, 21]"]),
+        ("let a = 1_000", ["let a = 1001"]),
+        ("let a = b1 + $0 + 0x10", []),
+        ("let text = \"1 && true\"", []),
+        ("// guard a else { return 1 }", []),
+        ("log.info(\"1\")", []),
+        ("precondition(a == 1)", []),
+    ]) func `conditions and constants`(line: String, expected: [String]) {
+        #expect(changed(line) == expected)
+    }
+
+    @Test func `a call that stands alone is taken out, and a part of an expression is not`() {
+        #expect(changed("{", "    stop()", "}") == [""])
+        #expect(changed("{", "    count += delta", "}") == [""])
+        #expect(changed("{", "    a = f(", "        b())", "}") == [])
+        #expect(changed("{", "    stop()", "        .later()", "}") == [])
+        #expect(changed("{", "    return stop()", "}") == [])
+    }
+
+    @Test func `a fault is put in where it was found, and nowhere else`() throws {
+        let text = "let a = 1\nlet b = 1\n"
+        let mutants = MutantFinder(file: "Sources/Worker/A.swift", text: text).mutants()
+        #expect(mutants.map { $0.apply(to: text) } == ["let a = 2\nlet b = 1\n", "let a = 1\nlet b = 2\n"])
+        #expect(mutants[0].apply(to: "let c = 1\n") == nil)
+        #expect(mutants[0].module == "Worker")
+        #expect("\(mutants[1])" == "Sources/Worker/A.swift:2: let b = 1 → let b = 2")
+    }
+
+    @Test func `a list names a line by a part of it, which must stand once`() throws {
+        let read: (String) -> String = { _ in "let a = 1\nlet b = 1" }
+        let found = try MutantList.mutants("# one\n\nA.swift\tb = 1\tb = 7\n", read: read)
+        #expect(found.map(\.changed) == ["let b = 7"] && found[0].line == 2)
+        #expect(throws: MutantList.Fault.self) { try MutantList.mutants("A.swift\t= 1\t= 2", read: read) }
+        #expect(throws: MutantList.Fault.self) { try MutantList.mutants("A.swift = 1", read: read) }
+    }
+}
