@@ -6,10 +6,7 @@ extension BinaryExchange {
     func judge(_ reply: BinaryReply, at now: Instant) {
         let reason = reply.status.reason
         guard reply.status != .noError else { return finish("a reply without an error") }
-        let judgement =
-            reply.status == .shutdown
-            ? window.lastAccepted(reply.identifier) : window.refused(reply.identifier, at: now)
-        switch judgement {
+        switch judgement(of: reply, at: now) {
         case .lastAccepted(let safe): accept(safe)
         case .refused(let safe, let delay):
             accept(safe)
@@ -32,9 +29,19 @@ extension BinaryExchange {
         finish(reason)
     }
 
-    /// Gateways were seen that name no push when its token is missing.
+    private func judgement(of reply: BinaryReply, at now: Instant) -> SendWindow.Judgement {
+        // A frame that was not even handed over cannot have been received: whoever names it makes it up.
+        if let end = window.end(of: reply.identifier), end > handed { return .foreign }
+        return reply.status == .shutdown
+            ? window.lastAccepted(reply.identifier) : window.refused(reply.identifier, at: now)
+    }
+
+    /// Gateways were seen that name no push when its token is missing. Only the sentinel has such a token, and so the reply
+    /// proves that it has left if it was handed over.
     private func isAboutSentinel(_ reply: BinaryReply) -> Bool {
-        guard reply.identifier == 0, window.last == Self.sentinel, window.hasLeft else { return false }
+        guard reply.identifier == 0, window.last == Self.sentinel, handed == window.written else {
+            return false
+        }
         return reply.status == .missingDeviceToken || reply.status == .invalidTokenSize
     }
 

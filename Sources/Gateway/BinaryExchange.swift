@@ -22,8 +22,8 @@ class BinaryExchange {
     private var events = ExchangeEvents()
     /// Pushes that the gateway has accepted here.
     var accepted = 0
-    /// Bytes handed over to be written.
-    private var handed: UInt64 = 0
+    /// Bytes handed over to be written: no more of them can have left.
+    private(set) var handed: UInt64 = 0
     /// Bytes that the gateway has probably not read, when that was looked at last.
     private var unread = 0
     /// When something moved last, or had no reason to.

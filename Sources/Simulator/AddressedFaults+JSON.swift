@@ -40,6 +40,7 @@ extension BinaryFaults {
         if let shutdown { add("shutdown", shutdown.json) }
         if let bytesPerSecond { add("slow", bytesPerSecond) }
         if brokenHandshakes > 0 { add("handshake", brokenHandshakes) }
+        if acceptDelay != .none { add("accept", TextBuffer.quoted("\(acceptDelay)")) }
         if closesAtUnknownCommand { add("unknown_command", TextBuffer.quoted("close")) }
         if namesEmptyTokens { add("empty_token", TextBuffer.quoted("named")) }
         return members

@@ -50,7 +50,12 @@ package struct BinaryCounters: Sendable {
     }
 
     /// A JSON object.
-    func json(openConnections: Int, failedHandshakes: Int, brokenHandshakes: Int, perSecond: Int) -> String {
+    ///
+    /// - Parameter delayed: connections that are not accepted yet, and the most that were not at a time.
+    func json(
+        openConnections: Int, failedHandshakes: Int, brokenHandshakes: Int, delayed: (now: Int, most: Int),
+        perSecond: Int
+    ) -> String {
         let statuses = byStatus.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
         var members = [
             "\"frames\":\(frames)", "\"accepted\":\(accepted)", "\"refused\":\(refused)",
@@ -62,6 +67,7 @@ package struct BinaryCounters: Sendable {
             "\"open_connections\":\(openConnections)", "\"most_connections\":\(mostConnections)",
             "\"closed_at_once\":\(closedAtOnce)",
             "\"failed_handshakes\":\(failedHandshakes)", "\"broken_handshakes\":\(brokenHandshakes)",
+            "\"accepting\":\(delayed.now)", "\"most_accepting\":\(delayed.most)",
             "\"per_second\":\(perSecond)",
         ]
         if let distinctTokens { members.append("\"distinct_tokens\":\(distinctTokens)") }

@@ -12,6 +12,7 @@ package enum BinaryFaultChange: Hashable, Sendable {
     case shutdown(BinaryFaults.Ending?)
     case bytesPerSecond(Int?)
     case brokenHandshakes(Double)
+    case acceptDelay(Latency)
     case unknownCommand(closes: Bool)
     case emptyToken(isNamed: Bool)
     case calm
@@ -32,6 +33,7 @@ package enum BinaryFaultChange: Hashable, Sendable {
         case "shutdown": self = .shutdown(isOff ? nil : try Self.ending(&words, from: 1))
         case "slow": self = .bytesPerSecond(isOff ? nil : try words.count(in: 0...Int(Int32.max)))
         case "handshake": self = .brokenHandshakes(isOff ? 0 : try words.share())
+        case "accept": self = .acceptDelay(isOff ? .none : try Latency(&words))
         case "unknown-command": self = .unknownCommand(closes: try words.choice("close", or: "status"))
         case "empty-token": self = .emptyToken(isNamed: try words.choice("named", or: "zero"))
         case "calm": self = .calm
@@ -51,6 +53,7 @@ package enum BinaryFaultChange: Hashable, Sendable {
         case .shutdown(let ending): faults.shutdown = ending
         case .bytesPerSecond(let speed): faults.bytesPerSecond = speed
         case .brokenHandshakes(let share): faults.brokenHandshakes = share
+        case .acceptDelay(let delay): faults.acceptDelay = delay
         case .unknownCommand(let closes): faults.closesAtUnknownCommand = closes
         case .emptyToken(let isNamed): faults.namesEmptyTokens = isNamed
         case .calm: faults = BinaryFaults()

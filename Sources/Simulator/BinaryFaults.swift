@@ -62,6 +62,8 @@ package struct BinaryFaults: Hashable, Sendable {
     package var brokenHandshakes: Double = 0
     /// An unknown command is answered with the close alone, not with a status.
     package var closesAtUnknownCommand = false
+    /// From the arrival of a connection to the beginning of its handshake.
+    package var acceptDelay = Latency.none
     /// A reply about an empty token names the notification, not 0.
     package var namesEmptyTokens = false
 

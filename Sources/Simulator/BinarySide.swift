@@ -25,6 +25,10 @@ import Transport
             breaksHandshake: { [unowned self] host in
                 gateway.random.happens(gateway.faults.binary[host].brokenHandshakes)
             },
+            acceptDelay: { [unowned self] host in
+                let delay = gateway.faults.binary[host].acceptDelay.draw(&gateway.random)
+                return .milliseconds(Int64(delay.rounded(.up)))
+            },
             onStream: { [unowned self] in accept($0, $1) })
     }
 
@@ -75,6 +79,7 @@ import Transport
     var countersJSON: String {
         counters.json(
             openConnections: peers.count, failedHandshakes: listeners?.failedHandshakes ?? 0,
-            brokenHandshakes: listeners?.brokenHandshakes ?? 0, perSecond: perSecond)
+            brokenHandshakes: listeners?.brokenHandshakes ?? 0, delayed: listeners?.delayed ?? (0, 0),
+            perSecond: perSecond)
     }
 }

@@ -64,6 +64,8 @@ package enum FaultCommand: Hashable, Sendable {
             so much is read of a connection in a second
         binary handshake SHARE | off
             closed in the middle of the handshake
+        binary accept TIME | …
+            a connection waits before its handshake begins
         binary unknown-command status | close
             what an unknown command gets
         binary empty-token zero | named

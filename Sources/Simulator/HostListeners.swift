@@ -9,10 +9,12 @@ import Transport
     /// - Parameters:
     ///   - port: 0: one that the system chooses.
     ///   - breaksHandshake: asked for each connection, with the address that it came to.
+    ///   - acceptDelay: asked for each connection, with the address that it came to.
     ///   - onStream: gets each stream, with the address that it came to.
     init(
         _ hosts: [String], port: UInt16, tls: TLSContext?,
         breaksHandshake: @escaping @Loop (String) -> Bool = { _ in false },
+        acceptDelay: @escaping @Loop (String) -> Duration = { _ in .zero },
         onStream: @escaping @Loop (ByteStream, String) -> Void
     ) async throws(SimulatorError) {
         // A port that is free on the first address may be taken on another.
@@ -24,6 +26,7 @@ import Transport
                         onStream($0, host)
                     }
                     listener.breaksHandshake = { breaksHandshake(host) }
+                    listener.acceptDelay = { acceptDelay(host) }
                     listeners.append(listener)
                     port = listener.address.port
                 }
@@ -39,6 +42,11 @@ import Transport
     var port: UInt16 { listeners.first?.address.port ?? 0 }
     var failedHandshakes: Int { listeners.reduce(0) { $0 + $1.failedHandshakes } }
     var brokenHandshakes: Int { listeners.reduce(0) { $0 + $1.brokenHandshakes } }
+
+    /// Connections that are not accepted yet, and the most that were not at a time.
+    var delayed: (now: Int, most: Int) {
+        listeners.reduce((0, 0)) { ($0.0 + $1.delayed.now, $0.1 + $1.delayed.most) }
+    }
 
     func close() {
         for listener in listeners { listener.close() }

@@ -112,6 +112,8 @@ import Transport
 
     private func tls(_ settings: ServerSettings) throws(SimulatorError) -> TLSContext? {
         guard options.usesTLS else { return nil }
+        var settings = settings
+        settings.maximumVersion = options.newestTLS
         do { return try TLSContext(server: settings) } catch { throw .system("\(error)") }
     }
 

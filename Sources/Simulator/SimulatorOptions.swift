@@ -1,3 +1,5 @@
+package import TLS
+
 /// How a simulated gateway is set up. What can change while it runs is said with ``FaultCommand``.
 package struct SimulatorOptions: Sendable {
     package enum Environment: String, Sendable, CaseIterable {
@@ -46,6 +48,8 @@ package struct SimulatorOptions: Sendable {
     package var tokenLengths = [32]
     /// False: HTTP/2 without TLS, by prior knowledge.
     package var usesTLS = true
+    /// The newest version that it speaks.
+    package var newestTLS = TLSVersion.tls13
     package var environment = Environment.production
 
     /// Holds the throw-away authority and credentials; made when absent, for the owner only.

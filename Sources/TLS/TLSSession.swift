@@ -89,8 +89,8 @@ package struct TLSSession: ~Copyable {
 
     /// Writes up to ``longestWrite`` bytes, in as many records as that takes.
     ///
-    /// Fewer bytes than that, and than offered, mean that the socket is full: the next call will say what to
-    /// wait for.
+    /// Fewer bytes than that, and than offered, mean that the socket is full or the connection is broken: the next call will
+    /// say so. An error never hides records that left before it: the peer may have read them.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!bytes.isEmpty, "a write needs bytes")
         let limit = min(bytes.count, Self.longestWrite)
@@ -100,8 +100,8 @@ package struct TLSSession: ~Copyable {
             var count = 0
             let status = SSL_write_ex(ssl, bytes.baseAddress.map { $0 + total }, limit - total, &count)
             guard status == 1 else {
-                let obstacle = try obstacle(status)
-                return total > 0 ? .bytes(total) : TLSTransfer(obstacle)
+                if total > 0 { return .bytes(total) }
+                return TLSTransfer(try obstacle(status))
             }
             total += count
         }

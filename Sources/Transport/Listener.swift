@@ -18,6 +18,10 @@ package import TLS
     package private(set) var brokenHandshakes = 0
     /// Asked once a connection; true breaks it off in the middle of the handshake, for tests of clients.
     package var breaksHandshake: @Loop () -> Bool = { false }
+    /// Asked once a connection; for so long nothing is done about it, for tests of clients.
+    package var acceptDelay: @Loop () -> Duration = { .zero }
+    /// Connections that wait for ``acceptDelay``, and the most that did at a time.
+    package private(set) var delayed = (now: 0, most: 0)
     /// Handshakes under way.
     package private(set) var handshakes = 0
 
@@ -81,6 +85,7 @@ package import TLS
     }
 
     private func greet(_ accepted: Int32, _ peer: SocketAddress) async {
+        guard await waitBeforeHandshake() else { return Socket.close(accepted) }
         guard let tls else { return handOver(ByteStream(accepted, .plain, peer: peer.description)) }
         let waiter = SocketWaiter(accepted, deadline: .now + handshakeTimeout)
         handshakes += 1
@@ -94,6 +99,17 @@ package import TLS
             Socket.close(accepted)
             failedHandshakes += 1
         }
+    }
+
+    /// - Returns: whether it is still listening.
+    private func waitBeforeHandshake() async -> Bool {
+        let delay = acceptDelay()
+        guard delay > .zero else { return true }
+        delayed.now += 1
+        delayed.most = max(delayed.most, delayed.now)
+        defer { delayed.now -= 1 }
+        do { try await Loop.sleep(for: delay) } catch { return false }
+        return poll != nil
     }
 
     /// Reads the client's first words, and closes without one.

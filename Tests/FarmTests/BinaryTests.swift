@@ -6,11 +6,12 @@ extension BinaryFarms {
     /// The binary interface: a gateway that is silent about what it accepts, and discards what comes behind what it refuses.
     struct BinaryTests {
         private func farm(
-            workers: Int = 2, faults: [String] = ["binary delay 100ms-300ms"], lines: [String] = []
+            workers: Int = 2, faults: [String] = ["binary delay 100ms-300ms"], lines: [String] = [],
+            options: [String] = []
         ) async throws -> Farm {
             let farm = try await Farm(
                 Farm.Options(
-                    workers: workers, faults: faults, simulatorOptions: ["--binary-port", "0"],
+                    workers: workers, faults: faults, simulatorOptions: ["--binary-port", "0"] + options,
                     apps: { started, _ in
                         let identity = started.caFile.dropLast("ca.pem".count) + "push.pem"
                         var app = App(
@@ -134,6 +135,24 @@ extension BinaryFarms {
             try farm.push(jobs)
             try await expectExactlyOnce(mixture, jobs, at: farm)
             #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
+        }
+
+        /// The reply may come while the write of which it names a push is still going on.
+        @Test(arguments: ["1.2", "1.3"], ["binary shutdown 300", "binary refuse 0.3%"])
+        func `a gateway that replies at once doubles nothing`(version: String, fault: String) async throws {
+            let farm = try await farm(
+                workers: 1, faults: [fault, "binary delay off", "binary linger off"],
+                options: ["--newest-tls", version])
+            let tokens = Tokens.make(9_000, seed: 17)
+            let jobs = Job.several("at-once", tokens, size: 1_000)
+            try farm.push(jobs)
+            // Each refusal is of another push: none of them is refused so often that it fails.
+            let totals = try await farm.finished(jobs)
+            #expect(totals.delivered == 9_000 && totals.maybeDuplicated == 0)
+            let ledger = try farm.gateway.binaryLedger()
+            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+            #expect(try farm.gateway.binaryCounter("replies") >= 20)
+            #expect(!farm.coordinator.error.contains("about no push of ours"))
         }
 
         @Test func `a gateway whose replies come later than ever is told of`() async throws {

@@ -2,6 +2,7 @@ import APNs
 import EventLoop
 import Foundation
 import Simulator
+import TLS
 import Testing
 import Transport
 
@@ -193,6 +194,38 @@ import Transport
         }
     }
 
+    @Test func `connections wait before their handshake, side by side`() async throws {
+        let fault = "binary accept 5m at=127.0.0.2"
+        try await TestGateway.run(
+            .binary { ($0.hosts, $0.faults) = (["127.0.0.1", "127.0.0.2"], [fault]) }
+        ) { test in
+            for _ in 0..<3 { Loop.task { do { _ = try await test.send(at: "127.0.0.2") } catch {} } }
+            try await test.until { test.binaryNumber("accepting") == 3 }
+            let sender = try await test.send()
+            sender.write(.bad(1))
+            #expect(await sender.untilEnd() == reply(8, 1))
+            #expect(test.binaryNumber("most_accepting") == 3 && test.binary.connections == 1)
+            let faults = try await test.control("faults")["binary"] as? [String: Any]
+            let single = (faults?["at"] as? [String: Any])?["127.0.0.2"] as? [String: Any]
+            #expect(single?["accept"] as? String == "300000.0ms")
+            _ = try await test.control("binary accept 20ms-30ms")
+            let late = try await test.send(at: "127.0.0.2")
+            late.write(.bad(2))
+            #expect(await late.untilEnd() == reply(8, 2))
+        }
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13]) func `the newest version of TLS is as asked for`(
+        version: TLSVersion
+    ) async throws {
+        try await TestGateway.run(.binary { $0.newestTLS = version }) { test in
+            let sender = try await test.send()
+            #expect(sender.stream.hasKeyUpdates == (version == .tls13))
+            sender.write(.bad(1))
+            #expect(await sender.untilEnd() == reply(8, 1))
+        }
+    }
+
     @Test func `a fault of one address leaves the others alone`() async throws {
         try await TestGateway.run(.binary { $0.hosts = ["127.0.0.1", "127.0.0.2"] }) { test in
             _ = try await test.control("binary close 1 at=127.0.0.2")
@@ -227,7 +260,7 @@ import Transport
             "binary", "binary nonsense", "binary delay", "binary delay fast", "binary close",
             "binary close -1",
             "binary close 5 share=2", "binary shutdown 0", "binary slow", "binary slow -1",
-            "binary handshake x",
+            "binary handshake x", "binary accept", "binary accept soon",
             "binary refuse 5% status=256", "binary unknown-command 128", "binary empty-token", "binary lose",
             "binary cut", "binary cut 50% bytes=6", "binary cut 50% bytes=0", "binary cut 2",
             "binary trickle", "binary trickle 50% pause=long", "binary trickle 50% 20ms",

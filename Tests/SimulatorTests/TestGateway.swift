@@ -85,6 +85,13 @@ import Transport
             .untilEnd()
     }
 
+    /// One of the counters of the binary interface, as they are told.
+    func binaryNumber(_ name: String) -> Int? {
+        let data = Data(gateway.countersJSON().utf8)
+        let counters = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return (counters?["binary"] as? [String: Any])?[name] as? Int
+    }
+
     var binary: BinaryCounters { gateway.binary!.counters }
 
     /// A throw-away authority that the gateway trusts.

@@ -11,11 +11,14 @@ final class Link {
     let client: TLSSession
     let server: TLSSession
     private let clientSocket: Int32
-    private let serverSocket: Int32
+    private var serverSocket: Int32
 
-    init(client: TLSContext, server: TLSContext, serverName: String = "localhost") throws {
+    init(
+        client: TLSContext, server: TLSContext, serverName: String = "localhost",
+        sockets: (Int32, Int32) = socketPair()
+    ) throws {
         signal(SIGPIPE, SIG_IGN)
-        (clientSocket, serverSocket) = socketPair()
+        (clientSocket, serverSocket) = sockets
         self.client = try TLSSession(client: client, socket: clientSocket, serverName: serverName)
         self.server = try TLSSession(server: server, socket: serverSocket)
     }
@@ -38,9 +41,15 @@ final class Link {
     /// Ends the connection without a goodbye, as a crashed peer does.
     func cutServer() { shutdown(serverSocket, Int32(SHUT_RDWR)) }
 
+    /// Closes the server's socket: what is written to it from now on is answered with a reset.
+    func closeServer() {
+        close(serverSocket)
+        serverSocket = -1
+    }
+
     deinit {
         close(clientSocket)
-        close(serverSocket)
+        if serverSocket >= 0 { close(serverSocket) }
     }
 }
 
@@ -64,6 +73,32 @@ func socketPair() -> (Int32, Int32) {
     precondition(socketpair(AF_UNIX, kind, 0, &pair) == 0)
     for socket in pair { precondition(fcntl(socket, F_SETFL, O_NONBLOCK) == 0) }
     return (pair[0], pair[1])
+}
+
+/// The same over TCP on the loopback.
+func tcpPair() -> (Int32, Int32) {
+    #if canImport(Darwin)
+        let kind = SOCK_STREAM
+    #else
+        let kind = Int32(SOCK_STREAM.rawValue)
+    #endif
+    let listener = socket(AF_INET, kind, 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let client = socket(AF_INET, kind, 0)
+    withUnsafeMutablePointer(to: &address) { address in
+        address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            precondition(bind(listener, address, length) == 0 && listen(listener, 1) == 0)
+            precondition(getsockname(listener, address, &length) == 0)
+            precondition(connect(client, address, length) == 0)
+        }
+    }
+    let server = accept(listener, nil, nil)
+    for socket in [client, server] { precondition(fcntl(socket, F_SETFL, O_NONBLOCK) == 0) }
+    return (client, server)
 }
 
 extension TLSSession {

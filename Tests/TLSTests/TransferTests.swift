@@ -8,13 +8,16 @@ import Testing
 #endif
 
 @Suite struct TransferTests {
-    private func link(_ version: TLSVersion = .tls13, tickets: Int = 0) throws -> Link {
+    private func link(
+        _ version: TLSVersion = .tls13, tickets: Int = 0, sockets: (Int32, Int32) = socketPair()
+    ) throws -> Link {
         let authority = try ThrowAwayAuthority()
         var client = ClientSettings(trust: .authorities(authority.certificatePEM))
         client.maximumVersion = version
         var server = ServerSettings(identity: try authority.server(names: ["localhost"]))
         server.tickets = tickets
-        return try Link(client: TLSContext(client: client), server: TLSContext(server: server))
+        return try Link(
+            client: TLSContext(client: client), server: TLSContext(server: server), sockets: sockets)
     }
 
     /// No two parts of it are the same. Made once: without optimisation that takes a second.
@@ -146,6 +149,24 @@ import Testing
         link.cutServer()
         #expect(throws: TLSError.system(EPIPE)) { try link.client.send("hello") }
         #expect("\(TLSError.system(EPIPE))" == "Broken pipe")
+    }
+
+    /// The peer may have read the first record, and its last word may name what was in it.
+    @Test(arguments: TLSVersion.allCases)
+    func `records that left before the connection broke count as written`(version: TLSVersion) throws {
+        let link = try link(version, sockets: tcpPair())
+        #expect(link.handshake().isDone)
+        link.closeServer()
+        // The first record finds out that nobody is there: the second one fails.
+        let bytes = [UInt8](repeating: 7, count: TLSSession.longestWrite)
+        guard case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) else {
+            Issue.record("the first record has left")
+            return
+        }
+        #expect(count > 0 && count % (16 << 10) == 0)
+        #expect(throws: TLSError.self) {
+            for _ in 0..<100 { _ = try bytes.withUnsafeBytes { try link.client.write($0) } }
+        }
     }
 
     @Test func `one session's error does not disturb another's`() throws {

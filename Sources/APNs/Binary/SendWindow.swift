@@ -49,7 +49,7 @@ package struct SendWindow: ~Copyable {
     private var firstIdentifier: UInt32
     private var nextIdentifier: UInt32
     /// Bytes of all frames so far, of those that left, and of those that are not in the window any more.
-    private var written: UInt64 = 0
+    package private(set) var written: UInt64 = 0
     private var left: UInt64 = 0
     private var settled: UInt64 = 0
     /// Pushes that were taken out.
@@ -152,20 +152,24 @@ package struct SendWindow: ~Copyable {
         marks.first.flatMap { $0.arrivedAt }?.advanced(by: quiet)
     }
 
+    /// Where the frame of a push of the window ends, in bytes of the connection; nil: no push of the window has the identifier.
+    package func end(of identifier: UInt32) -> UInt64? { index(of: identifier).map { entries[$0].end } }
+
     /// Judges a reply that blames the push `identifier`.
+    ///
+    /// The identifier proves that its frame has left, though the account of bytes that left may be behind: ``left(_:at:)`` is
+    /// told later than a gateway can reply.
     package func refused(_ identifier: UInt32, at now: Instant) -> Judgement {
         guard let index = index(of: identifier) else { return late(identifier, isBlamed: true) }
         let end = entries[index].end
-        guard end <= left else { return .foreign }
         let arrivedAt = marks.first { $0.end >= end }.map { $0.arrivedAt ?? $0.leftAt }
         return .refused(safe: index, delay: arrivedAt.map { now - $0 })
     }
 
-    /// Judges a reply that names `identifier` as the last that was accepted.
+    /// Judges a reply that names `identifier` as the last that was accepted. As in ``refused(_:at:)``, the identifier proves
+    /// that its frame has left.
     package func lastAccepted(_ identifier: UInt32) -> Judgement {
-        if let index = index(of: identifier) {
-            return entries[index].end <= left ? .lastAccepted(safe: index + 1) : .foreign
-        }
+        if let index = index(of: identifier) { return .lastAccepted(safe: index + 1) }
         // The one before the oldest: nothing of the window was accepted.
         if popped > 0, identifier == Self.before(firstIdentifier) { return .lastAccepted(safe: 0) }
         return late(identifier, isBlamed: false)

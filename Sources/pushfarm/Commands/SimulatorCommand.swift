@@ -5,6 +5,7 @@ import FarmConfiguration
 import FarmLogging
 import Logging
 import Simulator
+import TLS
 
 struct SimulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -70,6 +71,9 @@ struct SimulatorCommand: ParsableCommand {
 
     @Flag(help: "HTTP/2 without TLS, by prior knowledge.")
     var plain = false
+
+    @Option(help: ArgumentHelp("Newest version of TLS that it speaks: 1.3 or 1.2.", valueName: "version"))
+    var newestTLS: String?
 
     @Flag(help: "Anybody may push: for load generators.")
     var open = false
@@ -164,6 +168,11 @@ struct SimulatorCommand: ParsableCommand {
         }
         if !tokenLengths.isEmpty { options.tokenLengths = tokenLengths }
         options.usesTLS = !plain
+        switch newestTLS {
+        case nil, "1.3": break
+        case "1.2": options.newestTLS = .tls12
+        default: throw ValidationError("--newest-tls is 1.3 or 1.2.")
+        }
         options.folder = folder ?? configuration.stateDirectory + "/simulator"
         options.serverNames += serverNames
         if let bundle { options.bundle = bundle }

@@ -43,9 +43,26 @@ import Testing
         #expect(window(10).refused(identifier, at: at(1)) == .foreign)
     }
 
-    @Test func `a push that has not left whole was not refused`() {
-        #expect(window(10, left: 350).refused(4, at: at(1)) == .foreign)
-        #expect(window(10, left: 350).refused(3, at: at(1)) == .refused(safe: 2, delay: .milliseconds(1)))
+    /// So many of ten frames of 100 bytes have left, as far as the account of bytes says.
+    @Test(arguments: [0, 99, 100, 350, 400, 999, 1000] as [UInt64])
+    func `an identifier of the window proves that its frame has left, whatever the account says`(
+        left: UInt64
+    ) {
+        for identifier: UInt32 in 1...10 {
+            let safe = Int(identifier) - 1
+            let end = UInt64(identifier) * 100
+            // How long the reply took is known only of what is known to have left.
+            let delay: Duration? = end <= left ? .milliseconds(1) : nil
+            #expect(
+                window(10, left: left).refused(identifier, at: at(1)) == .refused(safe: safe, delay: delay))
+            #expect(window(10, left: left).lastAccepted(identifier) == .lastAccepted(safe: safe + 1))
+            #expect(window(10, left: left).end(of: identifier) == end)
+        }
+        for identifier: UInt32 in [0, 11, .max] {
+            #expect(window(10, left: left).refused(identifier, at: at(1)) == .foreign)
+            #expect(window(10, left: left).lastAccepted(identifier) == .foreign)
+            #expect(window(10, left: left).end(of: identifier) == nil)
+        }
     }
 
     @Test func `a reply that comes after its push was taken for safe says how many were so wrongly`() {
