@@ -35,6 +35,7 @@ import Logging
     private(set) var pauseReason: String?
     /// What an operator wants the farm's rate to be; nil: as it is configured.
     private var rate: RateWish?
+    private var refusedValues = RefusedValues()
     /// What else Redis says of the app.
     var onStanding: @Loop (ReadStanding.Standing) async -> Void = { _ in }
 
@@ -65,6 +66,7 @@ import Logging
         do throws(StoreError) {
             let standing = try await store.performPatiently(ReadStanding())
             rate = standing.rate
+            tellOfRefusedRate(standing)
             await onStanding(standing)
             if let pause = standing.pause {
                 pauseReason = pause.reason
@@ -110,6 +112,7 @@ import Logging
         do throws(StoreError) {
             let standing = try await store.perform(ReadStanding())
             follow(standing.rate)
+            tellOfRefusedRate(standing)
             await onStanding(standing)
             let pause = standing.pause
             if pause == nil, pauseReason != nil { lifted() }
@@ -153,6 +156,18 @@ import Logging
             return log.error("cannot resume", metadata: ["app": "\(name)", "error": "\(error)"])
         }
         lifted()
+    }
+
+    private func tellOfRefusedRate(_ standing: ReadStanding.Standing) {
+        let place = String(decoding: store.keys.gate, as: UTF8.self) + " rate"
+        guard standing.refusedRate != nil, refusedValues.isToBeTold(at: place, now: .now) else { return }
+        log.warning(
+            "a value is refused",
+            metadata: [
+                "app": "\(name)", "at": "\(place)",
+                "reason":
+                    "not off and not from \(RateWish.rates.lowerBound) to \(RateWish.rates.upperBound) pushes a second",
+            ])
     }
 
     /// The rate that holds for the whole farm, whoever wants it.

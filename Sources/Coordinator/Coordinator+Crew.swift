@@ -65,7 +65,7 @@ extension Coordinator {
 
     private func wish(_ text: String) throws(Refusal) -> StaffWish {
         if text == "default" { return configuredStaff }
-        if let step = text.first, step == "+" || step == "-", let by = Int(text) {
+        if let step = text.first, step == "+" || step == "-", let by = Int(foreign: text) {
             return .fixed(min(max(1, crew.size + by), Self.mostWorkers))
         }
         guard let wish = StaffWish(text) else { throw Refusal("\(Self.staffWords), not \(text)") }

@@ -1,5 +1,6 @@
 import EventLoop
 import FarmStore
+import Logging
 
 /// What is announced in Redis: commands for hosts, and each app's bell.
 extension Coordinator {
@@ -22,17 +23,34 @@ extension Coordinator {
         if channel.elementsEqual(FarmKeys.commands.utf8) {
             obey(HostCommand(text))
         } else if let app = apps.values.first(where: { $0.store.keys.bell == channel }) {
-            if text.hasPrefix("s ") { return tellOfDead(app.name, Self.shards(text.dropFirst(2))) }
+            if text.hasPrefix("s ") { return tellOfDead(app.name, shards(text.dropFirst(2), from: channel)) }
             if text == "hold" {
                 Loop.task { await app.credentials.look() }
                 return
             }
             let all = text == "*"
-            ring(app.name, all ? Array(0..<configuration.shards) : Self.shards(text))
+            ring(app.name, all ? Array(0..<configuration.shards) : shards(text, from: channel))
         }
     }
 
-    private static func shards(_ text: some StringProtocol) -> [Int] {
-        text.split(separator: " ").compactMap { Int($0) }
+    /// The shards that a message names; what is none is refused.
+    private func shards(_ text: some StringProtocol, from channel: [UInt8]) -> [Int] {
+        let words = text.split(separator: " ")
+        let shards = words.compactMap { word in
+            Int(foreign: word).flatMap { (0..<configuration.shards).contains($0) ? $0 : nil }
+        }
+        if shards.count < words.count {
+            refused(
+                at: String(decoding: channel, as: UTF8.self),
+                "a message names shards that do not exist; there are \(configuration.shards)")
+        }
+        return shards
+    }
+
+    /// Tells of a value from outside that is not used.
+    /// - Parameter place: a key, a field of it, a channel.
+    func refused(at place: String, _ reason: String) {
+        guard refusedValues.isToBeTold(at: place, now: .now) else { return }
+        log.warning("a value is refused", metadata: ["at": "\(place)", "reason": "\(reason)"])
     }
 }

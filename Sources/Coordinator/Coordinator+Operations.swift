@@ -70,7 +70,7 @@ extension Coordinator {
     /// The worker that is meant; nil: the host.
     private func worker(_ words: OperatorWords) throws(Refusal) -> WorkerSlot? {
         guard let text = words.words.first else { return nil }
-        guard let index = Int(text), index >= 0, index < slots.count,
+        guard let index = Int(foreign: text), index >= 0, index < slots.count,
             index < crew.size || slots[index].pid > 0
         else {
             let known = slots.filter { $0.index < crew.size }.map { "\($0.index)" }.joined(separator: " ")
@@ -98,7 +98,11 @@ extension Coordinator {
         let scale = wishes["scale:" + configuration.host]
         guard scale != followedScale, busyWith == nil else { return }
         followedScale = scale
-        setStaff(scale.flatMap { StaffWish($0) } ?? configuredStaff, reason: .operator)
+        let wish = scale.flatMap { StaffWish($0) }
+        if scale != nil, wish == nil {
+            refused(at: "\(FarmKeys.desired) scale:\(configuration.host)", Self.staffWords)
+        }
+        setStaff(wish ?? configuredStaff, reason: .operator)
     }
 
     private func followPins(_ wishes: [String: String]) {
@@ -197,7 +201,9 @@ struct OperatorWords {
 
     func number(_ index: Int, _ what: String) throws(Refusal) -> Int {
         let text = try word(index, what)
-        guard let number = Int(text), number >= 0 else { throw Refusal("\(what): \(text) is no number") }
+        guard let number = Int(foreign: text), number >= 0 else {
+            throw Refusal("\(what): \(text) is no number")
+        }
         return number
     }
 }

@@ -89,7 +89,9 @@ extension Coordinator {
     private func tell(of shards: [Int], _ order: ([UInt16]) -> Order) {
         guard !shards.isEmpty else { return }
         for slot in slots where slot.isReady {
-            let his = shards.filter { crew.place(of: $0) == slot.index }
+            let his = shards.filter {
+                (0..<configuration.shards).contains($0) && crew.place(of: $0) == slot.index
+            }
             if !his.isEmpty { slot.tell(order(his.compactMap { UInt16(exactly: $0) })) }
         }
     }

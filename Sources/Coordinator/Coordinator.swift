@@ -74,6 +74,8 @@ import Supervision
     var hands = ShardHands()
     /// How many workers there are to be; nil when their number is fixed.
     var staffing: Staffing?
+    /// Which values from outside were refused lately.
+    var refusedValues = RefusedValues()
     /// Rings whenever something has changed that somebody may wait for: a child, a shard, a lease.
     let changes = Lookout()
     /// A change that an operator wants and that is under way.

@@ -75,7 +75,7 @@ import Logging
             for mark in try await marks(.devices) where isNew(mark) {
                 if let shard = mark.shard { shards.insert(shard) }
             }
-            let held = Set(try await marks(.shards).compactMap { Int($0.text) })
+            let held = Set(try await marks(.shards).compactMap { Int(foreign: $0.text) })
             (seen, told) = (holds, fresh)
             recall(jobs, shards)
             rounds.changed(at: .now)

@@ -89,10 +89,10 @@ import PushModel
                 ("retried", tally.retries.values.reduce(0, +)),
             ], to: &json)
         if let latency = pace.latency {
-            json.member("p50", Int(latency.p50.rounded(.up)))
-            json.member("p99", Int(latency.p99.rounded(.up)))
+            json.member("p50", Int(clamping: latency.p50.rounded(.up)))
+            json.member("p99", Int(clamping: latency.p99.rounded(.up)))
         }
-        if let wait = pace.wait { json.member("wait", Int(wait.rounded(.up))) }
+        if let wait = pace.wait { json.member("wait", Int(clamping: wait.rounded(.up))) }
         json.endObject()
     }
 
@@ -127,7 +127,7 @@ import PushModel
                 ("rate", slot.rate), ("slowed_to", beat.slowedTo), ("restarts", UInt64(slot.restarts)),
                 ("rss", beat.residentBytes),
                 ("delivered", beat.delivered), ("failed", beat.failed), ("retried", beat.retried),
-                ("busy", UInt64((slot.busy * 100).rounded())),
+                ("busy", UInt64(clamping: (slot.busy * 100).rounded())),
                 ("since", slot.pid > 0 ? UInt64(slot.since) : 0),
             ], to: &json)
         json.endObject()

@@ -79,7 +79,8 @@ import TLS
         // Sealed by another key of that id: not ours to read, and soon replaced by ours.
         guard let plain = try? sealing.open(sealed, associated: Array(keyID.utf8)),
             let space = plain.firstIndex(of: UInt8(ascii: " ")),
-            let issuedAt = Int64(String(decoding: plain[..<space], as: UTF8.self)), issuedAt > refused,
+            let issuedAt = Int64(foreign: String(decoding: plain[..<space], as: UTF8.self)),
+            issuedAt > refused,
             age.adopt(issuedAt: issuedAt, now: now)
         else { return false }
         current = Array(plain[(space + 1)...])

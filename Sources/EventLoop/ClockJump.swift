@@ -14,7 +14,9 @@
             guard let text = getenv(variable) else { return [] }
             return String(cString: text).split(separator: ",").map { jump in
                 let parts = jump.split(separator: ":")
-                guard parts.count == 2, let moment = UInt64(parts[0]), let seconds = Int64(parts[1]) else {
+                guard parts.count == 2, let moment = UInt64(foreign: parts[0]),
+                    let seconds = Int64(foreign: parts[1])
+                else {
                     // A run in which nothing is wrong would prove nothing.
                     fatalError("\(variable): \(jump)")
                 }

@@ -43,7 +43,9 @@
                 let count = Glibc.read(file, text.baseAddress, text.count)
                 guard count > 0 else { return nil }
                 let words = String(decoding: text[..<count], as: UTF8.self).split { $0 == " " || $0 == "\n" }
-                guard words.count >= 2, let ran = UInt64(words[0]), let waited = UInt64(words[1]) else {
+                guard words.count >= 2, let ran = UInt64(unbounded: words[0]),
+                    let waited = UInt64(unbounded: words[1])
+                else {
                     return nil
                 }
                 return ran + waited

@@ -53,6 +53,7 @@ extension Duration {
     package var milliseconds: UInt64 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components
-        return UInt64(seconds) * 1000 + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return UInt64(seconds).multiplied(saturating: 1000).adding(
+            saturating: UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
 }

@@ -131,7 +131,9 @@ extension AppReader {
         switch (words.first, words.dropFirst().first, words.count) {
         case ("constant", _, 1): return .constant
         case ("incremental", let step, ...2):
-            if let step = step.map({ Int($0) }) ?? 1, (1...64).contains(step) { return .incremental(step) }
+            if let step = step.map({ Int(foreign: $0) }) ?? 1, (1...64).contains(step) {
+                return .incremental(step)
+            }
         case ("exponential", let factor, ...2):
             if let factor = factor.map({ plainDecimal($0) }) ?? 2, factor > 1, factor <= 64 {
                 return .exponential(factor)
@@ -160,7 +162,7 @@ extension SettingReader {
         guard let number = AppReader.plainDecimal(text[...]), range.contains(number) else {
             throw invalid(
                 path,
-                "expected \(what), \(range.lowerBound) to \(Int(range.upperBound)), found \"\(text.prefix(40))\""
+                "expected \(what), \(range.lowerBound) to \(Int(clamping: range.upperBound)), found \"\(text.prefix(40))\""
             )
         }
         return number

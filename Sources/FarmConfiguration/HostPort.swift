@@ -40,7 +40,7 @@ package struct HostPort: Sendable, Hashable, CustomStringConvertible {
         }
         let digits = rest.dropFirst()
         guard rest.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let port = UInt16(digits), port > 0
+            let port = UInt16(foreign: digits), port > 0
         else { return nil }
         self.init(host: String(host), port: port)
     }

@@ -115,7 +115,8 @@ extension RedisLocation {
 
     private static func database(_ text: Substring) throws(InvalidValue) -> Int {
         if text.isEmpty { return 0 }
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), number <= 65_535
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(foreign: text),
+            number <= 65_535
         else {
             throw InvalidValue("the Redis database is not a number")
         }

@@ -23,7 +23,8 @@ struct SettingReader {
         let digits = setting.text.utf8.filter { $0 != UInt8(ascii: "_") }
         let isPlain = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
         guard !setting.isQuoted, isPlain else { throw wrongType(path, expected) }
-        guard let number = Int(String(decoding: digits, as: UTF8.self)), range.contains(number) else {
+        guard let number = Int(foreign: String(decoding: digits, as: UTF8.self)), range.contains(number)
+        else {
             throw wrongType(path, expected)
         }
         return number
@@ -37,7 +38,7 @@ struct SettingReader {
         guard !setting.isQuoted, isPlain, let seconds = Double(setting.text), seconds >= 0.001,
             seconds <= Double(longest)
         else { throw wrongType(path, expected) }
-        return .milliseconds(Int64((seconds * 1000).rounded()))
+        return .milliseconds(Int64(clamping: (seconds * 1000).rounded()))
     }
 
     func choice<Choice: RawRepresentable<String> & CaseIterable>(

@@ -1,9 +1,16 @@
 package import Logging
 import Synchronization
 
-/// Starts this process's logging: swift-log, to standard error.
+/// Starts this process's logging: swift-log, to ``descriptor``.
 package enum FarmLog {
     private static let threshold = Atomic<Int>(0)
+    private static let place = Atomic<Int32>(Terminal.standardError)
+
+    /// Where every logger writes: standard error, unless the process has another descriptor for it.
+    package static var descriptor: Int32 {
+        get { place.load(ordering: .relaxed) }
+        set { place.store(newValue, ordering: .relaxed) }
+    }
 
     /// Of every logger, from now on.
     package static var level: Logger.Level {
@@ -16,7 +23,7 @@ package enum FarmLog {
     /// Installs ``FarmLogHandler`` for every logger made from now on. Call once, first thing in a process.
     package static func bootstrap(level: Logger.Level, format: LogFormat) {
         self.level = level
-        let colours = format == .text && Terminal.allowsColour(on: Terminal.standardError)
+        let colours = format == .text && Terminal.allowsColour(on: descriptor)
         LoggingSystem.bootstrap { label in
             FarmLogHandler(label: label, level: nil, format: format, colours: colours)
         }

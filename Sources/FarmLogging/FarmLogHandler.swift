@@ -28,7 +28,7 @@ package struct FarmLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        Terminal.write(line(for: event, at: .now), to: Terminal.standardError)
+        Terminal.write(line(for: event, at: .now), to: FarmLog.descriptor)
     }
 
     /// The event as a line, its line feed included.

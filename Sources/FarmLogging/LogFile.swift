@@ -6,20 +6,20 @@
     import Musl
 #endif
 
-/// The file that this process and its children log to, in standard error's place.
+/// The file that this process and its children log to, in the place of what they logged to before.
 package enum LogFile {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Opens it, or opens it anew after it was moved away, and has standard error lead there.
+    /// Opens it, or opens it anew after it was moved away, and has ``FarmLog/descriptor`` lead there.
     package static func take(_ path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard file >= 0 else {
             throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
         }
         defer { close(file) }
-        guard dup2(file, Terminal.standardError) >= 0 else {
+        guard dup2(file, FarmLog.descriptor) >= 0 else {
             throw Failure(description: "cannot log to \(path): \(String(cString: strerror(errno)))")
         }
     }

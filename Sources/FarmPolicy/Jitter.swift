@@ -14,7 +14,7 @@ enum Jitter {
     static func part(of delay: Duration, using random: inout some RandomNumberGenerator) -> Duration {
         let microseconds = delay / .microseconds(1)
         guard microseconds >= 1 else { return .zero }
-        return .microseconds(Int64.random(in: 0...Int64(microseconds), using: &random))
+        return .microseconds(Int64.random(in: 0...Int64(clamping: microseconds), using: &random))
     }
 
     /// `delay`, less a random part of the `share` of it that may be missing.

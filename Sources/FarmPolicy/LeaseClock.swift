@@ -17,7 +17,7 @@ package struct LeaseClock: Hashable, Sendable {
 
     /// Redis has confirmed every lease, in calls the first of which was made at `start`.
     package mutating func confirmed(from start: UInt64) {
-        end = max(end, start + UInt64((Self.lease - Self.margin) / .milliseconds(1)))
+        end = max(end, start + UInt64(clamping: (Self.lease - Self.margin) / .milliseconds(1)))
     }
 
     package func mayStart(at now: UInt64) -> Bool { now < end }

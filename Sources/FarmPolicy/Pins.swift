@@ -8,7 +8,7 @@ package struct Pins: Hashable, Sendable {
     package init(_ wishes: [String: String]) {
         for (name, host) in wishes {
             let parts = name.split(separator: ":")
-            guard parts.count == 3, parts[0] == "pin", let shard = Int(parts[2]) else { continue }
+            guard parts.count == 3, parts[0] == "pin", let shard = Int(foreign: parts[2]) else { continue }
             hosts[String(parts[1]), default: [:]][shard] = host
         }
     }

@@ -67,6 +67,6 @@ package struct PressureMarks: Sendable {
 
     /// In percent, rounded down.
     private static func share(_ bytes: Double, of reading: Reading) -> Int {
-        reading.limit > 0 ? Int(min(bytes / Double(reading.limit), 1000) * 100) : 0
+        reading.limit > 0 ? Int(clamping: min(bytes / Double(reading.limit), 1000) * 100) : 0
     }
 }

@@ -36,8 +36,8 @@ package struct ShardMap: Hashable, Sendable {
 
     package var shards: Int { owners.count }
 
-    /// The index of the worker that serves `shard`.
-    package func worker(of shard: Int) -> Int { owners[shard] }
+    /// The index of the worker that serves `shard`; the first one's when there is no such shard.
+    package func worker(of shard: Int) -> Int { owners[checked: shard] ?? 0 }
 
     /// The shards that `worker` serves, ascending.
     package func shards(of worker: Int) -> [Int] { owners.indices.filter { owners[$0] == worker } }

@@ -7,7 +7,7 @@ package enum StaffWish: Equatable, Sendable {
     package init?(_ text: String) {
         if text == "auto" {
             self = .auto
-        } else if let number = Int(text), number > 0 {
+        } else if let number = Int(foreign: text), number > 0 {
             self = .fixed(number)
         } else {
             return nil

@@ -146,7 +146,7 @@ package struct Staffing: Sendable {
             busy <= Self.half * (number - 1)
         {
             return change(
-                to: max(1, min(workers - 1, Int((busy / Self.half).rounded(.up)))), .idle, at: now)
+                to: max(1, min(workers - 1, Int(clamping: (busy / Self.half).rounded(.up)))), .idle, at: now)
         }
         let pressedFor = pressed.see(isPressed, rate: reading.rate, at: now)
         guard pressedFor >= Self.sustainUp, workers < most, doubtEnd.map({ $0 <= now }) ?? true else {

@@ -27,7 +27,7 @@ import RESP
     ) {
         guard let script = Step.script else {
             return connection.send(request.command(keys, hash: nil), blocking: request.blocking) {
-                then(Self.reply(of: request, $0))
+                then(reply(of: request, $0))
             }
         }
         guard let hash = connection.hash(of: script) else {
@@ -36,11 +36,11 @@ import RESP
         let command = request.command(keys, hash: hash)
         connection.send(command, blocking: request.blocking) { [connection] result in
             guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
-                return then(Self.reply(of: request, result))
+                return then(reply(of: request, result))
             }
             // Redis was started anew or its scripts were flushed: one write brings both.
             connection.send(script.loadCommand) { _ in }
-            connection.send(command, blocking: request.blocking) { then(Self.reply(of: request, $0)) }
+            connection.send(command, blocking: request.blocking) { then(reply(of: request, $0)) }
         }
     }
 
@@ -75,13 +75,15 @@ import RESP
         Account(id: job, app: keys.app, fields: try await perform(ReadAccount(job: job)))
     }
 
-    private static func reply<Step: Request>(
+    private func reply<Step: Request>(
         of request: Step, _ result: Result<RESPValue, RedisError>
     ) -> Result<Step.Reply, StoreError> {
         switch result {
-        case .success(let value): Result { () throws(StoreError) in try Step.result(value) }
-        case .failure(.refused(let error)): .failure(StoreError(error))
-        case .failure(let error): .failure(.redis(error))
+        case .success(let value):
+            if value.hasClampedNumber { connection.onClampedNumber("\(Step.self) of \(keys.app)") }
+            return Result { () throws(StoreError) in try Step.result(value) }
+        case .failure(.refused(let error)): return .failure(StoreError(error))
+        case .failure(let error): return .failure(.redis(error))
         }
     }
 }

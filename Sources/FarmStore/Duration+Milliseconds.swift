@@ -1,7 +1,6 @@
 extension Duration {
     /// Rounded down.
     var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+        Int(clampedMilliseconds)
     }
 }

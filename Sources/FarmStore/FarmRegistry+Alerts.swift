@@ -20,7 +20,8 @@ extension FarmRegistry {
         let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.alerting)).fields
         return fields.compactMap { id, value in
             let parts = value.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-            guard parts.count == 3, let level = Int(parts[0]), let since = Int64(parts[1]) else { return nil }
+            guard parts.count == 3, let level = Int(foreign: parts[0]), let since = Int64(foreign: parts[1])
+            else { return nil }
             return RaisedAlert(id: id, level: level, since: since, text: String(parts[2]))
         }.sorted { $0.id < $1.id }
     }

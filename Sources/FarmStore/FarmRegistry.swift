@@ -35,7 +35,9 @@ import RESP
 
     /// Nil before the farm was ever started.
     package func fixedShards() async throws(RedisError) -> Int? {
-        try await connection.call(RESPCommand("HGET", FarmKeys.farm, "shards")).text.flatMap { Int($0) }
+        try await connection.call(RESPCommand("HGET", FarmKeys.farm, "shards")).text.flatMap {
+            Int(foreign: $0)
+        }
     }
 
     package func addApps(_ apps: [String]) async throws(RedisError) {
@@ -74,7 +76,7 @@ import RESP
     /// Redis's milliseconds.
     package func time() async throws(RedisError) -> Int64 {
         let parts = try await connection.call(RESPCommand("TIME")).array?.compactMap {
-            $0.text.flatMap { Int64($0) }
+            $0.text.flatMap { Int64(foreign: $0) }
         }
         guard let parts, parts.count == 2 else { return 0 }
         return parts[0] * 1000 + parts[1] / 1000
@@ -89,7 +91,7 @@ import RESP
             let parts = (line.bytes ?? []).split(
                 separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false)
             guard let name = name.text, parts.count == 5,
-                let ends = Int(String(decoding: parts[0], as: UTF8.self))
+                let ends = Int(foreign: String(decoding: parts[0], as: UTF8.self))
             else { return nil }
             return Host(
                 name: name, status: Array(parts[4]), endsIn: .milliseconds(ends - now))

@@ -15,7 +15,7 @@ package enum FunctionLibrary {
         guard lines.count > 1 else { return 0 }
         let words = String(decoding: lines[1], as: UTF8.self).split(separator: " ")
         guard words.count == 3, words[..<2] == ["--", "version"] else { return 0 }
-        return Int(words[2]) ?? 0
+        return Int(foreign: words[2]) ?? 0
     }
 
     static var loadCommand: RESPCommand {

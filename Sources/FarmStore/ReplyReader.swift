@@ -66,7 +66,7 @@ struct ReplyReader {
     mutating func remainingShards() throws(StoreError) -> [Int] {
         var shards: [Int] = []
         while !isAtEnd {
-            guard let shard = Int(try text()) else { throw wrong("a shard") }
+            guard let shard = Int(foreign: try text()) else { throw wrong("a shard") }
             shards.append(shard)
         }
         return shards

@@ -35,10 +35,10 @@ package enum StoreError: Error, Equatable, Sendable {
         let rest = String(decoding: error.message.utf8.dropFirst(error.code.utf8.count + 1), as: UTF8.self)
         switch error.code {
         case "FENCED": self = .fenced(field: rest)
-        case "STEP": self = .outOfStep(Int(rest) ?? 0)
-        case "TAKEN": self = .fewerTaken(Int(rest) ?? 0)
+        case "STEP": self = .outOfStep(Int(foreign: rest) ?? 0)
+        case "TAKEN": self = .fewerTaken(Int(foreign: rest) ?? 0)
         case "EXISTS": self = .exists(job: rest)
-        case "NUMBER": self = .numberTaken(Int(rest) ?? 0)
+        case "NUMBER": self = .numberTaken(Int(foreign: rest) ?? 0)
         case "GONE": self = .gone(EntryID(Array(rest.utf8)))
         case "OTHER": self = .otherReplay(of: rest)
         default: self = .redis(RedisError(error))

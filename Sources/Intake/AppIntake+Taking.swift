@@ -27,8 +27,8 @@ extension AppIntake {
             throw .outOfStep(reply.step)
         }
         if reply.refused > 0 {
-            context.counts.jobs += UInt64(reply.refused)
-            context.counts.refused += UInt64(reply.refused)
+            context.counts.jobs += UInt64(clamping: reply.refused)
+            context.counts.refused += UInt64(clamping: reply.refused)
             context.log.notice(
                 "jobs refused: larger than \(setup.maxJobBytes) bytes",
                 metadata: ["app": "\(name)", "jobs": "\(reply.refused)"])

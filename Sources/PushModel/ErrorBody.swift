@@ -19,7 +19,7 @@ package struct ErrorBody: Hashable, Sendable {
                 } else {
                     let value = try scanner.skipValue()
                     if kind == .number, scanner.matches(key, "timestamp") {
-                        timestamp = scanner.integer(in: value)
+                        timestamp = scanner.integer(in: value).map { Int64(foreign: $0) }
                     }
                 }
             }

@@ -44,8 +44,9 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
     /// The text form, in either case; nil if it is no UUID.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12], let high = UInt64(parts[...2].joined(), radix: 16),
-            let low = UInt64(parts[3...].joined(), radix: 16)
+        guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12],
+            let high = UInt64(unbounded: parts[...2].joined(), radix: 16),
+            let low = UInt64(unbounded: parts[3...].joined(), radix: 16)
         else { return nil }
         (self.high, self.low) = (high, low)
     }

@@ -23,8 +23,9 @@ package struct RESPServerError: Error, Equatable, Sendable {
 
 /// Accessors answer nil when the reply is of another kind: the caller names the expectation.
 extension RESPValue {
+    /// The nearest number within `ForeignNumber.limit`.
     package var integer: Int64? {
-        if case .integer(let value) = self { value } else { nil }
+        if case .integer(let value) = self { Int64(foreign: value) } else { nil }
     }
 
     package var bytes: [UInt8]? {
@@ -61,6 +62,15 @@ extension RESPValue {
 
     package var error: RESPServerError? {
         if case .error(let error) = self { error } else { nil }
+    }
+
+    /// A whole number in it is beyond `ForeignNumber.limit`, and ``integer`` is another one.
+    package var hasClampedNumber: Bool {
+        switch self {
+        case .integer(let value): value.magnitude > ForeignNumber.limit.magnitude
+        case .array(let values): values.contains(where: \.hasClampedNumber)
+        case .simple, .error, .bulk, .null: false
+        }
     }
 
     package var isNull: Bool { self == .null }

@@ -9,6 +9,17 @@ import FarmPolicy
 #endif
 
 extension ChildProcess.End {
+    /// Nil when no signal has ended it, or one without a name here.
+    var signalName: String? {
+        if case .killed(let signal) = self { Self.names[signal] } else { nil }
+    }
+
+    private static let names: [Int32: String] = [
+        SIGHUP: "SIGHUP", SIGINT: "SIGINT", SIGQUIT: "SIGQUIT", SIGILL: "SIGILL", SIGTRAP: "SIGTRAP",
+        SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL", SIGSEGV: "SIGSEGV",
+        SIGSYS: "SIGSYS", SIGPIPE: "SIGPIPE", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
+    ]
+
     /// What the end says about what the process was doing.
     var cause: EndCause {
         switch self {

@@ -30,6 +30,7 @@ package import Logging
     private let log: Logger
     private var child: ChildProcess?
     private var control: ControlLink<Order, Notice>?
+    private var lastWords: LastWords?
     private var policy: RestartPolicy
     private var random = SystemRandomNumberGenerator()
     private var vigil = Vigil(start: .now)
@@ -103,6 +104,7 @@ package import Logging
 
     /// Looks whether the process still gives signs of life; one that hangs is ended. To be called every second.
     package func watch(at now: ContinuousClock.Instant = .now) {
+        if let lastWords, let child { log(lastWords.lines(), of: child) }
         guard vigil.look(at: now), let child, child.end == nil else { return }
         wasStopped = child.isStopped
         log.error(
@@ -164,20 +166,37 @@ package import Logging
     private func makeChild() throws(LoopError) -> ChildProcess {
         let (ours, theirs) = try SocketPair.make()
         defer { close(theirs) }
+        let words = try Self.lastWords(ours)
+        defer { words.childHasStarted() }
         do {
             let child = try ChildProcess(
                 launch.currentProgram, arguments: ["pushfarm", role] + arguments,
                 environment: ChildLaunch.inherited + launch.environment,
-                descriptors: [nil, 1, 2, theirs, launch.lock]
+                descriptors: [nil, 1, words.writer, theirs, launch.lock, 2]
             ) { [weak self] child in
                 if let self { Loop.task { await self.ended(child) } }
             }
             self.child = child
+            lastWords = words
             listen(on: ours)
             return child
         } catch {
             close(ours)
             throw error
+        }
+    }
+
+    /// - Parameter channel: closed when there are no descriptors left.
+    private static func lastWords(_ channel: Int32) throws(LoopError) -> LastWords {
+        do { return try LastWords() } catch {
+            close(channel)
+            throw error
+        }
+    }
+
+    private func log(_ lines: [String], of child: ChildProcess) {
+        for line in lines {
+            log.error("\(role) says", metadata: ["pid": "\(child.pid)", "text": "\(line)"])
         }
     }
 
@@ -205,10 +224,16 @@ package import Logging
     }
 
     private func ended(_ child: ChildProcess) async {
+        let lines = lastWords?.lines(isEnd: true) ?? []
+        lastWords = nil
+        log(lines, of: child)
         let how = child.end.map { "\($0)" } ?? "?"
+        var metadata: Logger.Metadata = ["pid": "\(child.pid)", "how": "\(how)"]
+        if let signal = child.end?.signalName { metadata["signal"] = "\(signal)" }
+        if let cause = LastWords.cause(in: lines) { metadata["last words"] = "\(cause)" }
         log.log(
             level: isStopping || child.end == .exited(0) ? .info : .error, "\(role) ended",
-            metadata: ["pid": "\(child.pid)", "how": "\(how)"])
+            metadata: metadata)
         killer?.stop()
         killer = nil
         await hearTheRest()

@@ -6,6 +6,8 @@ package import Transport
 package enum ControlDescriptor {
     /// In every process that a coordinator starts.
     package static let child: Int32 = 3
+    /// Where such a process logs; its standard error is for last words (``LastWords``).
+    package static let log: Int32 = 5
 }
 
 /// One end of a control channel: what this process tells the other, and what it hears from it.

@@ -33,7 +33,7 @@ package enum Memory {
                     decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 let words = text.split(separator: " ", omittingEmptySubsequences: true)
                 guard words.count == 6, words[1] == "r-xp", words[5].hasPrefix("/") else { continue }
-                let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+                let ends = words[0].split(separator: "-").compactMap { UInt(unbounded: $0, radix: 16) }
                 guard ends.count == 2, let start = UnsafeMutableRawPointer(bitPattern: ends[0]) else {
                     continue
                 }

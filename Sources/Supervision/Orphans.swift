@@ -31,7 +31,7 @@ package enum Orphans {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if let pid = Int32(name) { all.append(pid) }
+            if let pid = Int32(foreign: name) { all.append(pid) }
         }
         return all
     }
@@ -51,7 +51,8 @@ package enum Orphans {
             let status = bytes("/proc/\(next)/stat")
             guard let end = status.lastIndex(of: UInt8(ascii: ")")) else { break }
             let words = status[end...].split(separator: UInt8(ascii: " "))
-            guard words.count > 2, let parent = Int32(String(decoding: words[2], as: UTF8.self)) else {
+            guard words.count > 2, let parent = Int32(foreign: String(decoding: words[2], as: UTF8.self))
+            else {
                 break
             }
             next = parent

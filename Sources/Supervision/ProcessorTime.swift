@@ -20,7 +20,9 @@ package struct ProcessorTime: Sendable {
                 if fgets(&line, 128, file) != nil {
                     let text = String(
                         decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                    let words = text.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
+                    let words = text.split(whereSeparator: \.isWhitespace).compactMap {
+                        UInt64(unbounded: $0)
+                    }
                     if words.count == 3 {
                         return ProcessorTime(taken: words[0] / 1000, queued: words[1] / 1000)
                     }

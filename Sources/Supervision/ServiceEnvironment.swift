@@ -15,8 +15,8 @@ package struct ServiceEnvironment: Equatable, Sendable {
             socket.hasPrefix("/") || socket.hasPrefix("@")
         else { return nil }
         self.socket = socket
-        guard variables["WATCHDOG_PID"].map({ Int32($0) == pid }) ?? true,
-            let microseconds = variables["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 0
+        guard variables["WATCHDOG_PID"].map({ Int32(foreign: $0) == pid }) ?? true,
+            let microseconds = variables["WATCHDOG_USEC"].flatMap({ Int64(foreign: $0) }), microseconds > 0
         else { return }
         watchdog = .microseconds(microseconds)
     }

@@ -13,7 +13,7 @@ package enum AnswerStatus: Equatable, Sendable {
             let line = rest.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
             let words = line.split(separator: UInt8(ascii: " "))
             guard words.count >= 2, words[0].starts(with: Array("HTTP/1.".utf8)), words[1].count == 3,
-                let status = Int(String(decoding: words[1], as: UTF8.self)), status >= 100
+                let status = Int(foreign: String(decoding: words[1], as: UTF8.self)), status >= 100
             else { return .bad }
             if status >= 200 { return .status(status) }
             rest = rest.dropFirst(end)

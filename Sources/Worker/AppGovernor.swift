@@ -100,7 +100,7 @@ import Logging
     /// Pushes worth having in hand: what can leave in about a second.
     var worthHolding: Int {
         guard let rate = [tokens?.rate, bits?.rate].compactMap(\.self).min() else { return .max }
-        return max(1, Int(min(rate, 1e9)))
+        return max(1, Int(clamping: min(rate, 1e9)))
     }
 
     /// The sender has sent what it could.
@@ -198,7 +198,7 @@ import Logging
         toldAt = now
         context.log.info(
             "slower, because the gateway is in trouble",
-            metadata: ["app": "\(app)", "rate": "\(Int(after.rounded()))"])
+            metadata: ["app": "\(app)", "rate": "\(Int(clamping: after.rounded()))"])
     }
 
     private func applyRates(at now: ContinuousClock.Instant) {

@@ -9,7 +9,9 @@ extension AppSender {
         var numbers = Notice.Beat.App(name: name)
         numbers.connections = UInt32(pool.connections.count)
         numbers.openStreams = UInt32(pool.openStreams)
-        if let rate = governor.rate { numbers.slowedTo = UInt32(clamping: Int(max(1, min(rate, 1e9)))) }
+        if let rate = governor.rate {
+            numbers.slowedTo = UInt32(clamping: Int(clamping: max(1, min(rate, 1e9))))
+        }
         (numbers.sent, numbers.dials) = (counts.sent &- told.sent, UInt32(pool.dials - told.dials))
         told = (counts.sent, pool.dials)
         numbers.gateway = Notice.Beat.Times(pool.takeLatencies())

@@ -11,7 +11,7 @@ extension Caution {
     func groupEnd(in positions: [HeldBatch.Position], granted: Int) -> Int? {
         var left = group
         var end: Int?
-        for position in positions.indices.prefix(suspect) {
+        for position in positions.indices.prefix(clamping: suspect) {
             guard positions[position] == .open || positions[position] == .inAir else { continue }
             // What was granted and is still to be sent goes first.
             if position < granted { return granted }

@@ -92,12 +92,12 @@ class HeldBatch {
         self.lane = lane
         waitsSince = delivery > 1 ? nil : id.waitsSince
         self.delivery = delivery
-        self.granted = granted
+        self.granted = min(max(0, granted), map.count)
         self.caution = caution
         self.batch = batch
         positions = map.map { $0 == UInt8(ascii: ".") ? .open : .known }
         handed = positions.count { $0 == .known }
-        exposure = positions[..<min(granted, positions.count)].count { $0 == .open }
+        exposure = positions[..<self.granted].count { $0 == .open }
         tally.sum += exposure
     }
 
@@ -223,7 +223,7 @@ class HeldBatch {
             default: continue
             }
         }
-        self.granted = min(granted, count)
+        self.granted = min(max(0, granted), count)
         recount()
         return hasForgotten
     }

@@ -223,7 +223,7 @@ import TLS
             sum.failed += app.counts.failed
             sum.retried += app.counts.retried
             sum.dials += UInt64(app.pool.dials)
-            if let rate = app.governor.rate { sum.slowedTo += UInt64(max(1, rate)) }
+            if let rate = app.governor.rate { sum.slowedTo += UInt64(clamping: max(1, min(rate, 1e9))) }
             if let numbers = app.takeNumbers() { sum.apps.append(numbers) }
         }
         sum.isQuiet = isQuiet

@@ -6,7 +6,7 @@ enum CommandWords {
     /// `scale -1` means a number, not an option: such a word goes behind `--`.
     static func arranged(_ words: [String]) -> [String] {
         guard words.first == "scale", !words.contains("--"),
-            let index = words.firstIndex(where: { $0.first == "-" && Int($0) != nil })
+            let index = words.firstIndex(where: { $0.first == "-" && Int(foreign: $0) != nil })
         else { return words }
         var words = words
         let step = words.remove(at: index)

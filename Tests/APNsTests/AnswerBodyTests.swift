@@ -12,8 +12,8 @@ struct AnswerBodyTests {
         (#"{"reason":"A","timestamp":12.75}"#, "A", nil), (#"{"reason":"A","timestamp":-3}"#, "A", -3),
         (#"{"reason":"A","timestamp":1e3}"#, "A", nil), (#"{"reason":"A","timestamp":"5"}"#, "A", nil),
         (#"{"reason":"A","timestamp":99999999999999999999}"#, "A", nil),
-        (#"{"reason":"A","timestamp":9223372036854775807}"#, "A", .max),
-        (#"{"reason":"A","timestamp":-9223372036854775808}"#, "A", .min),
+        (#"{"reason":"A","timestamp":9223372036854775807}"#, "A", 1 << 48),
+        (#"{"reason":"A","timestamp":-9223372036854775808}"#, "A", -1 << 48),
         (#"{"timestamp":5}"#, nil, 5), (#"{"reason":"A","reason":7}"#, "A", nil),
     ]) func `reads reason and timestamp`(text: String, reason: String?, timestamp: Int64?) throws {
         let body = try #require(withBytes(text) { AnswerBody($0) })

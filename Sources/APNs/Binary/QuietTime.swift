@@ -22,7 +22,7 @@ package struct QuietTime: Sendable {
 
     /// A reply came so long after the push that it names had arrived.
     package mutating func replied(after delay: Duration) {
-        let milliseconds = Int64(delay / .milliseconds(1))
+        let milliseconds = Int64(clamping: delay / .milliseconds(1))
         if delays.count < Self.remembered {
             delays.append(milliseconds)
         } else {

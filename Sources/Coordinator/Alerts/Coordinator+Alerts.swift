@@ -57,7 +57,7 @@ extension Coordinator {
                 .backlogAge,
                 .above(
                     Double(marks.backlogAge), age,
-                    text: "\(name): the oldest push has waited \(Self.words(seconds: Int(age)))"))
+                    text: "\(name): the oldest push has waited \(Self.words(seconds: Int(clamping: age)))"))
         } else {
             set(.backlogAge, .unclear)
         }
@@ -67,7 +67,7 @@ extension Coordinator {
             .errorShare,
             .above(
                 Double(marks.errorShare), share ?? 0,
-                text: "\(name): \(Int(share ?? 0)) % of the last minute's answers were errors"))
+                text: "\(name): \(Int(clamping: share ?? 0)) % of the last minute's answers were errors"))
         set(.credentialExpiring, Self.expiry(of: app, now: WallClock.seconds))
     }
 
@@ -120,7 +120,7 @@ extension Coordinator {
             let share = Double(memory.used) * 100 / Double(memory.limit)
             sights[Alert(.redisFull, .farm)] = .above(
                 Double(configuration.alerts.redisMemory), share,
-                text: "Redis uses \(Int(share)) % of its memory")
+                text: "Redis uses \(Int(clamping: share)) % of its memory")
         } else {
             sights[Alert(.redisFull, .farm)] = .unclear
         }

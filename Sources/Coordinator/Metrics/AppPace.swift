@@ -22,8 +22,8 @@ struct AppPace {
     ) {
         if let last {
             let seconds = max(0.1, last.at.duration(to: now) / .seconds(1))
-            rate = UInt64((Double(settled &- last.settled) / seconds).rounded())
-            self.errors = UInt64((Double(errors &- last.errors) / seconds).rounded())
+            rate = UInt64(clamping: (Double(settled &- last.settled) / seconds).rounded())
+            self.errors = UInt64(clamping: (Double(errors &- last.errors) / seconds).rounded())
         }
         last = (now, settled, errors)
         samples.append((now, gateway, wait))

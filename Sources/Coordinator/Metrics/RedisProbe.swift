@@ -24,7 +24,7 @@ import RESP
             guard let self else { return }
             isAsking = false
             guard case .success = result else { return }
-            latency.add(UInt64((ContinuousClock.now - start) / .milliseconds(1)))
+            latency.add(UInt64(clamping: (ContinuousClock.now - start) / .milliseconds(1)))
         }
     }
 }

@@ -39,7 +39,7 @@ package struct BandwidthBucket: Hashable, Sendable {
     package mutating func available(at now: Instant) -> Int {
         fill(at: now)
         guard balance > 0 else { return 0 }
-        return isMeasured ? max(1, Int(min(balance / bytesPerPush, 1e9))) : 1
+        return isMeasured ? max(1, Int(clamping: min(balance / bytesPerPush, 1e9))) : 1
     }
 
     /// So many were sent.
@@ -67,7 +67,7 @@ package struct BandwidthBucket: Hashable, Sendable {
     /// How long until something can be sent: what is owed is paid then, and half a burst has gathered.
     package var wait: Duration {
         let wanted = burst / 2
-        return balance >= wanted ? .zero : .seconds((wanted - balance) / bytesPerSecond)
+        return balance >= wanted ? .zero : Duration(clampingSeconds: (wanted - balance) / bytesPerSecond)
     }
 
     /// Pushes a second, as large as they were lately.

@@ -11,7 +11,7 @@ package enum ScaleMode: Hashable, Sendable {
     package func up(from count: Int) -> Int {
         switch self {
         case .incremental(let step): count + step
-        case .exponential(let factor): max(count + 1, Int((Double(count) * factor).rounded(.up)))
+        case .exponential(let factor): max(count + 1, Int(clamping: (Double(count) * factor).rounded(.up)))
         case .constant: count
         }
     }
@@ -20,7 +20,7 @@ package enum ScaleMode: Hashable, Sendable {
     package func down(from count: Int) -> Int {
         switch self {
         case .incremental(let step): count - step
-        case .exponential(let factor): min(count - 1, Int((Double(count) / factor).rounded(.down)))
+        case .exponential(let factor): min(count - 1, Int(clamping: (Double(count) / factor).rounded(.down)))
         case .constant: count
         }
     }

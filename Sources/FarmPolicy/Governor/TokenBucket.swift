@@ -31,7 +31,7 @@ package struct TokenBucket: Hashable, Sendable {
     /// Whole tokens that are there now.
     package mutating func available(at now: Instant) -> Int {
         fill(at: now)
-        return max(0, Int(tokens))
+        return max(0, Int(clamping: tokens))
     }
 
     /// Takes tokens, of those that are there.
@@ -40,7 +40,7 @@ package struct TokenBucket: Hashable, Sendable {
     /// How long until something can be taken: half a burst, so that few wake-ups are needed, but at least one token.
     package var wait: Duration {
         let wanted = max(1, (burst / 2).rounded(.down))
-        return tokens >= wanted ? .zero : .seconds((wanted - tokens) / rate)
+        return tokens >= wanted ? .zero : Duration(clampingSeconds: (wanted - tokens) / rate)
     }
 
     private mutating func fill(at now: Instant) {

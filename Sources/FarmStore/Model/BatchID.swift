@@ -41,9 +41,9 @@ extension BatchID {
         let parts = parts
         guard parts.count > 3 else { return nil }
         func text(_ part: Int) -> String { String(decoding: parts[part], as: UTF8.self) }
-        if !isFirstAttempt { return Int64(text(2).dropFirst().prefix { $0 != "-" }) }
-        if parts.count > 4 { return Int64(text(4), radix: 16) }
-        guard let moment = Int64(text(2), radix: 16), moment > 0 else { return nil }
-        return (moment >> 20) * 1000 + (moment & 0xFFFFF) / 1000
+        if !isFirstAttempt { return Int64(foreign: text(2).dropFirst().prefix { $0 != "-" }) }
+        if parts.count > 4 { return Int64(foreign: text(4), radix: 16) }
+        guard let moment = Int64(unbounded: text(2), radix: 16), moment > 0 else { return nil }
+        return Int64(foreign: (moment >> 20) * 1000 + (moment & 0xFFFFF) / 1000)
     }
 }

@@ -15,7 +15,7 @@ package struct Caution: Equatable, Sendable {
     init?(_ text: [UInt8]) throws(StoreError) {
         guard !text.isEmpty else { return nil }
         let numbers = text.split(separator: UInt8(ascii: ",")).compactMap {
-            Int(String(decoding: $0, as: UTF8.self))
+            Int(foreign: String(decoding: $0, as: UTF8.self))
         }
         guard numbers.count == 8 else { throw .unexpectedReply("caution") }
         self.init(suspect: numbers[0], group: numbers[1], isAlone: numbers[2] == 1)

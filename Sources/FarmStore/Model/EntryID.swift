@@ -10,10 +10,10 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Unix milliseconds of Redis's clock when the entry was added.
-    package var milliseconds: Int64 { Int64(clamping: parts.moment) }
+    package var milliseconds: Int64 { Int64(foreign: parts.moment) }
 
     private var parts: (moment: UInt64, number: UInt64) {
-        let parts = description.split(separator: "-").map { UInt64($0) ?? 0 }
+        let parts = description.split(separator: "-").map { UInt64(unbounded: $0) ?? 0 }
         return (parts.first ?? 0, parts.count > 1 ? parts[1] : 0)
     }
 }

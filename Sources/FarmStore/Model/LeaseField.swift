@@ -28,7 +28,7 @@ package struct FenceToken: Hashable, Sendable {
         return index < parts.count ? String(decoding: parts[index], as: UTF8.self) : ""
     }
 
-    package var epoch: Int { Int(part(0)) ?? 0 }
+    package var epoch: Int { Int(foreign: part(0)) ?? 0 }
     package var nonce: String { part(1) }
     package var host: String { part(2) }
     /// A field that was given back.

@@ -67,7 +67,7 @@ package struct RedisAddress: Hashable, Sendable {
         let afterHost = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : authority.startIndex
         guard let afterHost else { throw .badHost }
         if let colon = authority[afterHost...].lastIndex(of: ":") {
-            guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else {
+            guard let number = UInt16(foreign: authority[authority.index(after: colon)...]), number > 0 else {
                 throw .badPort
             }
             (host, port) = (authority[..<colon], number)
@@ -81,7 +81,7 @@ package struct RedisAddress: Hashable, Sendable {
 
     private static func database(_ text: Substring) throws(RedisAddressError) -> Int {
         if text.isEmpty { return 0 }
-        guard let number = Int(text), (0...65_535).contains(number) else { throw .badDatabase }
+        guard let number = Int(foreign: text), (0...65_535).contains(number) else { throw .badDatabase }
         return number
     }
 
@@ -94,7 +94,8 @@ package struct RedisAddress: Hashable, Sendable {
                 bytes.append(byte)
                 continue
             }
-            guard let digits = String(rest.prefix(2)), digits.count == 2, let value = UInt8(digits, radix: 16)
+            guard let digits = String(rest.prefix(2)), digits.count == 2,
+                let value = UInt8(foreign: digits, radix: 16)
             else { return nil }
             rest = rest.dropFirst(2)
             bytes.append(value)

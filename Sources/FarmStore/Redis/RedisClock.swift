@@ -29,7 +29,9 @@ package struct RedisClock: Sendable {
 
     /// - Parameter answer: to TIME.
     mutating func heard(_ answer: RESPValue) {
-        guard let words = answer.array, let seconds = words.first?.text.flatMap({ Int64($0) }) else { return }
-        heard(seconds * 1000 + (words.last?.text.flatMap { Int64($0) } ?? 0) / 1000)
+        guard let words = answer.array, let seconds = words.first?.text.flatMap({ Int64(foreign: $0) }) else {
+            return
+        }
+        heard(seconds * 1000 + (words.last?.text.flatMap { Int64(foreign: $0) } ?? 0) / 1000)
     }
 }

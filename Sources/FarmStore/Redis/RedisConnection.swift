@@ -15,6 +15,8 @@ package import RESP
     /// Is called once when Redis cannot be reached, and once when it can again. A connection that is lost and comes
     /// back with the first try is no outage.
     package var onOutage: @Loop (Outage) -> Void = { _ in }
+    /// Is called when a reply had a number beyond `ForeignNumber.limit`, with the step and the app; the nearest number within is used.
+    package var onClampedNumber: @Loop (_ step: String) -> Void = { _ in }
     package let settings: RedisSettings
     /// What time it is for deadlines of pushes.
     package private(set) var clock = RedisClock()

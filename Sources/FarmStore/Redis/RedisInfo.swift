@@ -12,13 +12,13 @@ package struct RedisInfo: Sendable {
     }
 
     private func text(_ name: Substring) -> String { fields[name].map(String.init) ?? "" }
-    private func number(_ name: Substring) -> Int { fields[name].flatMap { Int($0) } ?? 0 }
+    private func number(_ name: Substring) -> Int { fields[name].flatMap { Int(foreign: $0) } ?? 0 }
 
     package var version: String { text("redis_version") }
     /// Changes when the server is started anew.
     package var runID: String { text("run_id") }
     /// Milliseconds since 1970; 0 if it does not say.
-    var time: Int64 { Int64(number("server_time_usec") / 1000) }
+    var time: Int64 { Int64(foreign: text("server_time_usec").dropLast(3)) ?? 0 }
     package var role: String { text("role") }
     /// Bytes; 0 is no limit.
     package var maxMemory: Int { number("maxmemory") }

@@ -25,7 +25,7 @@ extension Account {
     package init?(id: String, app: String, fields: [String: String]) {
         guard let state = fields["state"].flatMap(State.init(rawValue:)) else { return nil }
         self.init(id: id, app: app, state: state)
-        func number(_ name: String) -> Int { fields[name].flatMap { Int($0) } ?? 0 }
+        func number(_ name: String) -> Int { fields[name].flatMap { Int(foreign: $0) } ?? 0 }
         submitted = number("submitted")
         accepted = number("accepted")
         malformed = number("malformed")
@@ -43,9 +43,9 @@ extension Account {
         replayed = number("replayed")
         createdAt = Int64(number("created_at"))
         lastAt = Int64(number("last"))
-        finishedAt = fields["finished_at"].flatMap { Int64($0) }
+        finishedAt = fields["finished_at"].flatMap { Int64(foreign: $0) }
         for (name, count) in fields where name.hasPrefix("reason:") {
-            reasons[String(name.dropFirst(7))] = Int(count) ?? 0
+            reasons[String(name.dropFirst(7))] = Int(foreign: count) ?? 0
         }
     }
 }

@@ -112,7 +112,7 @@ package struct ReadFeedback: Request {
         guard value.array != nil else { throw .unexpectedReply("feedback") }
         let fields = value.fields
         guard !fields.isEmpty else { return nil }
-        func number(_ field: String) -> Int64 { fields[field].flatMap { Int64($0) } ?? 0 }
+        func number(_ field: String) -> Int64 { fields[field].flatMap { Int64(foreign: $0) } ?? 0 }
         return State(
             served: number("served"), isReading: fields["reader"] != nil, readAt: number("read_at"),
             endedAt: number("ended_at"), due: number("due"), tuples: Int(number("tuples")),

@@ -72,7 +72,7 @@ package struct ReadGate: Request {
             let texts = parts.map(\.text)
             guard texts.count == 4, let reason = texts[0] else { return nil }
             (self.reason, fingerprint, by) = (reason, texts[1] ?? "", texts[3])
-            since = texts[2].flatMap { Int64($0) } ?? 0
+            since = texts[2].flatMap { Int64(foreign: $0) } ?? 0
         }
 
         static let fields = ["paused", "fingerprint", "since", "paused_by"]

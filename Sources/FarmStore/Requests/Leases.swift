@@ -147,12 +147,13 @@ package struct ReadOwners: Request {
             let bytes = try reader.bytes()
             let token = FenceToken(bytes)
             if name.hasPrefix("until:") {
-                reply.leaseEnds[String(name.dropFirst(6))] = Int64(String(decoding: bytes, as: UTF8.self))
+                reply.leaseEnds[String(name.dropFirst(6))] = Int64(
+                    foreign: String(decoding: bytes, as: UTF8.self))
             } else if token.isFree {
                 continue
             } else if name == "intake" {
                 reply.fields[.intake] = token
-            } else if let shard = Int(name) {
+            } else if let shard = Int(foreign: name) {
                 reply.fields[.shard(shard)] = token
             }
         }

@@ -57,8 +57,8 @@ package struct ReadLetters: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let letters = try ReplyReader.entries(value, "dead letters").map { id, words throws(StoreError) in
             guard let words = words.array, words.count == 10, let job = words[1].text,
-                let reason = words[3].text, let status = words[5].text.flatMap({ Int($0) }),
-                let pushes = words[7].text.flatMap({ Int($0) }), let body = words[9].bytes
+                let reason = words[3].text, let status = words[5].text.flatMap({ Int(foreign: $0) }),
+                let pushes = words[7].text.flatMap({ Int(foreign: $0) }), let body = words[9].bytes
             else { throw .unexpectedReply("dead letters, a letter") }
             return DeadLetter(id: id, job: job, reason: reason, status: status, pushes: pushes, body: body)
         }
@@ -89,7 +89,7 @@ package struct CountLetters: Request {
         guard let values = value.array, values.count == 4 else {
             throw .unexpectedReply("sum of dead letters")
         }
-        let numbers = values.map { $0.text.flatMap { Int($0) } ?? 0 }
+        let numbers = values.map { $0.text.flatMap { Int(foreign: $0) } ?? 0 }
         return Reply(pushes: numbers[0], bytes: numbers[1], trimmed: numbers[2], dropped: numbers[3])
     }
 }

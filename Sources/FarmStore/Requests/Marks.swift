@@ -63,16 +63,16 @@ package struct ReadMarks: Request {
             String($0)
         }
         func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
-        var mark = Mark(name: name, since: Int64(word(0)) ?? 0, kind: "")
+        var mark = Mark(name: name, since: Int64(foreign: word(0)) ?? 0, kind: "")
         switch kind {
         case .jobs where words.count < 2: mark.kind = "poison"
         case .jobs, .shards: (mark.kind, mark.by, mark.reason) = (word(1), word(2), word(3))
         case .devices:
             (mark.kind, mark.by, mark.reason) = ("quarantine", word(2), word(3))
-            mark.shard = Int(word(1))
+            mark.shard = Int(foreign: word(1))
         case .cancels:
             (mark.kind, mark.by) = ("cancel", word(3))
-            mark.from = Int64(word(1)) ?? 0
+            mark.from = Int64(foreign: word(1)) ?? 0
         }
         return mark
     }

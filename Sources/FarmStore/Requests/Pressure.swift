@@ -101,7 +101,7 @@ package struct ReadFullness: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Fullness? {
         guard let parts = value.array, parts.count == 2 else { throw .unexpectedReply("fullness") }
         return parts[0].text.flatMap(FullReason.init).map {
-            Fullness(reason: $0, since: parts[1].text.flatMap { Int64($0) } ?? 0)
+            Fullness(reason: $0, since: parts[1].text.flatMap { Int64(foreign: $0) } ?? 0)
         }
     }
 }

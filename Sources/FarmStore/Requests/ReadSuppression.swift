@@ -11,7 +11,7 @@ package struct SuppressionPlace: Hashable, Sendable {
     package init(text: String) { self.text = text }
 
     /// Unix milliseconds of Redis's clock when the record was written.
-    package var milliseconds: Int64 { Int64(text.prefix { $0 != "-" }) ?? 0 }
+    package var milliseconds: Int64 { Int64(foreign: text.prefix { $0 != "-" }) ?? 0 }
 
     /// So long before this one.
     package func back(milliseconds: Int64) -> SuppressionPlace {
@@ -41,7 +41,7 @@ package struct ReadSuppressionEnds: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         guard let parts = value.array, let first = parts.first,
-            let takeBacks = first.text.map({ Int($0) }) ?? 0
+            let takeBacks = first.text.map({ Int(foreign: $0) }) ?? 0
         else { throw .unexpectedReply("suppression") }
         return Reply(
             takeBacks: takeBacks,

@@ -52,7 +52,7 @@ package struct ReadRefused: Request {
             let fields = Dictionary(words.pairs.map { ($0.name.text ?? "", $0.value.bytes ?? []) }) { $1 }
             func text(_ name: String) -> String { String(decoding: fields[name] ?? [], as: UTF8.self) }
             return RefusedJob(
-                id: id, job: text("job"), field: text("field"), position: Int(text("position")) ?? 0,
+                id: id, job: text("job"), field: text("field"), position: Int(foreign: text("position")) ?? 0,
                 reason: text("reason"), original: fields["original"] ?? [])
         }
     }

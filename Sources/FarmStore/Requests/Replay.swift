@@ -107,10 +107,10 @@ package struct ReadReplay: Request {
     /// Nil: there was none.
     package static func read(_ value: RESPValue) throws(StoreError) -> Progress? {
         guard let values = value.array, values.count == 6 else { throw .unexpectedReply("replay") }
-        guard let step = values[0].text.flatMap({ Int($0) }), let of = values[1].text,
+        guard let step = values[0].text.flatMap({ Int(foreign: $0) }), let of = values[1].text,
             let until = values[2].bytes
         else { return nil }
-        let numbers = values[3...].map { $0.text.flatMap { Int($0) } ?? 0 }
+        let numbers = values[3...].map { $0.text.flatMap { Int(foreign: $0) } ?? 0 }
         return Progress(
             step: step, selection: of, until: EntryID(until), letters: numbers[0], pushes: numbers[1],
             jobs: numbers[2])

@@ -148,8 +148,9 @@ extension ResultsRecord {
         else { throw .unexpectedReply("results fields") }
         var positions: [Range<Int>] = []
         for run in runs.split(separator: ",") {
-            let ends = run.split(separator: "-").compactMap { Int($0) }
-            guard ends.count == 2, ends[0] > 0, ends[0] <= ends[1] else {
+            let ends = run.split(separator: "-").compactMap { Int(foreign: $0) }
+            // Runs ascend, so that no position is closed twice.
+            guard ends.count == 2, ends[0] > positions.last?.upperBound ?? 0, ends[0] <= ends[1] else {
                 throw .unexpectedReply("results positions")
             }
             positions.append(ends[0] - 1..<ends[1])

@@ -92,7 +92,7 @@ package struct ScanStates: Request {
             let (id, text) = (try words.bytes(), try words.bytes())
             // worker|deliveries|granted|caution|open|map
             let parts = text.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
-            guard parts.count == 6, let open = Int(String(decoding: parts[4], as: UTF8.self)) else {
+            guard parts.count == 6, let open = Int(foreign: String(decoding: parts[4], as: UTF8.self)) else {
                 continue
             }
             states.append(
@@ -152,7 +152,7 @@ package struct ReadLoad: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Load {
         guard let parts = value.array, parts.count == 2 else { throw .unexpectedReply("load") }
-        func number(_ value: RESPValue) -> Int { value.text.flatMap { Int($0) } ?? 0 }
+        func number(_ value: RESPValue) -> Int { value.text.flatMap { Int(foreign: $0) } ?? 0 }
         return Load(open: max(0, number(parts[0])), settled: number(parts[1]))
     }
 }

@@ -159,7 +159,7 @@ extension [UInt8] {
     }
 
     fileprivate mutating func append(bigEndian count: Int) {
-        Swift.withUnsafeBytes(of: UInt32(count).bigEndian) { append(contentsOf: $0) }
+        Swift.withUnsafeBytes(of: UInt32(clamping: count).bigEndian) { append(contentsOf: $0) }
     }
 }
 

@@ -4,14 +4,17 @@ package import RESP
 package enum RateWish: Equatable, Sendable {
     /// No limit of the farm's.
     case off
-    /// Pushes a second.
+    /// Pushes a second, within ``rates``.
     case limit(Double)
+
+    /// One push in twelve days, and more than a farm sends.
+    package static let rates = 1e-6...1e9
 
     /// As Redis holds it; nil if it says nothing that makes sense.
     package init?(_ text: String) {
         if text == "off" {
             self = .off
-        } else if let rate = Double(text), rate > 0, rate.isFinite {
+        } else if let rate = Double(text), Self.rates.contains(rate) {
             self = .limit(rate)
         } else {
             return nil
@@ -21,7 +24,7 @@ package enum RateWish: Equatable, Sendable {
     package var text: String {
         switch self {
         case .off: "off"
-        case .limit(let rate): rate == rate.rounded() && rate < 1e9 ? "\(Int(rate))" : "\(rate)"
+        case .limit(let rate): rate == rate.rounded() && rate < 1e9 ? "\(Int(clamping: rate))" : "\(rate)"
         }
     }
 }
@@ -81,6 +84,8 @@ package struct ReadStanding: Request {
         package var pause: ReadGate.Pause?
         /// Nil: as it is configured.
         package var rate: RateWish?
+        /// What the gate has as a rate and is none; the rate is as configured.
+        package var refusedRate: String?
         /// Nil: as there is room.
         package var door: SetDoor.Door?
         /// Who wanted the rate, and the door.
@@ -96,9 +101,10 @@ package struct ReadStanding: Request {
         fileprivate init(_ texts: [String?], pause: ReadGate.Pause?) {
             self.pause = pause
             (rate, door) = (texts[4].flatMap(RateWish.init), texts[5].flatMap(SetDoor.Door.init))
+            refusedRate = rate == nil ? texts[4].flatMap { $0.isEmpty ? nil : $0 } : nil
             (rateBy, doorBy) = (texts[6], texts[7])
-            holds = texts[8].flatMap { Int($0) } ?? 0
-            cancels = texts[9].flatMap { Int($0) } ?? 0
+            holds = texts[8].flatMap { Int(foreign: $0) } ?? 0
+            cancels = texts[9].flatMap { Int(foreign: $0) } ?? 0
         }
     }
 

@@ -14,7 +14,7 @@ struct RunningJobs: Sendable {
         var remaining: Duration? {
             let due = account.accepted - account.settled - account.waiting
             guard due > 0 else { return .zero }
-            return rate > 0 ? .milliseconds(Int64((Double(due) / rate * 1000).rounded(.up))) : nil
+            return rate > 0 ? .milliseconds(Int64(clamping: (Double(due) / rate * 1000).rounded(.up))) : nil
         }
 
         /// When something happened last, as far as the books tell.
@@ -34,9 +34,7 @@ struct RunningJobs: Sendable {
                     .init(
                         name: "remaining_ms",
                         value: remaining.map {
-                            .number(
-                                $0.components.seconds * 1000 + $0.components.attoseconds
-                                    / 1_000_000_000_000_000)
+                            .number($0.clampedMilliseconds)
                         } ?? .null),
                     .init(name: "last_activity", value: .number(lastActivity)),
                 ])

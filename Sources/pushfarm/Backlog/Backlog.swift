@@ -35,7 +35,7 @@ struct Backlog: Sendable {
     var remaining: Duration? {
         guard due > 0 else { return .zero }
         guard let rate, rate > 0 else { return nil }
-        return .milliseconds(Int64((Double(due) / rate * 1000).rounded(.up)))
+        return .milliseconds(Int64(clamping: (Double(due) / rate * 1000).rounded(.up)))
     }
 
     @Loop static func read(_ app: String, _ client: FarmClient) async throws(CommandFailure) -> Backlog {
@@ -107,7 +107,7 @@ struct Backlog: Sendable {
                 }),
             "rate": rate.map { .decimal(($0 * 10).rounded() / 10) } ?? .null,
             "remaining_ms": remaining.map {
-                .number($0.components.seconds * 1000 + $0.components.attoseconds / 1_000_000_000_000_000)
+                .number($0.clampedMilliseconds)
             } ?? .null,
             "paused_reason": .text(pause),
         ])

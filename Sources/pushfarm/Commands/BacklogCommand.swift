@@ -34,7 +34,9 @@ struct BacklogCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (configuration, app, pause) = (try common.load(), app, eta ? Duration.seconds(over) : nil)
+        let (configuration, app, pause) = (
+            try common.load(), app, eta ? Duration(clampingSeconds: over) : nil
+        )
         let (backlogs, now) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
@@ -88,7 +90,9 @@ struct BacklogCommand: ParsableCommand {
                     .init(Figures.grouped(row.parked), row.parked > 0 ? .yellow : nil),
                     .init(row.oldest.map { Figures.time(.milliseconds(max(0, now - $0))) } ?? "-"),
                     .init(
-                        isFirst ? backlog.rate.map { "\(Figures.grouped(Int($0.rounded())))/s" } ?? "-" : ""),
+                        isFirst
+                            ? backlog.rate.map { "\(Figures.grouped(Int(clamping: $0.rounded())))/s" } ?? "-"
+                            : ""),
                     .init(isFirst ? backlog.remaining.map { Figures.time($0) } ?? "-" : ""))
             }
             if backlog.inbox > 0 {

@@ -67,7 +67,7 @@ struct JobsCommand: ParsableCommand {
 
     private func showRunning() throws {
         let configuration = try common.load()
-        let (app, limit, isStuck, pause) = (app, limit, stuck, Duration.seconds(over))
+        let (app, limit, isStuck, pause) = (app, limit, stuck, Duration(clampingSeconds: over))
         let (jobs, others) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
@@ -101,7 +101,7 @@ struct JobsCommand: ParsableCommand {
                     ? .init("parked", .red) : job.isPaused ? .init("paused", .yellow) : .init("running"),
                 .init("\(share) %"), .init(Figures.grouped(account.accepted)),
                 .init(Figures.grouped(account.waiting)),
-                .init("\(Figures.grouped(Int(job.rate.rounded())))/s"),
+                .init("\(Figures.grouped(Int(clamping: job.rate.rounded())))/s"),
                 .init(job.remaining.map { Figures.time($0) } ?? "-"))
         }
         return table.text(colours: console.colours)

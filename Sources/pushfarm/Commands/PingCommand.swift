@@ -35,7 +35,7 @@ struct PingCommand: ParsableCommand {
     func run() throws {
         let configuration = try common.load()
         let socket = configuration.stateDirectory + "/control.sock"
-        let limit = Duration.seconds(timeout)
+        let limit = Duration(clampingSeconds: timeout)
         let isEnough = alive
         let console = Console(json: common.json)
         try Loop.run { @Loop in

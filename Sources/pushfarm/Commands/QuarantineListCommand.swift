@@ -92,7 +92,7 @@ struct QuarantineListCommand: ParsableCommand {
 
 extension ReadMarks.Mark {
     /// Of a shard, whose name may begin with zeros.
-    var shardNumber: Int { Int(text) ?? -1 }
+    var shardNumber: Int { Int(foreign: text) ?? -1 }
 
     /// What was done, by whom and why: `paused by ann@ops-1: a reason`.
     var words: String {

@@ -40,8 +40,11 @@ struct RateCommand: ParsableCommand {
         default:
             let parts = rate.split(separator: "/", omittingEmptySubsequences: false)
             let unit = parts.count == 2 ? ["s": 1.0, "m": 60.0, "h": 3600.0][String(parts[1])] : nil
-            guard let unit, let number = Double(parts[0]), number > 0, number.isFinite, number / unit <= 1e9
-            else { throw ValidationError("A rate is as 500/s, 6000/m or 100/h; or off, or default.") }
+            guard let unit, let number = Double(parts[0]), RateWish.rates.contains(number / unit)
+            else {
+                throw ValidationError(
+                    "A rate is as 500/s, 6000/m or 100/h, at least 0.0036/h; or off, or default.")
+            }
             return .some(.limit(number / unit))
         }
     }

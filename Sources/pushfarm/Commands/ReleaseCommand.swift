@@ -89,7 +89,7 @@ struct ReleaseCommand: ParsableCommand {
         _ app: String, _ client: FarmClient, _ sum: inout Sum
     ) async throws(CommandFailure) {
         for mark in try await client.marks(.shards, app) where mark.kind == "quarantine" {
-            guard let shard = Int(mark.text) else { continue }
+            guard let shard = Int(foreign: mark.text) else { continue }
             sum.shards += try await ShardHold(client: client).serve(app, shard).changed ? 1 : 0
         }
         sum.apps += try await AppHold(client: client).release(app) ? 1 : 0

@@ -30,7 +30,7 @@ struct TopCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let (once, json, pause) = (once, common.json, Duration.milliseconds(Int64(interval * 1000)))
+        let (once, json, pause) = (once, common.json, Duration.milliseconds(Int64(clamping: interval * 1000)))
         try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }

@@ -76,7 +76,7 @@ import Simulator
             for event in events where event.fields["type"] == "job.finished" {
                 finishedJobs += 1
                 for outcome in ["delivered", "failed", "expired", "cancelled"] {
-                    settled += event.fields[outcome].flatMap { Int($0) } ?? 0
+                    settled += event.fields[outcome].flatMap { Int(foreign: $0) } ?? 0
                 }
             }
             guard let last = events.last else { return }

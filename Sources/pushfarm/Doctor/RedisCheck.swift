@@ -12,7 +12,7 @@ struct RedisCheck {
 
     private var version: Finding {
         let major = info.version.prefix { $0.isNumber }
-        guard (Int(major) ?? 0) >= 7 else {
+        guard (Int(foreign: major) ?? 0) >= 7 else {
             return Finding(
                 "redis", .failed, "\(place): Redis \(info.version)",
                 advice: "Pushfarm needs Redis 7.0 or newer.")

@@ -15,7 +15,7 @@ extension EventTail.Line {
 
     func text(_ colours: Bool) -> String {
         let type = event.type
-        let moment = event["at"].flatMap { Int64($0) } ?? event.id.milliseconds
+        let moment = event["at"].flatMap { Int64(foreign: $0) } ?? event.id.milliseconds
         let paint = Self.paint(type)
         var text = Paint.dim.on("\(Timestamp(milliseconds: moment))", if: colours)
         if let app { text += "  \(app)" }

@@ -82,7 +82,7 @@ import RESP
             cursor = page[0].text ?? "0"
             let due = page[1].fields
                 .filter { prefixes.contains(String($0.key.prefix { $0 != "." })) }
-                .compactMapValues { Double($0).map { Int64($0) } }
+                .compactMapValues { Double($0).map { Int64(foreign: Int64(clamping: $0)) } }
             try await look(in: Array(due.keys), .delayed, due: due)
         } while cursor != "0"
     }
@@ -127,7 +127,7 @@ import RESP
         var details: [(name: String, value: String)] = [("batch", id)]
         if place == .flight {
             details.append(("worker", String(state[0])))
-            let isGranted = position < Int(state[2]) ?? 0
+            let isGranted = position < Int(foreign: state[2]) ?? 0
             details.append(("sent", isGranted ? "maybe" : "no"))
         }
         let segment = batch.segments[Int(push.segment)]

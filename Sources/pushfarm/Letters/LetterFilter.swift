@@ -32,6 +32,6 @@ struct LetterFilter: Sendable {
     /// `ms-number`, as Redis makes it.
     static func isID(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        return parts.count == 2 && parts.allSatisfy { UInt64($0) != nil }
+        return parts.count == 2 && parts.allSatisfy { UInt64(unbounded: $0) != nil }
     }
 }

@@ -7,7 +7,7 @@ enum PastMoment: Equatable, Sendable, ExpressibleByArgument {
     case at(Int64)
 
     init?(argument: String) {
-        if let seconds = Int64(argument), seconds >= 0, seconds < 100_000_000_000 {
+        if let seconds = Int64(foreign: argument), seconds >= 0, seconds < 100_000_000_000 {
             self = .at(seconds * 1000)
         } else if let seconds = Self.span(argument) {
             self = .ago(seconds: seconds)
@@ -29,7 +29,7 @@ enum PastMoment: Equatable, Sendable, ExpressibleByArgument {
 
     private static func span(_ text: String) -> Int64? {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(foreign: text.dropLast()),
             (0...1_000_000).contains(number)
         else { return nil }
         return number * unit
@@ -39,7 +39,7 @@ enum PastMoment: Equatable, Sendable, ExpressibleByArgument {
     private static func timestamp(_ text: String) -> Int64? {
         let parts = text.split(separator: "T", maxSplits: 1)
         guard let first = parts.first else { return nil }
-        let date = first.split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+        let date = first.split(separator: "-", omittingEmptySubsequences: false).map { Int64(foreign: $0) }
         guard date.count == 3, let year = date[0], let month = date[1], let day = date[2],
             (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day)
         else { return nil }
@@ -47,11 +47,12 @@ enum PastMoment: Equatable, Sendable, ExpressibleByArgument {
         guard parts.count == 2 else { return midnight }
         guard parts[1].last == "Z" else { return nil }
         let time = parts[1].dropLast().split(separator: ":", omittingEmptySubsequences: false)
-        guard (2...3).contains(time.count), let hour = Int64(time[0]), let minute = Int64(time[1]),
+        guard (2...3).contains(time.count), let hour = Int64(foreign: time[0]),
+            let minute = Int64(foreign: time[1]),
             let second = time.count == 3 ? Double(time[2]) : 0, (0..<24).contains(hour),
             (0..<60).contains(minute), (0..<61).contains(second)
         else { return nil }
-        return midnight + (hour * 60 + minute) * 60_000 + Int64((second * 1000).rounded())
+        return midnight + (hour * 60 + minute) * 60_000 + Int64(clamping: (second * 1000).rounded())
     }
 
     /// Days since 1970-01-01: whole years before this one, the days of the months before, leap days.

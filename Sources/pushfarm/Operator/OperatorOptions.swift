@@ -30,7 +30,7 @@ struct OperatorTarget: ExpressibleByArgument, Sendable {
     init?(argument: String) {
         text = argument
         guard let slash = argument.lastIndex(of: "/"),
-            let number = Int(argument[argument.index(after: slash)...])
+            let number = Int(foreign: argument[argument.index(after: slash)...])
         else {
             (host, worker) = (argument, nil)
             return

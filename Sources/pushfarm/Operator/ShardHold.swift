@@ -10,7 +10,7 @@ import FarmStore
         _ app: String, _ shard: Int, _ kind: Hold.Kind, reason: String
     ) async throws(CommandFailure) -> ChangeReport.Line {
         try await check(shard)
-        let old = try await client.marks(.shards, app).first { Int($0.text) == shard }
+        let old = try await client.marks(.shards, app).first { Int(foreign: $0.text) == shard }
         var changed = old == nil
         if !isDryRun {
             let hold = Hold(.shard(shard, kind), by: OperatorName.current, reason: reason)
@@ -22,7 +22,7 @@ import FarmStore
 
     func serve(_ app: String, _ shard: Int) async throws(CommandFailure) -> ChangeReport.Line {
         try await check(shard)
-        var changed = try await client.marks(.shards, app).contains { Int($0.text) == shard }
+        var changed = try await client.marks(.shards, app).contains { Int(foreign: $0.text) == shard }
         if !isDryRun { changed = try await client.call(Hold(.serve(shard), by: ""), app).hasChanged }
         return .init(
             app: app, shard: shard, changed: changed, text: changed ? "is served again" : "was served already"

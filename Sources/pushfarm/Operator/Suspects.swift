@@ -27,7 +27,7 @@ import RESP
     /// Of a state, "worker|deliveries|granted|caution|open|map".
     static func count(_ state: String) -> Int {
         let parts = state.split(separator: "|", maxSplits: 5, omittingEmptySubsequences: false)
-        guard parts.count == 6, let granted = Int(parts[2]) else { return 0 }
-        return parts[5].prefix(granted).count { $0 == "." }
+        guard parts.count == 6, let granted = Int(foreign: parts[2]) else { return 0 }
+        return parts[5].prefix(clamping: granted).count { $0 == "." }
     }
 }

@@ -19,7 +19,7 @@ enum Figures {
         let thousandths = (number * 1000).rounded()
         return
             (thousandths.remainder(dividingBy: 1000) == 0
-            ? "\(Int(thousandths / 1000))" : "\(thousandths / 1000)") + "/" + unit
+            ? "\(Int(clamping: thousandths / 1000))" : "\(thousandths / 1000)") + "/" + unit
     }
 
     /// `1 batch`, `1,234 batches`.
@@ -29,8 +29,7 @@ enum Figures {
 
     /// `950 ms`, `2.5 s`, `3 min 20 s`, `2 h 5 min`.
     static func time(_ duration: Duration) -> String {
-        let milliseconds =
-            duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        let milliseconds = duration.clampedMilliseconds
         let seconds = milliseconds / 1000
         switch seconds {
         case ..<1: return "\(milliseconds) ms"
@@ -65,7 +64,7 @@ enum Figures {
             unit += 1
         }
         let digits =
-            abs(number) >= 99.95 ? "\(Int(number.rounded()))" : "\((number * 10).rounded() / 10)"
+            abs(number) >= 99.95 ? "\(Int(clamping: number.rounded()))" : "\((number * 10).rounded() / 10)"
         return digits + ["", "k", "M", "G", "T"][unit]
     }
 
@@ -84,6 +83,6 @@ enum Figures {
     /// A whole number a second.
     static func rate(_ count: Int, in duration: Duration) -> Int {
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        return seconds > 0 ? Int((Double(count) / seconds).rounded()) : 0
+        return seconds > 0 ? Int(clamping: (Double(count) / seconds).rounded()) : 0
     }
 }

@@ -43,7 +43,7 @@ extension NumberRanges: LosslessStringConvertible {
 
     init?(_ text: String) {
         for word in text.split(separator: " ") {
-            let ends = word.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+            let ends = word.split(separator: "-", omittingEmptySubsequences: false).map { Int(foreign: $0) }
             guard ends.count <= 2, let first = ends[0], let last = ends[ends.count - 1], first >= 0,
                 first <= last, ranges.last.map({ $0.upperBound + 1 < first }) ?? true
             else { return nil }

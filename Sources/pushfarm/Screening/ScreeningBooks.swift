@@ -83,7 +83,7 @@ struct ScreeningBooks {
         case "token.dead":
             note(event, chunk) { $0.dead = event["reason"] ?? "unknown" }
         case "job.finished":
-            guard let delivered = event["delivered"].flatMap({ Int($0) }) else { return .nothing }
+            guard let delivered = event["delivered"].flatMap({ Int(foreign: $0) }) else { return .nothing }
             ended(chunk, delivered: delivered)
             return .ended(chunk)
         case "job.refused" where event["field"] != "id":
@@ -120,13 +120,13 @@ struct ScreeningBooks {
     ) {
         guard let token = event["token"] else { return }
         var hearing = pages[chunk]?.heard[token] ?? Hearing()
-        hearing.since = ((event["timestamp"] ?? event["at"]).flatMap { Int64($0) } ?? 0) / 1000
+        hearing.since = ((event["timestamp"] ?? event["at"]).flatMap { Int64(foreign: $0) } ?? 0) / 1000
         change(&hearing)
         pages[chunk, default: Page()].heard[token] = hearing
     }
 
     private func number(_ id: String) -> Int? {
         let start = "screen-\(run)."
-        return id.hasPrefix(start) ? Int(id.dropFirst(start.count)) : nil
+        return id.hasPrefix(start) ? Int(foreign: id.dropFirst(start.count)) : nil
     }
 }

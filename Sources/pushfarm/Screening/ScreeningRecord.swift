@@ -43,9 +43,10 @@ extension ScreeningRecord {
             return String(line.dropFirst(name.utf8.count + 1))
         }
         guard let app = value("app"), let run = value("run"),
-            let fingerprint = value("file").flatMap({ UInt64($0, radix: 16) }),
-            let chunk = value("chunk").flatMap({ Int($0) }), chunk > 0, let since = value("since"),
-            let bytes = value("bytes")?.split(separator: " ").compactMap({ Int($0) }), bytes.count == 3,
+            let fingerprint = value("file").flatMap({ UInt64(unbounded: $0, radix: 16) }),
+            let chunk = value("chunk").flatMap({ Int(foreign: $0) }), chunk > 0, let since = value("since"),
+            let bytes = value("bytes")?.split(separator: " ").compactMap({ Int(foreign: $0) }),
+            bytes.count == 3,
             bytes.allSatisfy({ $0 >= 0 }), let done = value("done").flatMap({ NumberRanges($0) })
         else { return nil }
         self.init(app: app, run: run, fingerprint: fingerprint, chunk: chunk, since: since)

@@ -35,7 +35,7 @@ extension ScreeningTally {
 
     /// Reads one of ``lines``, in words. False if it is none.
     mutating func read(_ words: [Substring]) -> Bool {
-        guard let number = words.last.flatMap({ Int($0) }), number >= 0 else { return false }
+        guard let number = words.last.flatMap({ Int(foreign: $0) }), number >= 0 else { return false }
         switch (words[0], words.count) {
         case ("good", 2): good = number
         case ("known", 2): known = number

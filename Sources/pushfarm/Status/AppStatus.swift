@@ -112,7 +112,8 @@ struct AppStatus: Sendable {
             "delayed": .number(depths.delayed), "parked": .number(depths.parked),
             "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .whole(openJobs),
             "ready_high": .number(high),
-            "ready_bulk": .number(bulk), "oldest_ms": .whole(ages.oldest.map { Int($0 / .milliseconds(1)) }),
+            "ready_bulk": .number(bulk),
+            "oldest_ms": .whole(ages.oldest.map { Int(clamping: $0 / .milliseconds(1)) }),
             "dead": .number(dead),
             "withheld": .array(withheld.map { .number($0.shardNumber) }),
             "unowned": .number(unowned),
@@ -133,8 +134,7 @@ extension ReadFeedback.State {
 
 extension AppStatus.Owner {
     var leaseMilliseconds: Int {
-        Int(leaseLeft.components.seconds) * 1000
-            + Int(leaseLeft.components.attoseconds / 1_000_000_000_000_000)
+        Int(leaseLeft.clampedMilliseconds)
     }
 
     var json: JSONValue {

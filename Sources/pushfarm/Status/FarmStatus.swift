@@ -34,7 +34,7 @@ struct FarmStatus: Sendable {
         status.latest = try await client.ask { registry throws(RedisError) in
             try await registry.latestAlerts(count: 10)
         }.map { ToldAlert($0) }
-        status.at = Int64(try await client.clock() / .milliseconds(1))
+        status.at = Int64(clamping: try await client.clock() / .milliseconds(1))
         return status
     }
 

@@ -23,9 +23,11 @@ struct LenientFields {
 
     func list<Element: Decodable>(_ name: String) -> [Element] { value(name) ?? [] }
 
-    /// Rounded; 0 if it is of no sensible size.
-    func number<Number: BinaryInteger>(_ name: String) -> Number {
-        value(name, as: Double.self).flatMap { Number(exactly: $0.rounded()) } ?? 0
+    /// Rounded; 0 if it is beyond `ForeignNumber.limit`.
+    func number<Number: FixedWidthInteger>(_ name: String) -> Number {
+        value(name, as: Double.self).flatMap { number in
+            Int64(exactly: number.rounded()).flatMap { $0 == Int64(foreign: $0) ? Number(exactly: $0) : nil }
+        } ?? 0
     }
 
     /// Of a process that may not be there.

@@ -46,7 +46,7 @@ struct ToldAlert: Sendable, Equatable {
     var text: String
 
     init(_ fields: [String: String]) {
-        at = fields["at"].flatMap { Int64($0) } ?? 0
+        at = fields["at"].flatMap { Int64(foreign: $0) } ?? 0
         isRaised = fields["type"] != "alert.cleared"
         kind = fields["alert"] ?? ""
         (app, host) = (fields["app"], fields["host"])

@@ -51,7 +51,7 @@ struct SuppressionLine: Equatable, Sendable {
         }
         time = defaults.time
         if words.count > 2 {
-            guard let seconds = Int64(words[2]), (0...Int64(UInt32.max)).contains(seconds) else {
+            guard let seconds = Int64(foreign: words[2]), (0...Int64(UInt32.max)).contains(seconds) else {
                 throw Fault(description: "\(words[2].prefix(40)) is no time in Unix seconds")
             }
             time = seconds

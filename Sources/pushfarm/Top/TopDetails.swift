@@ -126,9 +126,12 @@ struct TopDetails {
                 "state", job.parked.map { "parked: \($0)" } ?? job.state.rawValue,
                 job.parked == nil ? nil : .red),
             line(
-                "done", TopHistory.bar(share, width: min(40, columns - 34)) + " \(Int(share * 100)) %" + left,
+                "done",
+                TopHistory.bar(share, width: min(40, columns - 34)) + " \(Int(clamping: share * 100)) %"
+                    + left,
                 .green),
-            chart("rate", place, "\(Figures.short(Int(model.history.last(place) ?? 0)))/s"), TopLine(),
+            chart("rate", place, "\(Figures.short(Int(clamping: model.history.last(place) ?? 0)))/s"),
+            TopLine(),
             line("accepted", Figures.grouped(job.accepted)),
             line("delivered", Figures.grouped(job.delivered), .green),
             line("failed", Figures.grouped(job.failed), job.failed > 0 ? .red : nil),

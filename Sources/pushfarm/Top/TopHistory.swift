@@ -36,14 +36,14 @@ struct TopHistory {
         let bars: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
         let text = shown.map { value -> Character in
             guard highest > 0, value > 0 else { return "▁" }
-            return bars[min(7, Int((value / highest * 7).rounded()))]
+            return bars[min(7, Int(clamping: (value / highest * 7).rounded()))]
         }
         return String(repeating: " ", count: width - shown.count) + String(text)
     }
 
     /// Eight tenths of a column wide: a share as a bar.
     static func bar(_ share: Double, width: Int) -> String {
-        let eighths = Int((min(1, max(0, share)) * Double(width) * 8).rounded())
+        let eighths = Int(clamping: (min(1, max(0, share)) * Double(width) * 8).rounded())
         let parts: [Character] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
         var text = String(repeating: "█", count: eighths / 8)
         if eighths % 8 > 0 { text.append(parts[eighths % 8]) }

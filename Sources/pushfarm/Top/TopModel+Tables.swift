@@ -47,7 +47,7 @@ extension TopModel {
     private static func share(_ part: Int, of all: Int) -> (TopTable.Cell, Key) {
         guard part > 0, all > 0 else { return (.text("0"), (0, "")) }
         let share = Double(part) * 100 / Double(all)
-        let text = share >= 10 ? "\(Int(share.rounded()))" : "\((share * 10).rounded() / 10)"
+        let text = share >= 10 ? "\(Int(clamping: share.rounded()))" : "\((share * 10).rounded() / 10)"
         return (.text(text, share >= 5 ? .red : share >= 1 ? .yellow : nil), (share, ""))
     }
 
@@ -186,11 +186,12 @@ extension TopModel {
                     Self.word(job.id, job.parked == nil ? nil : .red), Self.word(job.app),
                     (
                         .text(
-                            TopHistory.bar(share, width: 10) + " \(Int(share * 100)) %".leftPadded(to: 6),
+                            TopHistory.bar(share, width: 10)
+                                + " \(Int(clamping: share * 100)) %".leftPadded(to: 6),
                             .green),
                         (share, "")
                     ),
-                    Self.number(Int(history.last(place.name) ?? 0)), trend(place.name),
+                    Self.number(Int(clamping: history.last(place.name) ?? 0)), trend(place.name),
                     // Of those with as many, the latest first.
                     (
                         .text(Figures.short(job.accepted - job.settled)),
@@ -217,7 +218,7 @@ extension TopModel {
         guard !recent.isEmpty, job.state == .open else { return nil }
         let rate = recent.reduce(0, +) / Double(recent.count)
         let open = job.accepted - job.settled
-        return rate > 0.1 ? Int(min(1e9, (Double(open) / rate).rounded(.up))) : nil
+        return rate > 0.1 ? Int(clamping: min(1e9, (Double(open) / rate).rounded(.up))) : nil
     }
 
     static func paint(of state: String) -> Paint {

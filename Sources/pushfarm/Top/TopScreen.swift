@@ -66,7 +66,7 @@ struct TopScreen {
         let answers = sums.reduce(errors) { $0 + $1.rate }
         let open = status.apps.reduce(0) { $0 + $1.depths.open }
         let oldest = status.apps.compactMap(\.ages.oldest).max()
-        var line = TopLine("\(Figures.grouped(Int(model.history.last("farm") ?? 0)))/s ", .bold)
+        var line = TopLine("\(Figures.grouped(Int(clamping: model.history.last("farm") ?? 0)))/s ", .bold)
         var rest = TopLine("  errors ")
         let share = answers > 0 ? Double(errors) * 100 / Double(answers) : 0
         rest.add("\((share * 10).rounded() / 10) %", share >= 5 ? .red : share >= 1 ? .yellow : nil)
@@ -84,7 +84,7 @@ struct TopScreen {
             let share = Double(redis.countedMemory) / Double(redis.memoryLimit)
             line.add(" of \(Figures.bytes(Int64(redis.memoryLimit)))  ", .dim)
             line.add(TopHistory.bar(share, width: 10), share >= 0.7 ? .red : .dim)
-            line.add(" \(Int(share * 100)) %", share >= 0.7 ? .red : .dim)
+            line.add(" \(Int(clamping: share * 100)) %", share >= 0.7 ? .red : .dim)
         }
         return line
     }

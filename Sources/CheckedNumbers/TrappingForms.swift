@@ -1,0 +1,49 @@
+// Forms of the standard library that end the process, or take a number without a bound. A declaration here stands before the one
+// of the same signature in the standard library, in each file that imports this module: there they do not compile. `make lint` and
+// `make test` see to it that files which convert numbers import it.
+
+extension FixedWidthInteger {
+    @available(*, deprecated, message: "has no bound: use init(foreign:), which is nil beyond 2^48")
+    package init?<Text: StringProtocol>(_ text: Text, radix: Int = 10) {
+        let number: Self? = ForeignNumber.parse(text.utf8, radix: radix)
+        guard let number else { return nil }
+        self = number
+    }
+
+    @available(*, deprecated, message: "has no bound: use init(foreign:), which is nil beyond 2^48")
+    package init?(_ text: String) {
+        let number: Self? = ForeignNumber.parse(text.utf8, radix: 10)
+        guard let number else { return nil }
+        self = number
+    }
+}
+
+extension Int {
+    @available(*, deprecated, message: "traps when the number does not fit: use Int(clamping:)")
+    package init(_ number: Double) { self.init(clamping: number) }
+}
+
+extension Int64 {
+    @available(*, deprecated, message: "traps when the number does not fit: use Int64(clamping:)")
+    package init(_ number: Double) { self.init(clamping: number) }
+}
+
+extension UInt64 {
+    @available(*, deprecated, message: "traps when the number does not fit: use UInt64(clamping:)")
+    package init(_ number: Double) { self.init(clamping: number) }
+}
+
+extension UInt32 {
+    @available(*, deprecated, message: "traps when the number does not fit: use UInt32(clamping:)")
+    package init(_ number: Double) { self.init(clamping: number) }
+}
+
+extension Duration {
+    @available(*, deprecated, message: "traps when the number does not fit: use Duration(clampingSeconds:)")
+    package static func seconds(_ seconds: Double) -> Duration { Duration(clampingSeconds: seconds) }
+
+    @available(*, deprecated, message: "traps when the number does not fit: use Duration(clampingSeconds:)")
+    package static func milliseconds(_ milliseconds: Double) -> Duration {
+        Duration(clampingSeconds: milliseconds / 1000)
+    }
+}
