@@ -131,7 +131,7 @@ let package = Package(
         .target(
             name: "FarmConfiguration",
             dependencies: [
-                "CheckedNumbers", "FarmLogging",
+                "CheckedNumbers", "PushModel", "FarmLogging",
                 .product(name: "Yams", package: "Yams"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -16,10 +16,14 @@ package struct AlertSettings: Sendable, Equatable {
 
     init(_ reader: SettingReader) throws(ConfigurationError) {
         func path(_ key: String) -> SettingPath { SettingPath("alerts", key) }
-        if let seconds = try reader.number(path("backlog_age"), in: 1...604_800) { backlogAge = seconds }
+        if let seconds = try reader.number(path("backlog_age"), in: 1...604_800, unit: 1000) {
+            backlogAge = seconds
+        }
         if let percent = try reader.number(path("error_share"), in: 1...100) { errorShare = percent }
         if let percent = try reader.number(path("redis_memory"), in: 1...100) { redisMemory = percent }
-        if let seconds = try reader.number(path("repeat"), in: 10...604_800) { again = .seconds(seconds) }
+        if let seconds = try reader.number(path("repeat"), in: 10...604_800, unit: 1000) {
+            again = .seconds(seconds)
+        }
         command = try reader.text(path("command"))
         webhook = try reader.value(path("webhook")) { text, _ throws(InvalidValue) in
             try WebhookAddress(text)

@@ -53,14 +53,16 @@ struct AppReader {
             result.bulkFloor = percent
         }
         let suppression = app.appending("suppression")
-        if let days = try reader.number(suppression.appending("days"), in: 1...366) {
+        if let days = try reader.number(suppression.appending("days"), in: 1...366, unit: 86_400_000) {
             result.suppression.days = days
         }
         if let count = try reader.number(suppression.appending("tokens"), in: 1000...100_000_000) {
             result.suppression.tokens = count
         }
         let dead = app.appending("dead")
-        if let days = try reader.number(dead.appending("days"), in: 1...366) { result.dead.days = days }
+        if let days = try reader.number(dead.appending("days"), in: 1...366, unit: 86_400_000) {
+            result.dead.days = days
+        }
         if let count = try reader.number(dead.appending("pushes"), in: 0...1_000_000_000) {
             result.dead.pushes = count
         }
@@ -68,7 +70,7 @@ struct AppReader {
             result.dead.megabytes = count
         }
         let audit = app.appending("audit")
-        if let hours = try reader.number(audit.appending("hours"), in: 1...8784) {
+        if let hours = try reader.number(audit.appending("hours"), in: 1...8784, unit: 3_600_000) {
             result.audit.hours = hours
         }
         if let count = try reader.number(audit.appending("megabytes"), in: 0...1 << 20) {

@@ -20,7 +20,8 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
         case unreadable(String)
         /// The file is not YAML or JSON.
         case syntax(String)
-        case unknownKey(nearest: String)
+        /// `nearest` is nil when no key is close.
+        case unknownKey(nearest: String?)
         case wrongType(expected: String, found: String)
         /// The value has the right type and cannot be used.
         case invalid(String)
@@ -43,7 +44,9 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
         return switch problem {
         case .unreadable(let reason), .syntax(let reason), .invalid(let reason), .missing(let reason):
             start + reason
-        case .unknownKey(let nearest): start + "unknown key; did you mean \(nearest)?"
+        case .unknownKey(let nearest):
+            start + "unknown key; "
+                + (nearest.map { "did you mean \($0)?" } ?? "deploy/pushfarm.yaml shows all keys")
         case .wrongType(let expected, let found): start + "expected \(expected), found \(found)"
         }
     }

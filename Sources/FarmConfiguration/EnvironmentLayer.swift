@@ -1,3 +1,5 @@
+import PushModel
+
 /// Reads `PUSHFARM_…` variables into settings.
 ///
 /// The rule: the key's path in upper case, joined by `_` (`log.level` is `PUSHFARM_LOG_LEVEL`). In an app's name,
@@ -41,11 +43,11 @@ struct EnvironmentLayer {
         let plain = Schema.values(of: Schema.root)
         if let path = plain.first(where: { Self.spelling(of: $0) == name }) { return path }
         if name.hasPrefix("APPS_"), let path = try appPath(of: name.dropFirst(5), at: place) { return path }
-        let known = name.hasPrefix("APPS_") ? [] : plain.map { Self.prefix + Self.spelling(of: $0) }
+        let nearest =
+            name.hasPrefix("APPS_")
+            ? nearestAppVariable(name) : NearestWord.find(name, among: plain.map(Self.spelling(of:)))
         throw ConfigurationError(
-            place: place, key: nil,
-            problem: .unknownKey(
-                nearest: known.isEmpty ? nearestAppVariable(name) : NearestKey.find(variable, among: known)))
+            place: place, key: nil, problem: .unknownKey(nearest: nearest.map { Self.prefix + $0 }))
     }
 
     /// An app of the file comes first, then the longest known key that the variable ends in.
@@ -70,12 +72,19 @@ struct EnvironmentLayer {
         return SettingPath(parts: ["apps", app] + key.path.parts)
     }
 
-    private func nearestAppVariable(_ name: String) -> String {
-        let apps = knownApps.isEmpty ? ["APP"] : knownApps.sorted().map(Self.spelling(of:))
-        let known = apps.flatMap { app in
-            Schema.values(of: Schema.app).map { "APPS_\(app)_\(Self.spelling(of: $0))" }
+    /// Only the key behind the app's name is compared. Of an app that the file does not have, any rest may be the key.
+    private func nearestAppVariable(_ name: String) -> String? {
+        let keys = Schema.values(of: Schema.app).map(Self.spelling(of:))
+        for app in knownApps.sorted().map(Self.spelling(of:)) where name.hasPrefix("APPS_\(app)_") {
+            let key = NearestWord.find(String(name.dropFirst(app.count + 6)), among: keys)
+            return key.map { "APPS_\(app)_\($0)" }
         }
-        return Self.prefix + NearestKey.find(name, among: known)
+        var rest = name.dropFirst(5)
+        while let mark = rest.firstIndex(of: "_") {
+            rest = rest[rest.index(after: mark)...]
+            if let key = NearestWord.find(String(rest), among: keys) { return "APPS_APP_" + key }
+        }
+        return nil
     }
 
     private static func spelling(of path: SettingPath) -> String {

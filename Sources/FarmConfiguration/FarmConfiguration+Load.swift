@@ -71,7 +71,7 @@ extension FarmConfiguration {
         if let count = try reader.number(SettingPath("accounts_kept"), in: 1...1_000_000_000) {
             accountsKept = count
         }
-        if let hours = try reader.number(SettingPath("account_hours"), in: 1...24 * 366) {
+        if let hours = try reader.number(SettingPath("account_hours"), in: 1...24 * 366, unit: 3_600_000) {
             accountLife = .seconds(hours * 3600)
         }
         if let level = try reader.choice(SettingPath("log", "level"), as: Logger.Level.self) {

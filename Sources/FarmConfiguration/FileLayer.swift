@@ -1,3 +1,4 @@
+import PushModel
 import Yams
 
 /// Reads a YAML or JSON text into settings, each with its line.
@@ -38,7 +39,7 @@ struct FileLayer {
                 guard let entry = entries.first(where: { $0.key == name }) else {
                     throw ConfigurationError(
                         place: place(of: key), key: path.appending(name).description,
-                        problem: .unknownKey(nearest: NearestKey.find(name, among: entries.map(\.key))))
+                        problem: .unknownKey(nearest: NearestWord.find(name, among: entries.map(\.key))))
                 }
                 if case .value = entry.shape {
                 } else {

@@ -1,3 +1,5 @@
+import PushModel
+
 /// A value given by a flag.
 package struct Override: Sendable, Equatable {
     /// Dotted, as in `apps.demo.gateway`; the app's name may hold dots itself.
@@ -45,7 +47,8 @@ enum FlagLayer {
         guard override.key.hasPrefix("apps.") else {
             throw ConfigurationError(
                 place: place, key: override.key,
-                problem: .unknownKey(nearest: NearestKey.find(override.key, among: plain.map(\.description))))
+                problem: .unknownKey(nearest: NearestWord.find(override.key, among: plain.map(\.description)))
+            )
         }
         let rest = override.key.dropFirst(5)
         let matches = inApp.filter { rest.hasSuffix("." + $0.description) }
@@ -54,9 +57,9 @@ enum FlagLayer {
             if !app.isEmpty { return SettingPath(parts: ["apps", String(app)] + path.parts) }
         }
         let last = rest.split(separator: ".", maxSplits: 1).last.map(String.init) ?? ""
+        let nearest = NearestWord.find(last, among: inApp.map(\.description))
         throw ConfigurationError(
             place: place, key: override.key,
-            problem: .unknownKey(
-                nearest: "apps.APP." + NearestKey.find(last, among: inApp.map(\.description))))
+            problem: .unknownKey(nearest: nearest.map { "apps.APP." + $0 }))
     }
 }

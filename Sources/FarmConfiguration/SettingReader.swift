@@ -1,3 +1,5 @@
+import PushModel
+
 /// Reads typed values out of settings. Every error names the place and the key.
 struct SettingReader {
     let settings: Settings
@@ -30,15 +32,34 @@ struct SettingReader {
         return number
     }
 
-    /// Seconds, whole or decimal.
+    /// A whole number of units, or a duration that is one: 72, 72h or 3d where hours are counted.
+    ///
+    /// - Parameter unit: its milliseconds.
+    func number(
+        _ path: SettingPath, in range: ClosedRange<Int>, unit: Int64
+    ) throws(ConfigurationError) -> Int? {
+        guard let setting = settings[path], let time = TimeText.duration(setting.text) else {
+            return try number(path, in: range)
+        }
+        let (count, rest) = time.quotientAndRemainder(dividingBy: unit)
+        guard rest == 0, let count = Int(exactly: count), range.contains(count) else {
+            throw wrongType(path, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return count
+    }
+
+    /// Seconds, whole or decimal, or a duration with units, such as 1m30s.
     func duration(_ path: SettingPath, upTo longest: Int) throws(ConfigurationError) -> Duration? {
         guard let setting = settings[path] else { return nil }
-        let expected = "seconds, more than 0 and at most \(longest)"
         let isPlain = setting.text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
-        guard !setting.isQuoted, isPlain, let seconds = Double(setting.text), seconds >= 0.001,
-            seconds <= Double(longest)
-        else { throw wrongType(path, expected) }
-        return .milliseconds(Int64(clamping: (seconds * 1000).rounded()))
+        let time = isPlain && !setting.isQuoted ? setting.text + "s" : setting.text
+        guard let milliseconds = TimeText.duration(time), milliseconds >= 1,
+            milliseconds <= Int64(longest) * 1000
+        else {
+            throw wrongType(
+                path, "seconds or a duration such as 90s, more than 0 and at most \(longest) seconds")
+        }
+        return .milliseconds(milliseconds)
     }
 
     func choice<Choice: RawRepresentable<String> & CaseIterable>(

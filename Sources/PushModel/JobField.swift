@@ -20,7 +20,16 @@ enum JobField: Int, CaseIterable {
 
     /// What to say about a field that no job has.
     static func advice(for name: String) -> String {
-        if name == "aps" { return "put it inside \"payload\"" }
+        switch name.lowercased() {
+        case "aps": return "put it inside \"payload\""
+        case "apns-priority": return "use \"priority\""
+        case "apns-collapse-id": return "use \"collapse_id\""
+        case "apns-expiration": return "use \"expires_at\" or \"ttl\""
+        case "apns-topic": return "use \"topic\""
+        case "apns-push-type": return "use \"push_type\""
+        case "apns-id": return "the farm makes it; \"id\" names the job"
+        default: break
+        }
         if let nearest = NearestWord.find(name, among: names) { return "did you mean \"\(nearest)\"?" }
         return "the fields are " + names.joined(separator: ", ")
     }

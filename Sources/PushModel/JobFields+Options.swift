@@ -88,9 +88,7 @@ extension JobFields {
     }
 
     private func expiration(_ type: PushType, start: Int64) throws(JobError) -> Int64? {
-        let ttl = try integer(
-            .ttl, in: 0...JobLimits.longestTime,
-            mustBe: "whole seconds, from 0 to \(JobLimits.longestTime) (a year)")
+        let ttl = try duration(.ttl, upTo: JobLimits.longestTime)
         let expiresAt = try time(.expiresAt)
         if ttl != nil, expiresAt != nil {
             throw error(.expiresAt, "\"ttl\" and \"expires_at\" exclude each other; give one of them")

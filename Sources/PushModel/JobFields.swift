@@ -23,14 +23,33 @@ struct JobFields {
         return number
     }
 
-    /// Unix seconds; nil if the field is absent.
+    /// Unix seconds, from a number of them or from ISO 8601; nil if the field is absent.
     func time(_ field: JobField) throws(JobError) -> Int64? {
+        let what = "a time in whole Unix seconds, or like \"2026-05-01T10:00:00Z\""
+        if let value = envelope[field], value.kind == .string {
+            guard let moment = string(value).flatMap(TimeText.moment), moment >= 0,
+                moment / 1000 <= JobLimits.lastSecond
+            else { throw error(field, mustBe: what) }
+            return moment / 1000
+        }
         if let value = envelope[field], value.kind == .number,
             let number = JSONScanner(bytes).integer(in: value.range), number > JobLimits.lastSecond
         {
             throw error(field, mustBe: "a time in Unix seconds (not milliseconds)")
         }
-        return try integer(field, in: 0...JobLimits.lastSecond, mustBe: "a time in whole Unix seconds")
+        return try integer(field, in: 0...JobLimits.lastSecond, mustBe: what)
+    }
+
+    /// Seconds, from a number of them or from a duration such as `1h`; nil if the field is absent.
+    func duration(_ field: JobField, upTo longest: Int64) throws(JobError) -> Int64? {
+        let what =
+            "whole seconds from 0 to \(longest) (a year), or a duration like \"90s\", \"15m\" or \"1h\""
+        guard let value = envelope[field], value.kind == .string else {
+            return try integer(field, in: 0...longest, mustBe: what)
+        }
+        guard let time = string(value).flatMap(TimeText.duration), time % 1000 == 0, time / 1000 <= longest
+        else { throw error(field, mustBe: what) }
+        return time / 1000
     }
 
     /// One of the words that a field may hold; nil if the field is absent.

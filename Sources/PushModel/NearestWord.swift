@@ -1,13 +1,15 @@
-/// The known word that somebody may have meant.
+/// Finds the known word that an unknown one was most likely meant to be.
 package enum NearestWord {
     /// The one of `words` that is fewest changes away from `word`, if they are at most one in three letters
-    /// (or one). Case, `_`, `-` and `.` do not count.
+    /// (or one). Case, `_`, `-` and `.` do not count. To leave out a part of the word, as in rate for max_rate, is one change.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         let wanted = plain(word)
         var best: (word: String, distance: Int)?
         for candidate in words {
-            let distance = distance(wanted, plain(candidate))
+            let isPart = candidate.split(separator: "_").contains { plain(String($0)) == wanted }
+            let edits = distance(wanted, plain(candidate))
+            let distance = isPart ? min(1, edits) : edits
             guard distance <= max(1, min(wanted.count, candidate.utf8.count) / 3) else { continue }
             if distance < best?.distance ?? .max { best = (candidate, distance) }
         }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FarmConfiguration
+import PushModel
 
 /// The words of a command line, before they are parsed.
 enum CommandWords {
@@ -18,8 +18,9 @@ enum CommandWords {
         guard let first = words.first, !first.isEmpty, !first.hasPrefix("-") else { return nil }
         let names = names(below: Pushfarm.self)
         guard !names.contains(first) else { return nil }
-        return
-            "there is no command \(first.prefix(40)); did you mean \(NearestKey.find(first, among: names))?"
+        let nearest = NearestWord.find(first, among: names)
+        return "there is no command \(first.prefix(40)); "
+            + (nearest.map { "did you mean \($0)?" } ?? "pushfarm --help lists all")
     }
 
     private static func names(below command: any ParsableCommand.Type) -> [String] {

@@ -1,4 +1,6 @@
+import EventLoop
 import FarmConfiguration
+import PushModel
 
 extension FarmConfiguration {
     /// The app that a command is for: the one that was named, or the only one there is.
@@ -11,5 +13,35 @@ extension FarmConfiguration {
             throw .usage("name one of the apps with --app: " + apps.map(\.name).joined(separator: ", "))
         }
         return only.name
+    }
+}
+
+extension FarmClient {
+    /// The app that a command is for: the one that was named, or the only one of the configuration, else of the farm.
+    func chosenApp(_ name: String?) async throws(CommandFailure) -> String {
+        if name == nil, !configuration.apps.isEmpty { return try configuration.chosenApp(nil) }
+        let known = try await apps()
+        if let name {
+            // A farm that has never run knows no app: it may come later.
+            guard known.isEmpty || known.contains(name) else {
+                throw .usage("there is no app \(name) in this farm; it has " + known.joined(separator: ", "))
+            }
+            return name
+        }
+        guard known.count == 1, let only = known.first else {
+            throw .usage(
+                known.isEmpty
+                    ? "no app is configured: name one with --app"
+                    : "name one of the apps with --app: " + known.joined(separator: ", "))
+        }
+        return only
+    }
+}
+
+extension AppConfiguration {
+    /// What a job may ask for, as the intake checks it.
+    var jobLimits: JobLimits {
+        JobLimits(
+            tokens: maxTokens, payloadBytes: binary?.longestPayload ?? .max, hasOneTopic: binary != nil)
     }
 }

@@ -49,14 +49,14 @@ struct DrillStep {
             .command("pause all", holds: true), .command("resume all"),
             .command("pause demo --shard 9", holds: true), .command("resume demo --shard 9"),
             .holding(0, ["pause", "--job"], ["resume", "--job"]),
-            .holding(1, ["quarantine", "job"], ["release"]),
+            .holding(1, ["quarantine", "job"], ["release", "all"]),
             .command("quarantine app demo", holds: true), .command("release --app demo"),
             .command("quarantine shard 11 --app demo", holds: true),
             .command("release --shard 11 --app demo"),
             DrillStep(name: "quarantine of a token that comes", holds: true) { farm in
                 try await farm.must(["quarantine", "token", farm.comingToken, "--app", "demo"])
             },
-            .command("release"),
+            .command("release all"),
             .command("rate demo 8000/s", holds: true), .command("rate demo default"),
             .command("gate close demo"), .command("gate auto demo"),
             .command("backlog --eta --over 1"), .command("jobs --running --over 0.5"),

@@ -43,14 +43,3 @@ struct RedisLocationTests {
         #expect(throws: InvalidValue.self) { try RedisLocation(text, relativeTo: "/base") }
     }
 }
-
-struct NearestKeyTests {
-    @Test(arguments: [
-        ("topik", "topic"), ("Topic", "topic"), ("ca-file", "ca_file"), ("tpoic", "topic"),
-        ("certifcate", "certificate"), ("file", "ca_file"),
-        ("", "key"),
-    ])
-    func `finds the word that was meant`(word: String, meant: String) {
-        #expect(NearestKey.find(word, among: ["topic", "ca_file", "certificate", "key"]) == meant)
-    }
-}

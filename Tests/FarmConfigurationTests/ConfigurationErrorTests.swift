@@ -11,6 +11,7 @@ struct ConfigurationErrorTests {
             "redis: redis://h\n\nstate-dir: x",
             "etc/farm.yaml:3: state-dir: unknown key; did you mean state_dir?"
         ),
+        ("speed: 2", "etc/farm.yaml:1: speed: unknown key; deploy/pushfarm.yaml shows all keys"),
         ("log:\n  levle: info", "etc/farm.yaml:2: log.levle: unknown key; did you mean level?"),
         (
             "apps:\n  demo:\n    topik: x",
@@ -128,7 +129,7 @@ struct ConfigurationErrorTests {
         ),
         (
             key + "\n    request_timeout: 0",
-            "expected seconds, more than 0 and at most 3600, found 0", 5
+            "expected seconds or a duration such as 90s, more than 0 and at most 3600 seconds, found 0", 5
         ),
         (
             key + "\n    max_tokens: 1000001",
@@ -151,8 +152,19 @@ struct ConfigurationErrorTests {
             "expected a whole number from 1024 to 1125899906842624, found 1000", 5
         ),
         (
-            key + "\n    request_timeout: 20s",
-            "expected seconds, more than 0 and at most 3600, found text \"20s\"", 5
+            key + "\n    request_timeout: 20x",
+            "expected seconds or a duration such as 90s, more than 0 and at most 3600 seconds, found text \"20x\"",
+            5
+        ),
+        (
+            key + "\n    request_timeout: 2h",
+            "expected seconds or a duration such as 90s, more than 0 and at most 3600 seconds, found text \"2h\"",
+            5
+        ),
+        (key + "\n    dead: { days: 36h }", "expected a whole number from 1 to 366, found text \"36h\"", 5),
+        (
+            key + "\n    audit: { hours: 400d }",
+            "expected a whole number from 1 to 8784, found text \"400d\"", 5
         ),
         (
             key + "\n    environment: prod",
@@ -188,6 +200,23 @@ struct ConfigurationErrorTests {
     func `an unknown variable names the nearest`(variable: String, nearest: String) throws {
         let error = try #require(throws: ConfigurationError.self) { try read(sample, [variable: "1"]) }
         #expect(error.description == "environment \(variable): unknown key; did you mean \(nearest)?")
+    }
+
+    @Test(arguments: [
+        "PUSHFARM_COLOUR", "PUSHFARM_APPS_DEMO_COLOUR", "PUSHFARM_APPS_OTHER_COLOUR", "PUSHFARM_APPS_",
+    ])
+    func `an unknown variable that is close to none names none`(variable: String) throws {
+        let error = try #require(throws: ConfigurationError.self) { try read(sample, [variable: "1"]) }
+        #expect(error.problem == .unknownKey(nearest: nil))
+    }
+
+    @Test func `a flag that is close to no key names none`() throws {
+        for key in ["colour", "apps.demo.colour"] {
+            let error = try #require(throws: ConfigurationError.self) {
+                try read("", [:], [try Override(assignment: key + "=x")])
+            }
+            #expect(error.problem == .unknownKey(nearest: nil))
+        }
     }
 
     @Test func `a flag's mistake names the flag`() throws {

@@ -39,6 +39,28 @@ func read(
 }
 
 struct FarmConfigurationTests {
+    @Test func `a duration may say its unit`() throws {
+        let farm = try read(
+            """
+            account_hours: 3d
+            alerts: { backlog_age: 10m, repeat: "1h30m" }
+            apps:
+              demo:
+                topic: com.example.demo
+                key: { file: k, id: ABC123DEFG, team: DEF123GHIJ }
+                request_timeout: 1500ms
+                suppression: { days: 48h }
+                dead: { days: 7d }
+                audit: { hours: 2d, megabytes: 1 }
+                keep_alive: "10m"
+            """)
+        #expect(farm.accountLife == .seconds(72 * 3600))
+        #expect(farm.alerts.backlogAge == 600 && farm.alerts.again == .seconds(5400))
+        let app = try #require(farm.app(named: "demo"))
+        #expect(app.requestTimeout == .milliseconds(1500) && app.use.keepAlive == .seconds(600))
+        #expect(app.suppression.days == 2 && app.dead.days == 7 && app.audit.hours == 48)
+    }
+
     @Test func `a tls gateway speaks the binary protocol`() throws {
         let text = """
             apps:

@@ -26,15 +26,46 @@ struct SampleFileTests {
         #expect(farm.redis == RedisLocation(.unix("/srv/etc/../var/redis.sock")))
     }
 
+    @Test func `the sample shows every key, and no other`() throws {
+        let app = Schema.values(of: Schema.app).map { ["apps", "demo"] + $0.parts }
+        let known = Set(Schema.values(of: Schema.root).map(\.parts) + app)
+        let shown = keys(of: try sample())
+        #expect(known.subtracting(shown) == [], "not in the sample")
+        #expect(shown.subtracting(known) == [], "no such key")
+    }
+
+    /// The paths of all plain values, of those that are commented out, too.
+    private func keys(of text: String) -> Set<[String]> {
+        var found: Set<[String]> = []
+        var groups: [(column: Int, key: String)] = []
+        for line in text.split(separator: "\n") {
+            let shown = line.replacing(#/^(\s*)[#] /#) { "\($0.1)" }
+            guard let match = shown.prefixMatch(of: #/(\s*)([a-z_]+):(?:\s+(.*)|$)/#) else { continue }
+            let (column, key, value) = (match.1.count, String(match.2), match.3 ?? "")
+            groups.removeAll { $0.column >= column }
+            let path = groups.map(\.key) + [key]
+            if value.isEmpty || value.hasPrefix("#") {
+                groups.append((column, key))
+            } else if value.hasPrefix("{") {
+                for field in value.prefix(while: { $0 != "}" }).matches(of: #/[{,]\s*([a-z_]+):/#) {
+                    found.insert(path + [String(field.1)])
+                }
+            } else {
+                found.insert(path)
+            }
+        }
+        return found
+    }
+
     @Test func `a default that the sample shows is the default`() throws {
         let text = try sample()
         let plain = try read(text)
         let hidden = try Regex(
-            #"^(\s*)# ((?:state_dir|workers|shards|accounts_kept|account_hours|log|gateway|request_timeout|max_job_bytes|max_tokens|max_backlog|max_inbox|suppression|min_conns|max_conns|scale|min_sustain|poll_interval|settle_period|dial_timeout|min_dial_back_off|max_dial_back_off|dial_back_off_jitter|keep_alive):.*)$"#
+            #"^(\s*)# (\s*(?:state_dir|workers|shards|accounts_kept|account_hours|log|level|format|gateway|request_timeout|max_job_bytes|max_tokens|max_backlog|max_inbox|suppression|min_conns|max_conns|scale|min_sustain|poll_interval|settle_period|dial_timeout|min_dial_back_off|max_dial_back_off|dial_back_off_jitter|keep_alive):.*)$"#
         )
         .anchorsMatchLineEndings()
         let shown = text.replacing(hidden) { "\($0[1].substring!)\($0[2].substring!)" }
-        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 24)
+        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 26)
         #expect(try read(shown) == plain)
     }
 }

@@ -39,7 +39,10 @@ extension BusyFarms {
             // Found before anything is sent, and then nothing is.
             let usage = [
                 ["push", "--token", good[0], "--alert", "x", "--payload", "{}"], ["push", "--alert", "x"],
-                ["push", "--token", good[0], "--payload", "[]"],
+                ["push", "--token", good[0], "--payload", "[]"], ["push", "--token", "abc", "--alert", "x"],
+                ["push", "--token", good[0], "abc", "--alert", "x", "--dry-run"],
+                ["push", "--token", good[0], "--alert", String(repeating: "x", count: 5000)],
+                ["push", "--token", good[0], "--alert", "x", "--expires-at", "yesterday"],
                 ["push", "--token", good[0], "--alert", "x", "--nonsense"],
                 ["push", "--token", good[0], "--alert", "x", "--priority", "7"],
             ]
@@ -48,7 +51,21 @@ extension BusyFarms {
                     arguments + ["--config", farm.folder.path + "/pushfarm.yaml"])
                 #expect(result.status == 2 && !result.error.isEmpty, "\(arguments): \(result)")
             }
+            let typos = try farm.folder.write("abc\nxyz\n", to: "typos.txt")
+            #expect(try await farm.run("push", "--tokens-file", typos, "--alert", "x").status == 2)
+            let dry = try await farm.run(
+                "push", "--token", good[0], "--alert", "x", "--id", "dry", "--ttl", "1h", "--dry-run",
+                "--wait")
+            #expect(
+                dry.output
+                    == #"{"id":"dry","tokens":["\#(good[0])"],"payload":{"aps":{"alert":"x"}},"ttl":3600}"#
+                    + "\n")
+            #expect(dry.status == 0 && dry.error == "job dry would send 1 push to demo\n", "\(dry)")
+            let told = try json(
+                try await farm.run("push", "--token", good[0], "--alert", "x", "--dry-run", "--json").output)
+            #expect(Set(told.keys) == ["id", "app", "submitted", "dry_run", "accepted", "job"])
             #expect(try farm.gateway.ledger().lines.count == 44)
+            #expect(try farm.redis.client().run("EXISTS", "pushfarm:demo").integer == 0)
 
             let none = try await farm.run("job", "nobody", "--json")
             #expect(none.status == 1 && none.error.contains("nobody"))
@@ -64,6 +81,46 @@ extension BusyFarms {
                 ])
             let open = try json(try await farm.run("jobs", "--open", "--json").output)["jobs"] as? [Any]
             #expect(open?.isEmpty == true)
+        }
+
+        @Test func `a limit counts the rows of all apps together`() async throws {
+            var options = Farm.Options()
+            options.apps = { started, _ in [App(started), App(started, name: "shop")] }
+            let farm = try await Farm(options)
+            let jobs = ["demo", "shop"].map { app in
+                (0..<4).map { Job(id: "\(app)-\($0)", tokens: Tokens.make(1, seed: UInt64($0))) }
+            }
+            try farm.push(jobs[0])
+            try farm.push(jobs[1], to: "shop")
+            try farm.push(#"{"id":"one"}"#)
+            try farm.push(#"{"id":"two"}"#, to: "shop")
+            _ = try await farm.finished(jobs[0])
+            _ = try await farm.finished(jobs[1], app: "shop")
+            let list = try json(try await farm.run("jobs", "--limit", "5", "--json").output)
+            #expect((list["jobs"] as? [Any])?.count == 5)
+            let refused = try json(try await farm.run("refused", "list", "--limit", "1", "--json").output)
+            #expect((refused["refused"] as? [Any])?.count == 1)
+
+            try farm.gateway.tell("latency 60s")
+            let open = ["demo", "shop"].map { app in
+                (0..<3).map { Job(id: "\(app)-open-\($0)", tokens: Tokens.make(1, seed: UInt64(9 + $0))) }
+            }
+            try farm.push(open[0])
+            try farm.push(open[1], to: "shop")
+            try await eventually("all are open") {
+                let states = try farm.redis.client().pipeline(
+                    zip(["demo", "shop"], open).flatMap { app, jobs in
+                        jobs.map { ["HGET", "{pushfarm:\(app)}:job:\($0.id)", "state"] }
+                    })
+                return states.allSatisfy { $0.text == "open" }
+            }
+            let running = try json(
+                try await farm.run("jobs", "--running", "--over", "100ms", "--limit", "5", "--json").output)
+            #expect((running["jobs"] as? [Any])?.count == 5 && running["others"] as? Int == 1)
+            let latest = try json(try await farm.run("jobs", "--open", "--limit", "5", "--json").output)
+            #expect(
+                (latest["jobs"] as? [[String: Any]])?.allSatisfy { $0["state"] as? String == "open" } == true)
+            #expect((latest["jobs"] as? [Any])?.count == 5)
         }
 
         @Test func `a job that push has sent in parts is told by their names`() async throws {

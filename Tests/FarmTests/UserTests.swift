@@ -69,7 +69,7 @@ extension BusyFarms {
                 ["pause", "demo"], ["resume", "demo"], ["rate", "demo", "500/s"],
                 ["rate", "demo", "default"],
                 ["gate", "close", "demo"], ["gate", "auto", "demo"], ["quarantine", "token", tokens[0]],
-                ["quarantine", "shard", "3"], ["quarantine", "list"], ["release"],
+                ["quarantine", "shard", "3"], ["quarantine", "list"], ["release", "all"],
                 ["backlog", "--eta", "--over", "0.2"], ["jobs", "--running", "--over", "0.2"],
             ] {
                 let result = try await farm.run(

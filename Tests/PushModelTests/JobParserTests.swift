@@ -34,6 +34,18 @@ struct JobText {
 }
 
 struct JobParserTests {
+    @Test func `times may be ISO 8601, and a time to live a duration`() throws {
+        let later = try JobText.parse(
+            JobText.with(
+                "\"deliver_at\":\"2026-06-01T02:00:00+02:00\",\"ttl\":\"1h30m\",\"registered_at\":\"2026-05-01\""
+            ))
+        #expect(later.deliverAt == 1_780_272_000 && later.options.expiration == 1_780_272_000 + 5400)
+        #expect(later.options.registeredAt == 1_777_593_600)
+        let soon = try JobText.parse(JobText.with("\"expires_at\":\"2026-06-01T00:00:00.9Z\""))
+        #expect(soon.options.expiration == 1_780_272_000)
+        #expect(try JobText.parse(JobText.with("\"ttl\":\"0s\"")).options.expiration == 0)
+    }
+
     @Test func `takes the job of the contract`() throws {
         let job = try JobText.parse(
             """

@@ -9,13 +9,15 @@ struct NearestWordTests {
         ("paylod", "payload"), ("payloda", "payload"), ("PAYLOAD", "payload"), ("token", "tokens"),
         ("pushType", "push_type"),
         ("push-type", "push_type"), ("tll", "ttl"), ("expiresAt", "expires_at"), ("ID", "id"),
-        ("payload", "payload"),
+        ("payload", "payload"), ("type", "push_type"), ("Expires", "expires_at"), ("at", "expires_at"),
     ])
     func `finds what was meant`(word: String, meant: String) {
         #expect(NearestWord.find(word, among: Self.words) == meant)
     }
 
-    @Test(arguments: ["", "message", "xyz", "tokenizer", String(repeating: "payload", count: 10)])
+    @Test(arguments: [
+        "", "message", "xyz", "tokenizer", "push_typology", String(repeating: "payload", count: 10),
+    ])
     func `does not guess wildly`(word: String) {
         #expect(NearestWord.find(word, among: Self.words) == nil)
     }

@@ -16,6 +16,8 @@ struct CommandWordsTests {
         #expect(CommandWords.complaint(["statu"]) == "there is no command statu; did you mean status?")
         #expect(
             CommandWords.complaint(["log_level"]) == "there is no command log_level; did you mean log-level?")
+        #expect(
+            CommandWords.complaint(["deliver"]) == "there is no command deliver; pushfarm --help lists all")
         for words in [["status"], ["bad", "list"], ["help"], ["--version"], ["-h"], []] {
             #expect(CommandWords.complaint(words) == nil)
         }

@@ -117,5 +117,11 @@ struct ExitStatusTests {
         ])
         #expect(result.status == 2, "\(result)")
         #expect(result.error.contains("background"))
+        let typo = try BuiltProgram.run([
+            "push", "--redis", "redis://127.0.0.1:1", "--app", "demo", "--token", "abc", "--alert", "x",
+        ])
+        #expect(typo.status == 2 && typo.output.isEmpty, "\(typo)")
+        #expect(
+            typo.error == "pushfarm: no push was sent: abc: a token must have an even number of hex digits\n")
     }
 }

@@ -31,7 +31,15 @@ struct UpProcessTests {
         #expect(delivered.output.contains(#""id":"one","app":"demo","state":"finished""#), "\(delivered)")
         #expect(delivered.output.contains(#""delivered":1,"failed":0"#), "\(delivered)")
 
-        let mixed = try farm(push + [good, bad, "zz", good, "--id", "two"])
+        for typo in [["zz"], [good, "zz"]] {
+            let wrong = try farm(push + typo)
+            #expect(
+                wrong.status == 2 && wrong.error.contains("zz: a token may hold hex digits only"), "\(wrong)")
+        }
+        let list = folder + "/tokens.txt"
+        try StateFolder.write([good, bad, "zz", good].joined(separator: "\n"), to: list)
+        let mixed = try farm(push.dropLast() + ["--tokens-file", list, "--id", "two"])
+        #expect(mixed.error.contains("1 push is malformed and not sent; the first: zz: "), "\(mixed)")
         #expect(mixed.status == 1, "\(mixed)")
         #expect(
             mixed.output.contains(#""submitted":4,"accepted":2,"malformed":1,"duplicates":1"#), "\(mixed)")

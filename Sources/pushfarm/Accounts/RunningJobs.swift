@@ -44,26 +44,27 @@ struct RunningJobs: Sendable {
     /// Milliseconds.
     static let stuckAfter: Int64 = 300_000
     /// So many of an app's latest jobs are looked through.
-    private static let latest = 100_000
+    static let latest = 100_000
     /// And not many more of them looked at than so many that are open, when only some are to be shown.
     private static let mostOpen = 1_000
 
     let client: FarmClient
-    /// Jobs of each app, at most; nil: all.
+    /// Jobs at most; nil: all.
     let limit: Int?
 
-    /// - Returns: of each app the oldest of which something is due first, for they have their turn first; and how many are left out.
+    /// - Returns: the oldest of which something is due first, for they have their turn first; and how many are left out.
     @Loop func look(
         _ apps: [String], over pause: Duration
     ) async throws(CommandFailure) -> (jobs: [Job], others: Int) {
-        var first: [(account: Account, at: ContinuousClock.Instant)] = []
-        var others = 0
-        for app in apps {
-            let open = Self.inTurn(try await open(app))
-            let chosen = limit.map { open.prefix($0) } ?? open[...]
-            others += open.count - chosen.count
-            for account in chosen { first.append((account, .now)) }
+        var open: [(account: Account, at: ContinuousClock.Instant)] = []
+        for app in apps { open += try await self.open(app).map { ($0, .now) } }
+        open.sort {
+            ($0.account.isPutOff ? 1 : 0, $0.account.createdAt) < (
+                $1.account.isPutOff ? 1 : 0, $1.account.createdAt
+            )
         }
+        let first = open.prefix(limit ?? open.count)
+        let others = open.count - first.count
         do { try await Loop.sleep(for: pause) } catch {}
         var jobs: [Job] = []
         var paused: [String: Bool] = [:]
@@ -80,12 +81,6 @@ struct RunningJobs: Sendable {
                     isPaused: paused[app] == true))
         }
         return (jobs, others)
-    }
-
-    /// - Parameter accounts: of open jobs, the latest first.
-    static func inTurn(_ accounts: [Account]) -> [Account] {
-        let oldest = accounts.reversed()
-        return oldest.filter { !$0.isPutOff } + oldest.filter(\.isPutOff)
     }
 
     @Loop private func open(_ app: String) async throws(CommandFailure) -> [Account] {

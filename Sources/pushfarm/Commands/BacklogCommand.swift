@@ -26,17 +26,15 @@ struct BacklogCommand: ParsableCommand {
     @Flag(help: "Measures the rate, and says how long it still takes.")
     var eta = false
 
-    @Option(help: ArgumentHelp("For how long the rate is measured.", valueName: "seconds"))
-    var over = 2.0
+    @Option(help: ArgumentHelp("For how long the rate is measured.", valueName: "duration"))
+    var over = TimeSpan(seconds: 2)
 
     func validate() throws {
-        guard over >= 0.1, over <= 3600 else { throw ValidationError("--over is 0.1 to 3600 seconds.") }
+        try over.check("--over", 0.1...3600)
     }
 
     func run() throws {
-        let (configuration, app, pause) = (
-            try common.load(), app, eta ? Duration(clampingSeconds: over) : nil
-        )
+        let (configuration, app, pause) = (try common.load(), app, eta ? over.duration : nil)
         let (backlogs, now) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }

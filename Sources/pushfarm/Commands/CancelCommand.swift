@@ -20,7 +20,7 @@ struct CancelCommand: ParsableCommand {
 
             Example:
               pushfarm cancel order-4711
-              pushfarm cancel campaign-7 --app demo --expire-at 1780000000
+              pushfarm cancel campaign-7 --app demo --expire-at 2h
               pushfarm cancel campaign-7 --dry-run --json
             """)
 
@@ -28,27 +28,27 @@ struct CancelCommand: ParsableCommand {
 
     @OptionGroup var choice: JobChoice
 
-    @Option(help: ArgumentHelp("Unix seconds: only what is not sent by then.", valueName: "seconds"))
-    var expireAt: Int64?
+    @Option(
+        help: ArgumentHelp(
+            "Only what is not sent by then: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
+            valueName: "when"))
+    var expireAt: Moment?
 
     @Flag(inversion: .prefixedNo, help: "Wait until the job is finished.")
     var wait = true
 
-    @Option(help: ArgumentHelp("How long to wait.", valueName: "seconds"))
-    var patience = 300
+    @Option(help: ArgumentHelp("How long to wait.", valueName: "duration"))
+    var patience = TimeSpan(seconds: 300)
 
     @Flag(help: "Says what would be done, and changes nothing.")
     var dryRun = false
 
     func validate() throws {
         // A moment just gone is as good as now; what is long past was meant otherwise, and there is no way back.
-        if let expireAt, expireAt < WallClock.seconds - 3600 {
-            throw ValidationError(
-                "--expire-at is in Unix seconds, and \(expireAt) is long past; leave it out to cancel now.")
+        if case .at(let moment) = expireAt, moment / 1000 < WallClock.seconds - 3600 {
+            throw ValidationError("--expire-at is long past; leave it out to cancel now.")
         }
-        guard (1...86_400).contains(patience) else {
-            throw ValidationError("--patience is 1 to 86400 seconds.")
-        }
+        try patience.check("--patience", 1...86_400)
     }
 
     /// What came of it.
@@ -61,8 +61,10 @@ struct CancelCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (configuration, job, app, expireAt) = (try common.load(), choice.job, choice.app, expireAt)
-        let (wait, patience, dryRun) = (wait && expireAt == nil, Duration.seconds(patience), dryRun)
+        let (configuration, job, app, expireAt) = (
+            try common.load(), choice.job, choice.app, expireAt?.future(now: WallClock.seconds * 1000)
+        )
+        let (wait, patience, dryRun) = (wait && expireAt == nil, patience.duration, dryRun)
         let console = Console(json: common.json)
         let outcome = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
@@ -71,7 +73,7 @@ struct CancelCommand: ParsableCommand {
             var outcome =
                 try await dryRun
                 ? Self.preview(job, app, client)
-                : Self.cancel(job, app, from: (expireAt ?? 0) * 1000, client)
+                : Self.cancel(job, app, from: expireAt ?? 0, client)
             outcome.account = try await client.account(job, app)
             guard wait, !dryRun, outcome.account?.state != .finished else { return outcome }
             let watch = CancelWatch(client: client, console: console)

@@ -37,6 +37,7 @@ struct DeadListCommand: ParsableCommand {
             for name in try await client.apps(meant: app) {
                 let count = try await client.call(CountLetters(), name)
                 apps.append(LetterSurvey.App(name: name, count: count))
+                guard survey.letters.count < most else { break }
                 try await LetterBook(client: client, app: name).read(filter) {
                     (letter) throws(CommandFailure) in
                     survey.add(letter, app: name, keeping: most < .max)

@@ -36,7 +36,7 @@ struct EventsCommand: ParsableCommand {
         help: ArgumentHelp(
             "All since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
-    var since: PastMoment?
+    var since: Moment?
 
     @Option(
         help: ArgumentHelp(
@@ -82,7 +82,7 @@ struct EventsCommand: ParsableCommand {
                 client, operations ? [.operations] : apps.map { .events($0) })
             if let since {
                 let now = try await client.clock().components.seconds * 1000
-                try await tail.read(since: since.milliseconds(now: now), printer.show)
+                try await tail.read(since: since.past(now: now), printer.show)
             } else if latest > 0 {
                 for line in try await tail.latest(latest, where: printer.isWanted) { try printer.show(line) }
             } else {

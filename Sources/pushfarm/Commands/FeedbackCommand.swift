@@ -32,11 +32,11 @@ struct FeedbackReadCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("How long to wait for it.", valueName: "seconds"))
-    var patience = 120
+    @Option(help: ArgumentHelp("How long to wait for it.", valueName: "duration"))
+    var patience = TimeSpan(seconds: 120)
 
     func validate() throws {
-        guard (1...3600).contains(patience) else { throw ValidationError("--patience is 1 to 3600 seconds.") }
+        try patience.check("--patience", 1...3600)
     }
 
     /// What came of one app's reading.
@@ -54,7 +54,7 @@ struct FeedbackReadCommand: ParsableCommand {
         }
         guard !apps.isEmpty else { throw CommandFailure.usage("no app has feedback: in the configuration") }
         let chosen = app.map { [$0] } ?? apps
-        let patience = Duration.seconds(patience)
+        let patience = patience.duration
         let outcomes = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 
 /// The optional fields of a job, as flags.
 struct JobFieldOptions: ParsableArguments {
@@ -12,11 +13,14 @@ struct JobFieldOptions: ParsableArguments {
     var priority: Int?
 
     @Option(
-        help: ArgumentHelp("Seconds after which a push is no longer worth delivering.", valueName: "seconds"))
-    var ttl: Int?
+        help: ArgumentHelp(
+            "How long a push is worth delivering: 3600, 90s, 15m or 1h.", valueName: "duration"))
+    var ttl: TimeSpan?
 
-    @Option(help: ArgumentHelp("The same, as Unix seconds.", valueName: "time"))
-    var expiresAt: Int?
+    @Option(
+        help: ArgumentHelp(
+            "Until when it is: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.", valueName: "when"))
+    var expiresAt: Moment?
 
     @Option(help: ArgumentHelp("Replaces a shown notification of the same id.", valueName: "id"))
     var collapseID: String?
@@ -27,8 +31,11 @@ struct JobFieldOptions: ParsableArguments {
     @Option(help: ArgumentHelp("high (default) or bulk.", valueName: "lane"))
     var lane: String?
 
-    @Option(help: ArgumentHelp("Unix seconds before which nothing is sent.", valueName: "time"))
-    var deliverAt: Int?
+    @Option(
+        help: ArgumentHelp(
+            "Nothing is sent before: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
+            valueName: "when"))
+    var deliverAt: Moment?
 
     @Option(help: ArgumentHelp("failures (default), all or none.", valueName: "which"))
     var receipts: String?
@@ -40,8 +47,14 @@ struct JobFieldOptions: ParsableArguments {
     var maxAttempts: Int?
 
     @Option(
-        help: ArgumentHelp("Unix seconds when you last saw the tokens registered.", valueName: "time"))
-    var registeredAt: Int?
+        help: ArgumentHelp(
+            "When you last saw the tokens registered: 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
+            valueName: "when"))
+    var registeredAt: Moment?
+
+    func validate() throws {
+        if let ttl, ttl.wholeSeconds == nil { throw ValidationError("--ttl is whole seconds.") }
+    }
 
     /// The fields that were given, under their names in a job.
     var fields: [(name: String, value: JSONValue)] {
@@ -49,11 +62,17 @@ struct JobFieldOptions: ParsableArguments {
             ("push_type", pushType), ("collapse_id", collapseID), ("topic", topic), ("lane", lane),
             ("receipts", receipts), ("delivery", delivery),
         ]
-        let numbers = [
-            ("priority", priority), ("ttl", ttl), ("expires_at", expiresAt), ("deliver_at", deliverAt),
-            ("max_attempts", maxAttempts), ("registered_at", registeredAt),
+        let now = WallClock.seconds * 1000
+        let numbers: [(String, Int64?)] = [
+            ("priority", priority.map { Int64($0) }), ("ttl", ttl?.wholeSeconds),
+            ("expires_at", Self.seconds(expiresAt?.future(now: now))),
+            ("deliver_at", Self.seconds(deliverAt?.future(now: now))),
+            ("max_attempts", maxAttempts.map { Int64($0) }),
+            ("registered_at", Self.seconds(registeredAt?.past(now: now))),
         ]
         return texts.compactMap { name, value in value.map { (name, .string($0)) } }
             + numbers.compactMap { name, value in value.map { (name, .number($0)) } }
     }
+
+    private static func seconds(_ milliseconds: Int64?) -> Int64? { milliseconds.map { $0 / 1000 } }
 }

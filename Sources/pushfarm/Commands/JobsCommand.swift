@@ -25,7 +25,7 @@ struct JobsCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's jobs.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("Jobs of each app, at most.", valueName: "n"))
+    @Option(help: ArgumentHelp("So many jobs at most.", valueName: "n"))
     var limit = 20
 
     @Flag(help: "Only jobs that are not finished.")
@@ -37,11 +37,11 @@ struct JobsCommand: ParsableCommand {
     @Flag(help: "Only running jobs in which nothing happens.")
     var stuck = false
 
-    @Option(help: ArgumentHelp("Between the two looks.", valueName: "seconds"))
-    var over = 1.0
+    @Option(help: ArgumentHelp("Between the two looks.", valueName: "duration"))
+    var over = TimeSpan(seconds: 1)
 
     func validate() throws {
-        guard over >= 0.1, over <= 3600 else { throw ValidationError("--over is 0.1 to 3600 seconds.") }
+        try over.check("--over", 0.1...3600)
         guard (1...10_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000.") }
     }
 
@@ -54,20 +54,35 @@ struct JobsCommand: ParsableCommand {
             defer { client.close() }
             var accounts: [Account] = []
             for name in try await client.apps(meant: app) {
-                for id in try await client.call(LatestJobs(count: limit), name) {
-                    guard let account = try await client.account(id, name) else { continue }
-                    if !open || account.state == .open { accounts.append(account) }
-                }
+                accounts += try await Self.latest(limit, of: name, open: open, client)
             }
-            return accounts.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
+            return accounts.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }.prefix(limit)
         }
         let console = Console(json: common.json)
-        console.show(.object(["jobs": .array(accounts.map(\.json))]), text(accounts, console))
+        console.show(.object(["jobs": .array(accounts.map(\.json))]), text(Array(accounts), console))
+    }
+
+    /// The latest jobs of an app, or the latest of those that are open.
+    @Loop private static func latest(
+        _ limit: Int, of app: String, open: Bool, _ client: FarmClient
+    ) async throws(CommandFailure) -> [Account] {
+        var accounts: [Account] = []
+        var start = 0
+        while accounts.count < limit, start < RunningJobs.latest {
+            let ids = try await client.call(LatestJobs(from: start, count: open ? 500 : limit), app)
+            for id in ids where accounts.count < limit {
+                guard let account = try await client.account(id, app) else { continue }
+                if !open || account.state == .open { accounts.append(account) }
+            }
+            guard open, !ids.isEmpty else { break }
+            start += ids.count
+        }
+        return accounts
     }
 
     private func showRunning() throws {
         let configuration = try common.load()
-        let (app, limit, isStuck, pause) = (app, limit, stuck, Duration(clampingSeconds: over))
+        let (app, limit, isStuck, pause) = (app, limit, stuck, over.duration)
         let (jobs, others) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }

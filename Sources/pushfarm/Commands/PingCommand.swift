@@ -23,19 +23,17 @@ struct PingCommand: ParsableCommand {
     @Flag(help: "That it answers is enough.")
     var alive = false
 
-    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "seconds"))
-    var timeout: Double = 5
+    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "duration"))
+    var timeout = TimeSpan(seconds: 5)
 
     func validate() throws {
-        if !(timeout > 0 && timeout <= 3600) {
-            throw ValidationError("--timeout: expected seconds, up to 3600")
-        }
+        try timeout.check("--timeout", 0.001...3600)
     }
 
     func run() throws {
         let configuration = try common.load()
         let socket = configuration.stateDirectory + "/control.sock"
-        let limit = Duration(clampingSeconds: timeout)
+        let limit = timeout.duration
         let isEnough = alive
         let console = Console(json: common.json)
         try Loop.run { @Loop in

@@ -10,12 +10,13 @@ struct PushCommand: ParsableCommand {
         abstract: "Sends one job.",
         discussion: """
             Example:
-              pushfarm push --app demo --token $TOKEN --alert "Hello" --wait
+              pushfarm push --token $TOKEN --alert "Hello" --wait
               pushfarm push --app demo --tokens-file all.txt --payload @news.json
 
-            The job is checked before it is sent. With --wait the account is printed
-            when everything is settled; the status is 1 unless all was delivered. When the
-            farm is full it waits as long as --patience says, then the status is 75.
+            The job is checked as the farm checks it before anything is sent; --dry-run
+            prints it and sends nothing. With --wait the account is printed when everything
+            is settled; the status is 1 unless all was delivered. When the farm is full it
+            waits as long as --patience says, then the status is 75.
 
             More tokens than a job of the app may have go as several jobs, ID.1, ID.2 and
             so on, whose ids it prints; to the farm each is a job of its own.
@@ -44,11 +45,14 @@ struct PushCommand: ParsableCommand {
 
     @OptionGroup(title: "Job fields") var fields: JobFieldOptions
 
-    @Option(help: ArgumentHelp("How long to wait while the farm is full.", valueName: "seconds"))
-    var patience = 60
+    @Option(help: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
+    var patience = TimeSpan(seconds: 60)
 
     @Flag(help: "Waits until all is settled, and prints the account.")
     var wait = false
+
+    @Flag(help: "Checks the job and prints what would be sent, and sends nothing.")
+    var dryRun = false
 
     func validate() throws {
         guard (alert == nil) != (payload == nil) else {
@@ -57,50 +61,98 @@ struct PushCommand: ParsableCommand {
         guard !tokens.isEmpty || tokensFile != nil else {
             throw ValidationError("Give --token or --tokens-file.")
         }
-        guard (0...86_400).contains(patience) else {
-            throw ValidationError("--patience is 0 to 86400 seconds.")
-        }
+        try patience.check("--patience", 0...86_400)
     }
 
     func run() throws {
         let configuration = try common.load()
-        let app = try configuration.chosenApp(app)
         let console = Console(json: common.json)
-        let draft = JobDraft(
-            id: fields.id ?? JobDraft.freshID(), tokens: try allTokens(), payload: try payloadText(),
-            fields: fields.fields)
-        let jobs = draft.split(limit: limits(app, configuration).tokens)
-        for job in jobs { try check(job, app, configuration) }
-        let (wait, patience) = (wait, Duration.seconds(patience))
-        let accounts = try Loop.run { @Loop in
+        // A job of a configured app is checked before Redis is asked for anything.
+        let named = app == nil && configuration.apps.isEmpty ? nil : try configuration.chosenApp(app)
+        let early = try named.map { app throws(CommandFailure) in
+            try checkedJobs(for: app, configuration, console)
+        }
+        if dryRun, let named, let early, configuration.app(named: named) != nil {
+            return show(early, of: named, console)
+        }
+        let (wait, patience, dryRun) = (wait, patience.duration, dryRun)
+        let make: @Sendable (String) throws(CommandFailure) -> [CheckedJob] = {
+            app throws(CommandFailure) in try checkedJobs(for: app, configuration, console)
+        }
+        let (app, jobs, accounts) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            // A farm that has never run knows no app: it may come later.
-            let known = try await client.apps()
-            guard known.isEmpty || known.contains(app) else {
-                throw CommandFailure.usage(
-                    "there is no app \(app) in this farm; it has " + known.joined(separator: ", "))
-            }
+            let app = try await client.chosenApp(named)
+            let jobs = try early ?? make(app)
+            guard !dryRun else { return (app, jobs, [Account]()) }
             let desk = SubmitDesk(client: client, app: app, patience: patience)
             for job in jobs { try await desk.submit(job.id, Array(job.text.utf8)) }
-            return wait
-                ? try await AccountWatch(client: client, console: console).wait(jobs.map(\.id), app) : []
+            guard wait else { return (app, jobs, []) }
+            let watch = AccountWatch(client: client, console: console)
+            return (app, jobs, try await watch.wait(jobs.map(\.id), app))
         }
-        if wait {
+        if wait, !dryRun {
             try AccountReport(accounts: accounts, console: console).show()
         } else {
-            for job in jobs {
-                console.show(
-                    .object([
-                        "id": .string(job.id), "app": .string(app), "submitted": .number(job.tokens.count),
-                    ]),
-                    "\(job.id)\n")
-            }
+            show(jobs, of: app, console)
         }
     }
 
-    private func limits(_ app: String, _ configuration: FarmConfiguration) -> JobLimits {
-        configuration.app(named: app).map { JobLimits(tokens: $0.maxTokens) } ?? JobLimits()
+    /// A job that the farm will take.
+    private struct CheckedJob: Sendable {
+        let id: String
+        let text: String
+        let tokens: Int
+        /// Pushes that would be sent.
+        let accepted: Int
+    }
+
+    private func show(_ jobs: [CheckedJob], of app: String, _ console: Console) {
+        for job in jobs {
+            var fields: [JSONValue.Field] = [
+                .init(name: "id", value: .string(job.id)), .init(name: "app", value: .string(app)),
+                .init(name: "submitted", value: .number(job.tokens)),
+            ]
+            if dryRun {
+                fields += [
+                    .init(name: "dry_run", value: .bool(true)),
+                    .init(name: "accepted", value: .number(job.accepted)),
+                    .init(name: "job", value: .verbatim(job.text)),
+                ]
+                console.note(
+                    "job \(job.id) would send \(Figures.counted(job.accepted, "push", "pushes")) to \(app)")
+            }
+            console.show(.object(fields), dryRun ? job.text + "\n" : "\(job.id)\n")
+        }
+    }
+
+    /// The jobs as the farm will take them; else says what is wrong.
+    private func checkedJobs(
+        for app: String, _ configuration: FarmConfiguration, _ console: Console
+    ) throws(CommandFailure) -> [CheckedJob] {
+        let settings = configuration.app(named: app)
+        let draft = JobDraft(
+            id: fields.id ?? JobDraft.freshID(), tokens: try allTokens(), payload: try payloadText(),
+            fields: fields.fields)
+        var jobs: [CheckedJob] = []
+        var malformed: [(token: String, reason: String)] = []
+        for job in draft.split(limit: (settings?.jobLimits ?? JobLimits()).tokens) {
+            let parsed = try check(job, app, settings)
+            malformed += parsed.malformed.map { (parsed.text(of: $0), $0.reason) }
+            // To the farm a job without a proper push would be done at once.
+            guard parsed.accepted > 0 else { continue }
+            jobs.append(
+                CheckedJob(id: job.id, text: job.text, tokens: job.tokens.count, accepted: parsed.accepted))
+        }
+        if let first = malformed.first {
+            let what = "\(PlainText.of(first.token, limit: 40)): \(first.reason)"
+            // Of a long list the rest is worth sending; what was typed is to be right.
+            guard tokensFile != nil, !jobs.isEmpty else { throw .usage("no push was sent: \(what)") }
+            console.note(
+                "pushfarm: \(Figures.counted(malformed.count, "push is", "pushes are")) malformed and not sent; the first: \(what)"
+            )
+        }
+        return jobs
     }
 
     private func allTokens() throws(CommandFailure) -> [Substring] {
@@ -121,13 +173,18 @@ struct PushCommand: ParsableCommand {
 
     /// Finds here what the intake would refuse later.
     private func check(
-        _ job: JobDraft, _ app: String, _ configuration: FarmConfiguration
-    ) throws(CommandFailure) {
-        let topic = configuration.app(named: app)?.topic ?? "com.example.unknown"
+        _ job: JobDraft, _ app: String, _ settings: AppConfiguration?
+    ) throws(CommandFailure) -> ParsedJob {
+        let text = Array(job.text.utf8)
+        let limit = settings?.maxJobBytes ?? 64 << 20
+        guard text.count <= limit else {
+            throw .usage(
+                "job \(job.id) has \(text.count) bytes, and \(app) takes at most \(limit) (max_job_bytes)")
+        }
         do {
-            _ = try JobParser.parse(
-                Array(job.text.utf8), app: app, topic: topic, now: WallClock.seconds,
-                limits: limits(app, configuration))
+            return try JobParser.parse(
+                text, app: app, topic: settings?.topic ?? "com.example.unknown", now: WallClock.seconds,
+                limits: settings?.jobLimits ?? JobLimits())
         } catch {
             throw .usage("the job would be refused: \(error.field): \(error.reason)")
         }

@@ -17,7 +17,7 @@ struct RefusedListCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("So many of each app at most.", valueName: "count"))
+    @Option(help: ArgumentHelp("So many at most.", valueName: "count"))
     var limit = 50
 
     func validate() throws {
@@ -34,11 +34,11 @@ struct RefusedListCommand: ParsableCommand {
             for name in try await client.apps(meant: app) {
                 found += try await client.call(ReadRefused(.youngest, count: limit), name).map { (name, $0) }
             }
-            return found
+            return found.sorted { $0.job.id.milliseconds > $1.job.id.milliseconds }.prefix(limit)
         }
         let console = Console(json: common.json)
         console.show(
-            .object(["refused": .array(found.map { $0.job.json(app: $0.app) })]), text(found, console))
+            .object(["refused": .array(found.map { $0.job.json(app: $0.app) })]), text(Array(found), console))
     }
 
     private func text(_ found: [(app: String, job: RefusedJob)], _ console: Console) -> String {

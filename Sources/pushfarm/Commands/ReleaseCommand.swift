@@ -9,11 +9,12 @@ struct ReleaseCommand: ParsableCommand {
         discussion: """
             A job is parked when its pushes ended workers again and again, or by an
             operator (quarantine); a batch when it ended workers before anything was sent.
-            Nothing of them is lost: they wait. Without a job all of them go on, and shards
+            Nothing of them is lost: they wait. With all, everything goes on, and shards
             that wait after crashes; what was paused goes on with resume.
 
             Example:
               pushfarm release order-4711
+              pushfarm release all
               pushfarm release --app demo
               pushfarm release --shard 7 --app demo
               pushfarm release --token 00fc13adff785122b4ad2880 --app demo
@@ -21,8 +22,9 @@ struct ReleaseCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The job's id; all that is parked without it.")
-    var job: String?
+    @Argument(
+        help: ArgumentHelp("The job's id, or all for everything that is parked.", valueName: "job|all"))
+    var name: String?
 
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
@@ -34,11 +36,15 @@ struct ReleaseCommand: ParsableCommand {
     var token: String?
 
     func validate() throws {
-        guard [job != nil, shard != nil, token != nil].count(where: { $0 }) <= 1 else {
-            throw ValidationError("Name a job, a shard or a token.")
+        let named = [name != nil, shard != nil, token != nil].count(where: { $0 })
+        guard named == 1 || named == 0 && app != nil else {
+            throw ValidationError("Name a job, --shard, --token or --app; or all.")
         }
         if let shard, !(0...9999).contains(shard) { throw ValidationError("--shard is a shard's number.") }
     }
+
+    /// Nil: everything.
+    private var job: String? { name == "all" ? nil : name }
 
     /// How much goes on.
     private struct Sum: Sendable {

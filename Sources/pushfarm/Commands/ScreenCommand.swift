@@ -47,14 +47,12 @@ struct ScreenCommand: ParsableCommand {
     var anew = false
 
     @Option(
-        help: ArgumentHelp("How long to wait while nothing goes on.", valueName: "seconds"))
-    var patience = 600
+        help: ArgumentHelp("How long to wait while nothing goes on.", valueName: "duration"))
+    var patience = TimeSpan(seconds: 600)
 
     func validate() throws {
         guard (1...100_000).contains(rate) else { throw ValidationError("--rate is 1 to 100000.") }
-        guard (1...86_400).contains(patience) else {
-            throw ValidationError("--patience is 1 to 86400 seconds.")
-        }
+        try patience.check("--patience", 1...86_400)
     }
 
     func run() throws {
@@ -62,7 +60,7 @@ struct ScreenCommand: ParsableCommand {
         let service = ScreeningService(
             configuration: configuration,
             plan: ScreeningRun.Plan(
-                app: try configuration.chosenApp(app), rate: rate, patience: .seconds(patience)),
+                app: try configuration.chosenApp(app), rate: rate, patience: patience.duration),
             paths: ScreeningFiles.Paths(tokens: tokensFile, good: good, dead: dead, rest: rest),
             survey: try TokenSurvey.of(tokensFile), anew: anew, console: Console(json: common.json))
         try Loop.run { @Loop in try await service.run() }

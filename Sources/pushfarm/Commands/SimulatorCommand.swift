@@ -97,11 +97,11 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("The only environment of a signing key.", valueName: "id:name"))
     var keyEnvironments: [String] = []
 
-    @Option(help: ArgumentHelp("Seconds that a provider token lives.", valueName: "seconds"))
-    var tokenLifetime: Int64?
+    @Option(help: ArgumentHelp("How long a provider token lives.", valueName: "duration"))
+    var tokenLifetime: TimeSpan?
 
-    @Option(help: ArgumentHelp("Seconds before a connection may change its token.", valueName: "seconds"))
-    var tokenUpdateInterval: Int64?
+    @Option(help: ArgumentHelp("How soon a connection may change its token.", valueName: "duration"))
+    var tokenUpdateInterval: TimeSpan?
 
     @Option(help: ArgumentHelp("Streams that a connection may have open.", valueName: "n"))
     var streams: UInt32?
@@ -122,8 +122,8 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds without a request, after which a connection gets GOAWAY.", valueName: "seconds"))
-    var idleTimeout: Int?
+            "A connection without requests for so long gets GOAWAY.", valueName: "duration"))
+    var idleTimeout: TimeSpan?
 
     @Option(help: ArgumentHelp("Refusals on a connection, after which it gets GOAWAY.", valueName: "n"))
     var refusals: Int?
@@ -196,14 +196,16 @@ struct SimulatorCommand: ParsableCommand {
             }
             options.keyEnvironments[id] = known
         }
-        if let tokenLifetime { options.tokenLifetime = tokenLifetime }
-        if let tokenUpdateInterval { options.tokenUpdateInterval = tokenUpdateInterval }
+        if let tokenLifetime { options.tokenLifetime = try Self.seconds(tokenLifetime, "--token-lifetime") }
+        if let tokenUpdateInterval {
+            options.tokenUpdateInterval = try Self.seconds(tokenUpdateInterval, "--token-update-interval")
+        }
         if let streams { options.streams = streams }
         options.firstStreamAlone = !noFirstStreamLimit
         options.limitDropsAfterExpiredToken = !noFirstStreamLimit && !noLimitAfterExpiredToken
         options.limitDropsAfterRefusal = limitDrops
         options.pushesPerTokenAndSecond = tokenRate
-        options.idleTimeout = idleTimeout.map { .seconds($0) }
+        options.idleTimeout = idleTimeout?.duration
         options.refusalsPerConnection = refusals
         options.tokenFile = tokens
         options.faults = faults
@@ -215,6 +217,11 @@ struct SimulatorCommand: ParsableCommand {
     }
 
     /// The file may hold colons.
+    private static func seconds(_ time: TimeSpan, _ option: String) throws -> Int64 {
+        guard let seconds = time.wholeSeconds else { throw ValidationError("\(option) is whole seconds.") }
+        return seconds
+    }
+
     private static func key(_ text: String) throws -> SimulatorOptions.Key {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { throw ValidationError("--key is ID:TEAM:FILE.") }

@@ -21,16 +21,16 @@ struct TopCommand: ParsableCommand {
     @Flag(help: "Look once, and write plain lines.")
     var once = false
 
-    @Option(help: ArgumentHelp("Between two looks: 0.2 to 60.", valueName: "seconds"))
-    var interval = 1.0
+    @Option(help: ArgumentHelp("Between two looks: 0.2 to 60 seconds.", valueName: "duration"))
+    var interval = TimeSpan(seconds: 1)
 
     func validate() throws {
-        guard (0.2...60).contains(interval) else { throw ValidationError("--interval is 0.2 to 60.") }
+        try interval.check("--interval", 0.2...60)
     }
 
     func run() throws {
         let configuration = try common.load()
-        let (once, json, pause) = (once, common.json, Duration.milliseconds(Int64(clamping: interval * 1000)))
+        let (once, json, pause) = (once, common.json, interval.duration)
         try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }

@@ -1,6 +1,6 @@
 import EventLoop
-import FarmConfiguration
 import FarmStore
+import PushModel
 
 /// Prints events of the wanted types, each on a line.
 @Loop final class EventPrinter {
@@ -18,8 +18,9 @@ import FarmStore
     nonisolated static func complaint(_ wanted: String) -> String? {
         let types = FarmEvent.Kind.allCases.map(\.rawValue)
         guard !types.contains(where: { isMeant($0, by: wanted) }) else { return nil }
-        return
-            "there are no events of type \(PlainText.of(wanted, limit: 40)); did you mean \(NearestKey.find(wanted, among: types))?"
+        let nearest = NearestWord.find(wanted, among: types)
+        return "there are no events of type \(PlainText.of(wanted, limit: 40)); "
+            + (nearest.map { "did you mean \($0)?" } ?? "there are " + types.sorted().joined(separator: ", "))
     }
 
     private nonisolated static func isMeant(_ type: String, by wanted: String) -> Bool {

@@ -20,7 +20,7 @@ import FarmStore
         var range = ReadLetters.Range.since(0)
         if let since = filter.since {
             let clock = try await client.clock()
-            range = .since(since.milliseconds(now: clock.components.seconds * 1000))
+            range = .since(since.past(now: clock.components.seconds * 1000))
         }
         if let first = filter.ids.map({ EntryID(Array($0.utf8)) }).min() {
             range = .since(first.milliseconds)

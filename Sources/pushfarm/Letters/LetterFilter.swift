@@ -6,7 +6,7 @@ struct LetterFilter: Sendable {
     var job: String?
     /// Empty: any.
     var reasons: Set<String> = []
-    var since: PastMoment?
+    var since: Moment?
     /// Empty: any.
     var ids: Set<String> = []
 
@@ -21,7 +21,8 @@ struct LetterFilter: Sendable {
         if let job { words.append("job \(job)") }
         words += reasons.sorted().map { "reason \($0)" }
         switch since {
-        case .ago(let seconds): words.append("since \(seconds) s ago")
+        case .span(let time):
+            words.append("since \(time % 1000 == 0 ? "\(time / 1000) s" : "\(time) ms") ago")
         case .at(let moment): words.append("since \(moment) ms")
         case nil: break
         }

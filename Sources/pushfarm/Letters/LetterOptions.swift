@@ -18,7 +18,7 @@ struct LetterOptions: ParsableArguments {
         help: ArgumentHelp(
             "Only since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
-    var since: PastMoment?
+    var since: Moment?
 
     /// All letters of the farm are meant.
     var isEverything: Bool { job == nil && reasons.isEmpty && since == nil }

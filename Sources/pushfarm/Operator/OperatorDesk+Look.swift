@@ -12,7 +12,7 @@ extension OperatorDesk {
         guard !living.isEmpty else { return nil }
         var options: OperatorOptions
         do { options = try OperatorOptions.parse([]) } catch { throw .failed("\(error)") }
-        options.timeout = 10
+        options.timeout = TimeSpan(seconds: 10)
         let desk = OperatorDesk(configuration: client.configuration, options: options, console: console)
         return try await desk.ask(client, .look, words, nil, living)
     }

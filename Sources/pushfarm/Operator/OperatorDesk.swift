@@ -104,8 +104,7 @@ import Foundation
         var progress = AnswerProgress(of: hosts.count, quiet: console.json)
         defer { progress.finish() }
         let start = ContinuousClock.now
-        let limit =
-            options.wait ? options.timeout.map { Duration(clampingSeconds: $0) } ?? patience : .seconds(5)
+        let limit = options.wait ? options.timeout?.duration ?? patience : .seconds(5)
         while ContinuousClock.now < start + limit {
             outcome.answers = try await client.ask { registry throws(RedisError) in
                 try await registry.answers(to: command.id)
@@ -145,7 +144,7 @@ import Foundation
     ) async throws(CommandFailure) -> Outcome {
         let command = command(verb, arguments, host)
         let caller = try await LocalCoordinator.connect(socket)
-        let limit = options.timeout.map { Duration(clampingSeconds: $0) } ?? patience
+        let limit = options.timeout?.duration ?? patience
         let answer = await caller.carryOut(command, within: limit, isPatient: options.wait)
         return Outcome(
             id: command.id, command: command, answers: answer.map { [$0] } ?? [],

@@ -8,16 +8,14 @@ struct OperatorOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Wait until every host has done it.")
     var wait = true
 
-    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "seconds"))
-    var timeout: Double?
+    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "duration"))
+    var timeout: TimeSpan?
 
     @Flag(help: "Speak to this machine's coordinator over its control socket, without Redis.")
     var local = false
 
     func validate() throws {
-        if let timeout, !(timeout > 0 && timeout <= 86_400) {
-            throw ValidationError("--timeout: expected seconds, up to 86400")
-        }
+        try timeout?.check("--timeout", 0.001...86_400)
     }
 }
 

@@ -66,7 +66,7 @@ struct ShardMove: Sendable {
         }
         try await tellAll(client)
         outcome.isUnderWay = !options.wait
-        let limit = options.timeout.map { Duration(clampingSeconds: $0) } ?? .seconds(40)
+        let limit = options.timeout?.duration ?? .seconds(40)
         let deadline = ContinuousClock.now + limit
         repeat {
             outcome.owners = try await owners(names, client)

@@ -36,10 +36,7 @@ import PushModel
         let text = mended ?? refused.original
         let settings = client.configuration.app(named: app)
         let now = try await client.clock().components.seconds
-        var limits = JobLimits(tokens: settings?.maxTokens ?? JobLimits().tokens)
-        if let binary = settings?.binary {
-            (limits.payloadBytes, limits.hasOneTopic) = (binary.longestPayload, true)
-        }
+        let limits = settings?.jobLimits ?? JobLimits()
         let job: ParsedJob
         do throws(JobError) {
             job = try JobParser.parse(text, app: app, topic: settings?.topic ?? "", now: now, limits: limits)

@@ -171,11 +171,8 @@ extension ReplayAct {
             plan.leave(group.pushes.count, .large)
             return nil
         }
-        var limits = JobLimits(tokens: max(group.pushes.count, 1))
-        if let binary = app?.binary {
-            limits.payloadBytes = Int(binary.longestPayload)
-            limits.hasOneTopic = true
-        }
+        var limits = app?.jobLimits ?? JobLimits()
+        limits.tokens = max(group.pushes.count, 1)
         do throws(JobError) {
             let job = try JobParser.parse(
                 text, app: book.app, topic: app?.topic ?? "", now: plan.now, limits: limits)

@@ -20,8 +20,8 @@ struct ReplayOptions: ParsableArguments {
             "high or bulk. Default: the old job's; bulk when its account is gone.", valueName: "lane"))
     var lane: String?
 
-    @Option(help: ArgumentHelp("Seconds that they are worth anything from now on.", valueName: "seconds"))
-    var ttl: Int?
+    @Option(help: ArgumentHelp("How long they are worth anything from now on.", valueName: "duration"))
+    var ttl: TimeSpan?
 
     @Flag(help: "Also those that were to be sent at most once and may have been delivered.")
     var evenUnknown = false
@@ -36,8 +36,8 @@ struct ReplayOptions: ParsableArguments {
         if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
         if let rate, !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000.") }
         if let lane, Lane(name: lane) == nil { throw ValidationError("--lane is high or bulk.") }
-        if let ttl, !(1...JobLimits.longestTime).contains(Int64(ttl)) {
-            throw ValidationError("--ttl is 1 to \(JobLimits.longestTime) seconds.")
+        if let ttl, !(1...JobLimits.longestTime).contains(ttl.wholeSeconds ?? 0) {
+            throw ValidationError("--ttl is 1 to \(JobLimits.longestTime) whole seconds.")
         }
     }
 
@@ -51,6 +51,7 @@ struct ReplayOptions: ParsableArguments {
     func settings(_ filter: LetterFilter) -> ReplayAct.Settings {
         ReplayAct.Settings(
             name: id ?? JobDraft.freshID(), filter: filter, limit: limit, rate: rate,
-            lane: lane.flatMap { Lane(name: $0) }, ttl: ttl, takesUnknown: evenUnknown, isDry: dryRun)
+            lane: lane.flatMap { Lane(name: $0) }, ttl: ttl?.wholeSeconds.map { Int($0) },
+            takesUnknown: evenUnknown, isDry: dryRun)
     }
 }

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import pushfarm
+
+struct TimeOptionTests {
+    @Test(
+        arguments: [("90", 90_000), ("0.5", 500), ("90s", 90_000), ("1h30m", 5_400_000)] as [(String, Int64)])
+    func `a duration is seconds, or has units`(text: String, milliseconds: Int64) {
+        #expect(TimeSpan(argument: text)?.milliseconds == milliseconds)
+    }
+
+    @Test(arguments: ["", "x", "-5", "1e3", "5w", "1.2.3"])
+    func `what is no duration is refused`(text: String) { #expect(TimeSpan(argument: text) == nil) }
+
+    @Test func `a moment ahead counts from now on`() {
+        #expect(Moment(argument: "2h")?.future(now: 1000) == 7_201_000)
+        #expect(Moment(argument: "1780000000")?.future(now: 1000) == 1_780_000_000_000)
+        #expect(Moment(argument: "2026-05-01T10:00:00Z")?.future(now: 1000) == 1_777_629_600_000)
+    }
+
+    @Test func `times of a job reach it in seconds`() throws {
+        let options = try JobFieldOptions.parse([
+            "--ttl", "1h", "--expires-at", "2030-01-01T00:00:00Z", "--deliver-at", "1780000000",
+        ])
+        let fields = Dictionary(uniqueKeysWithValues: options.fields.map { ($0.name, $0.value) })
+        #expect(
+            fields == [
+                "ttl": .number(3600), "expires_at": .number(1_893_456_000),
+                "deliver_at": .number(1_780_000_000),
+            ])
+        #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--ttl", "1500ms"]) }
+    }
+
+    /// Every option that reads a time says so by its value's name.
+    @Test func `durations are read wherever one is asked for`() throws {
+        #expect(
+            try PushCommand.parse(["--token", "aa", "--alert", "x", "--patience", "2m"]).patience.milliseconds
+                == 120_000)
+        #expect(
+            try CancelCommand.parse(["job", "--patience", "2m", "--expire-at", "2h"]).expireAt
+                == .span(7_200_000))
+        #expect(try BacklogCommand.parse(["--over", "500ms"]).over.milliseconds == 500)
+        #expect(try JobsCommand.parse(["--over", "1m"]).over.milliseconds == 60_000)
+        #expect(try TopCommand.parse(["--interval", "500ms"]).interval.milliseconds == 500)
+        #expect(try PingCommand.parse(["--timeout", "1m"]).timeout.milliseconds == 60_000)
+        #expect(try OperatorOptions.parse(["--timeout", "1m"]).timeout?.milliseconds == 60_000)
+        #expect(try ReplayOptions.parse(["--ttl", "1d"]).ttl?.milliseconds == 86_400_000)
+        #expect(throws: (any Error).self) { try TopCommand.parse(["--interval", "61s"]) }
+        #expect(throws: (any Error).self) { try PingCommand.parse(["--timeout", "0"]) }
+    }
+}
