@@ -204,9 +204,9 @@ let package = Package(
             name: "WorkerTests",
             dependencies: [
                 "FarmHarness", "RandomTesting",
-                "Worker", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel", "APNs",
-                "PushModel", "RESP",
-                "TLS",
+                "Worker", "Coordinator", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel",
+                "APNs", "HTTP2", "PushModel", "RESP",
+                "TLS", "Transport",
                 "EventLoop", "LoopTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

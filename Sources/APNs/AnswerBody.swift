@@ -5,15 +5,18 @@ package struct AnswerBody: Hashable, Sendable {
     /// The longest reason that is kept, in bytes of UTF-8; APNs's own have fewer than 30.
     package static let longestReason = 100
 
+    /// Never empty.
     package let reason: String?
     /// Milliseconds since 1970.
     package let timestamp: Int64?
 
     /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp; other members are
-    ///   passed over.
+    ///   passed over, and so is an empty reason.
     package init?(_ bytes: UnsafeRawBufferPointer) {
-        guard let body = ErrorBody(bytes), body.reason != nil || body.timestamp != nil else { return nil }
-        reason = body.reason.map { JSONScanner(bytes).text($0).cut(toBytes: Self.longestReason) }
+        guard let body = ErrorBody(bytes) else { return nil }
+        let text = body.reason.map { JSONScanner(bytes).text($0).cut(toBytes: Self.longestReason) } ?? ""
+        guard !text.isEmpty || body.timestamp != nil else { return nil }
+        reason = text.isEmpty ? nil : text
         timestamp = body.timestamp
     }
 

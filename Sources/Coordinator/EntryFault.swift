@@ -1,15 +1,15 @@
 import PushModel
 
-/// Why a results entry cannot be understood.
+/// Why a results entry cannot be settled, not even in part.
 enum EntryFault: Error, Equatable, CustomStringConvertible {
     case unreadable(CodecError)
-    /// It names a position that its batch does not have.
-    case position(Int, of: Int)
+    /// It is neither a report nor closed positions.
+    case form(String)
 
     var description: String {
         switch self {
         case .unreadable(let error): error.description
-        case .position(let position, let count): "names position \(position) of \(count)"
+        case .form(let words): words
         }
     }
 

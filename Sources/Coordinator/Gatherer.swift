@@ -24,8 +24,10 @@ import PushModel
     private var isClaimDue = false
     private var backoff = Backoff()
     private var pace = GatherPace()
-    /// Entries that cannot be settled.
+    /// Entries that cannot be settled. Redis has them too (``NoteUnsettled``).
     private var aside: Set<EntryID> = []
+    /// The key of the wrong type because of which nothing is settled.
+    private var brokenKey: String?
 
     private static let asideKept = 10_000
 
@@ -73,6 +75,9 @@ import PushModel
                 let start = Loop.milliseconds
                 await bell.wait(atMost: poll)
                 if Loop.milliseconds > start { pace.rested() }
+            } else if brokenKey != nil {
+                // However much is reported meanwhile, nothing of it can be settled.
+                _ = try? await Loop.sleep(for: backoff.pause())
             } else {
                 await bell.wait(atMost: backoff.pause())
             }
@@ -81,6 +86,7 @@ import PushModel
 
     /// - Returns: whether Redis did what it was asked to.
     private func round() async -> Bool {
+        brokenKey = nil
         do throws(StoreError) {
             try await makeGroup()
             if isBehind { try await settlePending() }
@@ -114,6 +120,7 @@ extension Gatherer {
             // Answers come in order: with this one, the settlements of the read before are done.
             let read = ReadResults(gatherer: desk.host, .new)
             let records = try await desk.store.perform(read)
+            try goOnUnlessBroken()
             if records.isEmpty { return }
             settle(records)
             if !hasSettled { pace.settled() }
@@ -128,6 +135,7 @@ extension Gatherer {
         while true {
             let records = try await desk.store.perform(
                 ReadResults(gatherer: desk.host, .pending(after: last)))
+            try goOnUnlessBroken()
             guard let end = records.last else { return }
             settle(records)
             last = end.id
@@ -140,11 +148,17 @@ extension Gatherer {
         repeat {
             let reply = try await desk.store.perform(
                 ClaimResults(gatherer: desk.host, idleFor: idle, start: next))
+            try goOnUnlessBroken()
             settle(reply.records)
             next = reply.next
         } while next != nil
         lastClaim = Loop.milliseconds
         isClaimDue = false
+    }
+
+    /// What was read last is read again later.
+    private func goOnUnlessBroken() throws(StoreError) {
+        if let brokenKey { throw .wrongType(key: brokenKey) }
     }
 
     private func recovered() {
@@ -183,7 +197,7 @@ extension Gatherer {
                 setAside(record.id, "\(error)")
             }
         }
-        for call in calls.calls { send(call) }
+        for call in calls.calls { send(call, of: records) }
         if let earliest { desk.putOff(earliest) }
     }
 
@@ -194,13 +208,17 @@ extension Gatherer {
         case .closed(let reason, let body, let positions):
             try plan.settlement(of: record.id, closed: reason, body: body, positions: positions)
         case .gone: Settlement(entry: record.id)
+        case .unreadable(let why): throw .form(why)
         }
     }
 
-    private func send(_ settlements: [Settlement]) {
+    /// - Parameters:
+    ///   - records: theirs among others.
+    ///   - isBare: they have been refused before, and are counts only.
+    private func send(_ settlements: [Settlement], of records: [ResultsRecord], isBare: Bool = false) {
         desk.store.send(Settle(settlements, retention: desk.retention)) { [weak self] result in
             switch result {
-            case .failure(let error): self?.failed(settlements, error)
+            case .failure(let error): self?.failed(settlements, of: records, isBare: isBare, error)
             case .success(let reply):
                 // What others have booked meanwhile is theirs to count.
                 if let desk = self?.desk, reply.booked > 0 {
@@ -218,23 +236,49 @@ extension Gatherer {
         desk.paused()
     }
 
-    private func failed(_ settlements: [Settlement], _ error: StoreError) {
+    private func failed(
+        _ settlements: [Settlement], of records: [ResultsRecord], isBare: Bool, _ error: StoreError
+    ) {
         if error.isTemporary || error == .redis(.closed) {
             isBehind = true
+        } else if case .wrongType(let key) = error {
+            (isBehind, brokenKey) = (true, key)
         } else if settlements.count > 1 {
             // One of them may be the cause: it must not hold up the others.
-            for settlement in settlements { send([settlement]) }
-        } else {
-            for settlement in settlements { setAside(settlement.entry, "\(error)") }
+            for settlement in settlements { send([settlement], of: records) }
+        } else if let id = settlements.first?.entry {
+            guard !isBare, let record = records.first(where: { $0.id == id }),
+                let bare = try? plan.bareSettlement(of: record, why: "\(error)")
+            else { return setAside(id, "\(error)") }
+            desk.log.error(
+                "a results entry cannot be settled as it is: what was not delivered fails as unreadable",
+                metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(error)"])
+            send([bare], of: [record], isBare: true)
         }
     }
 
-    /// Leaves an entry where it is, for a gatherer that understands it.
+    /// Leaves an entry where it is, for a gatherer that understands it or for `fsck --repair`.
     private func setAside(_ id: EntryID, _ reason: String) {
         guard aside.count < Self.asideKept, aside.insert(id).inserted else { return }
         desk.log.error(
             "a results entry cannot be settled and is left in the stream",
             metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(reason)"])
+        let note = NoteUnsettled(id, at: desk.clock.milliseconds, reason: reason)
+        desk.store.send(note) { [weak self] result in
+            switch result {
+            case .success(let isNew): if isNew { self?.tell(id, reason) }
+            case .failure(let error): if error.isTemporary { self?.noteLater(id) }
+            }
+        }
+    }
+
+    /// Redis has not taken the note: the next time that the entry is read, it is written again.
+    private func noteLater(_ id: EntryID) {
+        aside.remove(id)
+        isBehind = true
+    }
+
+    private func tell(_ id: EntryID, _ reason: String) {
         var event = FarmEvent(.unreadable)
         event.add("entry", bytes: id.bytes)
         event.add("reason", reason)

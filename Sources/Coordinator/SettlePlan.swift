@@ -24,7 +24,7 @@ struct SettlePlan {
         of id: EntryID, report bytes: [UInt8], lane: Lane, now: Int64,
         using random: inout some RandomNumberGenerator
     ) throws(EntryFault) -> Settlement {
-        let entry = try EntryFault.translate { () throws(CodecError) in try ResultsEntry(decoding: bytes) }
+        let entry = try EntryFault.translate { () throws(CodecError) in try ResultsEntry(salvaging: bytes) }
         var settlement = Settlement(entry: id)
         var retries = RetryBatches(lane: lane, shards: shards)
         var seed: UInt64?
@@ -39,14 +39,14 @@ struct SettlePlan {
                 settlement.deliver(item, tokens, in: entry)
                 settlement.answers += item.count
             case .failed(let failure):
-                let text = entry.text(failure.reason)
+                let text = Self.reason(entry.text(failure.reason))
                 settlement.fail(item.count, text, as: reasons.name(text))
                 if FarmReason(rawValue: text) == nil { settlement.answers += item.count }
                 settlement.tell(failure, reason: text, in: entry, now: now) { token in
                     token.withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
                 }
             case .letter(let letter):
-                let text = entry.text(letter.reason)
+                let text = Self.reason(entry.text(letter.reason))
                 settlement.fail(item.count, text, as: reasons.name(text))
                 if FarmReason(rawValue: text) == nil { settlement.answers += item.count }
                 settlement.bury(letter.segment, of: entry, reason: text, status: letter.status)
@@ -66,20 +66,87 @@ struct SettlePlan {
             }
         }
         settlement.retries = retries.finish()
+        settlement.failUnreadable(of: entry)
         if isAudited { settlement.audit = AuditRecord(of: entry).bytes }
         return settlement
+    }
+
+    /// An empty reason is none.
+    private static func reason(_ text: String) -> String {
+        text.isEmpty ? FarmReason.unreadable.rawValue : text
+    }
+
+    /// Nothing but the counts of an entry whose settlement Redis has refused: what was not delivered fails as unreadable, and
+    /// the entry is kept.
+    ///
+    /// - Parameter why: Redis's words.
+    func bareSettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement {
+        var settlement = Settlement(entry: record.id)
+        settlement.lane = record.lane
+        var unread = 0
+        func add(_ job: String, delivered: Int = 0, unreadable: Int = 0) {
+            if settlement.jobs.last?.id != job { settlement.jobs.append(Settlement.Job(id: job)) }
+            settlement.jobs[settlement.jobs.count - 1].delivered += delivered
+            unread += unreadable
+            if unreadable > 0 { settlement.fail(unreadable, .unreadable) }
+        }
+        let original: [UInt8]
+        switch record.content {
+        case .report(let bytes):
+            original = bytes
+            let entry = try EntryFault.translate { () throws(CodecError) in
+                try ResultsEntry(salvaging: bytes)
+            }
+            for item in entry.items {
+                if case .delivered = item.result {
+                    add(entry.jobID(of: item), delivered: item.count)
+                } else {
+                    add(entry.jobID(of: item), unreadable: item.count)
+                }
+            }
+            for item in entry.unreadable { add(entry.text(item.jobID), unreadable: item.count) }
+        case .closed(_, let body, let positions):
+            original = body
+            for (job, count) in try Self.counts(of: body, positions) { add(job, unreadable: count) }
+        case .gone: return settlement
+        case .unreadable(let why): throw .form(why)
+        }
+        if unread > 0 {
+            settlement.unreadable = Settlement.Unreadable(why: why, pushes: unread, original: original)
+        }
+        return settlement
+    }
+
+    /// How many of the positions belong to each job, by the batch's table alone.
+    private static func counts(
+        of body: [UInt8], _ positions: [Range<Int>]
+    ) throws(EntryFault) -> [(job: String, count: Int)] {
+        let table = try EntryFault.translate { () throws(CodecError) in try Batch.table(body) }
+        return table.map { row in
+            (row.job, positions.reduce(0) { $0 + $1.clamped(to: row.positions).count })
+        }
     }
 
     /// What positions come to that were closed when their worker was lost.
     mutating func settlement(
         of id: EntryID, closed reason: FarmReason, body: [UInt8], positions: [Range<Int>]
     ) throws(EntryFault) -> Settlement {
-        let batch = try EntryFault.translate { () throws(CodecError) in try Batch(decoding: body) }
         var settlement = Settlement(entry: id)
+        let batch: Batch
+        do throws(CodecError) { batch = try Batch(decoding: body) } catch {
+            var unread = 0
+            for (job, count) in try Self.counts(of: body, positions) where count > 0 {
+                settlement.jobs.append(Settlement.Job(id: job))
+                settlement.fail(count, .unreadable)
+                unread += count
+            }
+            settlement.unreadable = Settlement.Unreadable(why: "\(error)", pushes: unread, original: body)
+            return settlement
+        }
         var letters = Letters(of: batch, reason: reason)
         var segment: UInt16?
-        for position in positions.joined() {
-            guard position < batch.pushes.count else { throw .position(position, of: batch.pushes.count) }
+        // A position that the batch does not have stands for no push.
+        for position in positions.lazy.map({ $0.clamped(to: batch.pushes.indices) }).joined() {
             let push = batch.pushes[position]
             if push.segment != segment {
                 settlement.jobs.append(Settlement.Job(id: batch.jobID(of: Int(push.segment))))

@@ -19,6 +19,23 @@ extension Settlement {
         jobs[jobs.count - 1].reasons[name, default: 0] += count
     }
 
+    mutating func fail(_ count: Int, _ reason: FarmReason) {
+        fail(count, reason.rawValue, as: reason.rawValue)
+    }
+
+    /// Items that cannot be read fail, each alone; the entry is kept.
+    mutating func failUnreadable(of entry: ResultsEntry) {
+        for item in entry.unreadable {
+            let job = entry.text(item.jobID)
+            if jobs.last?.id != job { jobs.append(Job(id: job)) }
+            fail(item.count, .unreadable)
+        }
+        guard let first = entry.unreadable.first else { return }
+        unreadable = Unreadable(
+            why: first.error.description, pushes: entry.unreadable.reduce(0) { $0 + $1.count },
+            original: entry.bytes)
+    }
+
     /// Keeps pushes that failed though their tokens are fine.
     mutating func bury(
         _ segment: Batch.Segment, of entry: ResultsEntry, reason: String, status: UInt16 = 0

@@ -22,6 +22,10 @@ package struct Keys: Hashable, Sendable {
     package let withheld: [UInt8]
     package let cancels: [UInt8]
     package let results: [UInt8]
+    /// A hash: entries of the results stream that cannot be settled, and why.
+    package let unsettled: [UInt8]
+    /// A hash: originals of what cannot be read.
+    package let unreadable: [UInt8]
     package let events: [UInt8]
     package let refused: [UInt8]
     /// A stream: what failed, and not because of its token.
@@ -57,6 +61,8 @@ package struct Keys: Hashable, Sendable {
         withheld = key("withheld")
         cancels = key("cancels")
         results = key("results")
+        unsettled = key("unsettled")
+        unreadable = key("unreadable")
         events = key("events")
         refused = key("refused")
         dead = key("dead")

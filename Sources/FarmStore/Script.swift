@@ -4,7 +4,7 @@ import RESP
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
     case hold, cancel, hasten
-    case suppress, feedback, accused, gate, group, depths, ages, audit, mend
+    case suppress, feedback, accused, gate, group, depths, ages, faults, audit, mend
     case trim, replay
     case swap, beat, found, operate, alert
     case tell
@@ -34,7 +34,7 @@ package enum Script: Int, CaseIterable, Sendable {
     /// Changes nothing: may run with no more than the right to read.
     var isReadOnly: Bool {
         switch self {
-        case .accused, .depths, .ages, .audit: true
+        case .accused, .depths, .ages, .faults, .audit: true
         default: false
         }
     }
@@ -75,6 +75,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua
         case .ages: PackageResources.ages_lua
+        case .faults: PackageResources.faults_lua
         case .audit: PackageResources.audit_lua
         case .mend: PackageResources.mend_lua
         case .trim: PackageResources.trim_lua

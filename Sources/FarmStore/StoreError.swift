@@ -17,6 +17,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case gone(EntryID)
     /// A replay of that name was of something else.
     case otherReplay(of: String)
+    /// This key of the app is of the wrong type; nothing happened, and nothing will until it is put right.
+    case wrongType(key: String)
     /// A reply is not of the shape that was agreed on.
     case unexpectedReply(String)
 
@@ -40,6 +42,7 @@ package enum StoreError: Error, Equatable, Sendable {
         case "EXISTS": self = .exists(job: rest)
         case "NUMBER": self = .numberTaken(Int(foreign: rest) ?? 0)
         case "GONE": self = .gone(EntryID(Array(rest.utf8)))
+        case "KEY": self = .wrongType(key: rest.split(separator: " ").first.map(String.init) ?? rest)
         case "OTHER": self = .otherReplay(of: rest)
         default: self = .redis(RedisError(error))
         }
@@ -57,6 +60,7 @@ extension StoreError: CustomStringConvertible {
         case .numberTaken(let number): "there is a replay number \(number)"
         case .gone(let id): "\(id) is gone"
         case .otherReplay(let what): "the replay was of \(what)"
+        case .wrongType(let key): "\(key) is of the wrong type"
         case .unexpectedReply(let what): "unexpected reply: \(what)"
         }
     }

@@ -79,6 +79,25 @@ package struct Batch: Sendable {
         return (segments, pushes)
     }
 
+    /// Positions of each job, as the table alone has them: Redis reads no more either.
+    package static func table(_ bytes: [UInt8]) throws(CodecError) -> [(job: String, positions: Range<Int>)] {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
+            var reader = ByteReader(UnsafeRawBufferPointer(buffer))
+            _ = try reader.uint8()
+            var rows: [(job: String, positions: Range<Int>)] = []
+            var first = 0
+            for _ in 0..<Int(try reader.uint16()) {
+                let tokens = try Int(reader.uint16())
+                _ = try reader.uint8()
+                let id = try reader.shortRange()
+                let isText = UTF8Text.isValid(UnsafeRawBufferPointer(rebasing: reader.bytes[id]))
+                rows.append((isText ? reader.text(id) : "", first..<first + tokens))
+                first += tokens
+            }
+            return rows
+        }
+    }
+
     private static func tableRow(
         _ reader: inout ByteReader
     ) throws(CodecError) -> (tokens: Int, isAtMostOnce: Bool, jobID: Range<Int>) {

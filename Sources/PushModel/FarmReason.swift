@@ -10,4 +10,6 @@ package enum FarmReason: String, CaseIterable, Hashable, Sendable {
     case suppressed
     /// The farm's books lost it, and an audit found that out.
     case lost
+    /// What was reported about it cannot be read.
+    case unreadable
 }

@@ -5,14 +5,20 @@ struct ResultsDecoder {
         var items: [ResultsEntry.Item] = []
         var tokens: [ResultsEntry.Token] = []
         var pushes: [Batch.Push] = []
+        var unreadable: [ResultsEntry.UnreadableItem] = []
     }
 
     private static let version: UInt8 = 1
 
+    private let salvages: Bool
     private var reader: ByteReader
     private var done = Parts()
 
-    init(_ bytes: UnsafeRawBufferPointer) { reader = ByteReader(bytes) }
+    /// - Parameter salvages: passes over items that cannot be read, where it is known how long they are.
+    init(_ bytes: UnsafeRawBufferPointer, salvages: Bool) {
+        reader = ByteReader(bytes)
+        self.salvages = salvages
+    }
 
     mutating func parts() throws(CodecError) -> Parts {
         guard reader.bytes.count <= Int(UInt32.max) else {
@@ -20,8 +26,62 @@ struct ResultsDecoder {
         }
         let version = try reader.uint8()
         guard version == Self.version else { throw CodecError(fault: .version(version), offset: 0) }
-        while !reader.isAtEnd { try done.items.append(item()) }
+        while !reader.isAtEnd { try next() }
         return done
+    }
+
+    private mutating func next() throws(CodecError) {
+        let (start, tokens, pushes) = (reader, done.tokens.count, done.pushes.count)
+        do { try done.items.append(item()) } catch {
+            guard salvages else { throw error }
+            reader = start
+            done.tokens.removeSubrange(tokens...)
+            done.pushes.removeSubrange(pushes...)
+            try skip(error)
+        }
+    }
+
+    /// Goes past an item by its lengths alone.
+    private mutating func skip(_ error: CodecError) throws(CodecError) {
+        guard let kind = ResultsKind(rawValue: try reader.uint8()) else { throw error }
+        var jobID = try reader.shortRange()
+        if !UTF8Text.isValid(UnsafeRawBufferPointer(rebasing: reader.bytes[jobID])) {
+            jobID = jobID.lowerBound..<jobID.lowerBound
+        }
+        let count = try Int(reader.uint16())
+        switch kind {
+        case .delivered:
+            switch try reader.uint8() {
+            case 1: try skipTokens(count)
+            case ResultsEntry.marked: _ = try reader.range(8 * count)
+            default: break
+            }
+        case .failed:
+            for _ in 0..<2 { _ = try reader.shortRange() }
+            _ = try reader.uint16()
+            if try reader.uint8() == ResultsEntry.deadInScope { _ = try reader.shortRange() }
+            _ = try reader.range(2)
+            try skipTokens(count, extra: 8)
+        case .expired:
+            _ = try reader.shortRange()
+            _ = try reader.uint8()
+            try skipTokens(count)
+        case .retry:
+            _ = try reader.range(3)
+            _ = try reader.shortRange()
+            _ = try reader.uint32()
+            _ = try reader.range(Int(reader.uint32()))
+        case .letter:
+            _ = try reader.uint16()
+            _ = try reader.shortRange()
+            _ = try reader.range(Int(reader.uint32()))
+        }
+        guard count > 0 else { return }
+        done.unreadable.append(ResultsEntry.UnreadableItem(jobID: jobID, count: count, error: error))
+    }
+
+    private mutating func skipTokens(_ count: Int, extra: Int = 0) throws(CodecError) {
+        for _ in 0..<count { _ = try reader.range(Int(reader.uint8()) + extra) }
     }
 
     private mutating func item() throws(CodecError) -> ResultsEntry.Item {

@@ -18,6 +18,16 @@ package struct ResultsEntry: Sendable {
     package let tokens: [Token]
     /// The pushes of items that bring their segment.
     package let pushes: [Batch.Push]
+    /// What ``init(salvaging:)`` could not read; empty of an entry that was decoded strictly.
+    package let unreadable: [UnreadableItem]
+
+    /// An item that holds what nothing writes, but whose job, count and length are known.
+    package struct UnreadableItem: Hashable, Sendable {
+        /// Empty if the job's id is not UTF-8.
+        package let jobID: Range<Int>
+        package let count: Int
+        package let error: CodecError
+    }
 
     /// Pushes of one job that ended, or are to be tried again, in the same way.
     package struct Item: Sendable {
@@ -98,13 +108,20 @@ package struct ResultsEntry: Sendable {
     /// The byte that says that a scope follows.
     static let deadInScope: UInt8 = 2
 
-    package init(decoding bytes: [UInt8]) throws(CodecError) {
+    package init(decoding bytes: [UInt8]) throws(CodecError) { try self.init(bytes, salvages: false) }
+
+    /// Reads all items that can be read: one that cannot does not keep the others from being read.
+    ///
+    /// - Throws: when it is not known where an item ends. `census.lua` draws the same line.
+    package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, salvages: true) }
+
+    private init(_ bytes: [UInt8], salvages: Bool) throws(CodecError) {
         self.bytes = bytes
         let parts = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
-            var decoder = ResultsDecoder(UnsafeRawBufferPointer(bytes))
+            var decoder = ResultsDecoder(UnsafeRawBufferPointer(bytes), salvages: salvages)
             return try decoder.parts()
         }
-        (items, tokens, pushes) = (parts.items, parts.tokens, parts.pushes)
+        (items, tokens, pushes, unreadable) = (parts.items, parts.tokens, parts.pushes, parts.unreadable)
     }
 
     package func jobID(of item: Item) -> String { text(item.jobID) }

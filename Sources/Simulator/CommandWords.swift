@@ -36,11 +36,12 @@ struct CommandWords {
     }
 
     /// Takes the value of `name=value`, wherever it stands.
-    mutating func value(of name: String) throws(SimulatorError) -> String? {
+    /// - Parameter mayBeEmpty: nothing behind the sign is a value, too.
+    mutating func value(of name: String, mayBeEmpty: Bool = false) throws(SimulatorError) -> String? {
         guard let index = words.firstIndex(where: { $0.hasPrefix(name + "=") }) else { return nil }
         let value = words.remove(at: index).dropFirst(name.utf8.count + 1)
         let isWord = value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }
-        guard !value.isEmpty, isWord else { throw .unusable("\(name)= wants a word") }
+        guard mayBeEmpty || !value.isEmpty, isWord else { throw .unusable("\(name)= wants a word") }
         return String(value)
     }
 

@@ -70,7 +70,7 @@ package enum FaultChange: Hashable, Sendable {
     {
         let status = UInt16(try words.count(in: 200...599))
         let until = words.isEmpty || words.nextIsNamed ? Int64.max : now + (try words.time())
-        let reason = try words.value(of: "reason")
+        let reason = try words.value(of: "reason", mayBeEmpty: true)
         let share = try words.value(of: "share").map { (text) throws(SimulatorError) in
             try CommandWords.share(text)
         }

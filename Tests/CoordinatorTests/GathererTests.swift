@@ -72,7 +72,19 @@ import Testing
             return [given, try await run("XLEN", Self.stream).integer]
         }
 
-        @discardableResult private func run(_ words: String...) async throws -> RESPValue {
+        /// Waits until so many entries are left, and of them so many are known as those that cannot be settled.
+        func wait(untilLeft count: Int, unsettled: Int = 0) async throws {
+            let end = ContinuousClock.now + .seconds(60)
+            while true {
+                let length = try await run("XLEN", Self.stream).integer
+                let noted = try await run("HLEN", "{pushfarm:demo}:unsettled").integer
+                if length == Int64(count), noted == Int64(unsettled) { return }
+                try #require(ContinuousClock.now < end, "\(length ?? -1) left, \(noted ?? -1) noted")
+                try await Loop.sleep(for: .milliseconds(2))
+            }
+        }
+
+        @discardableResult func run(_ words: String...) async throws -> RESPValue {
             var command = RESPCommand()
             for word in words { command.append(word) }
             do { return try await redis.call(command) } catch {
@@ -222,6 +234,73 @@ import Testing
                     return results.settled == 1
                 })
             #expect(try await results.left() == [0, 0])
+            await gatherer.stop()
+            results.redis.close()
+        }
+    }
+
+    // MARK: What cannot be settled
+
+    @Test func `while a key has the wrong type nothing is settled or lost, and then it goes on by itself`()
+        async throws
+    {
+        try await onLoop {
+            let results = try await Results()
+            let gatherer = results.gatherer()
+            try await results.run("SET", "{pushfarm:demo}:events", "x")
+            results.report(130)
+            gatherer.start()
+            // It tries again and again, the oldest entries only.
+            #expect(await until { results.settled >= 3 })
+            #expect(try await results.run("XLEN", "{pushfarm:demo}:results").integer == 130)
+            #expect(try await results.run("EXISTS", "{pushfarm:demo}:unsettled").integer == 0)
+            try await results.run("DEL", "{pushfarm:demo}:events")
+            try await results.wait(untilLeft: 0)
+            await gatherer.stop()
+            results.redis.close()
+        }
+    }
+
+    @Test func `an entry that cannot be settled is known to the next process, and told of once`() async throws
+    {
+        try await onLoop {
+            let results = try await Results()
+            try await results.run("XADD", "{pushfarm:demo}:results", "*", "r", "nonsense")
+            for round in 1...2 {
+                let gatherer = results.gatherer()
+                results.report()
+                gatherer.start()
+                try await results.wait(untilLeft: 1, unsettled: 1)
+                #expect(await until { results.settled == round })
+                await gatherer.stop()
+            }
+            let events = try await results.run("XRANGE", "{pushfarm:demo}:events", "-", "+").array
+            #expect(events?.count == 1)
+            let faults = try await results.desk.store.perform(ReadFaults(shards: 8))
+            #expect(faults.unsettled == 1 && faults.why.contains("format version 110"))
+            results.redis.close()
+        }
+    }
+
+    @Test func `an entry of which Redis refuses more than the counts is settled as its counts`() async throws
+    {
+        try await onLoop {
+            let results = try await Results()
+            let gatherer = results.gatherer()
+            // What no worker writes, and no settlement may hold: a dead letter without a job.
+            var builder = ResultsBuilder()
+            let head = SegmentHead(jobID: "", options: PushOptions(), attempt: 1, cause: "x")
+            Array("{}".utf8).withUnsafeBytes { builder.beginLetter(head, payload: $0, reason: "bad") }
+            [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
+            let entry = builder.finish() ?? []
+            var command = RESPCommand("XADD", "{pushfarm:demo}:results", "*", "r")
+            command.append(entry)
+            _ = try await results.redis.call(command)
+            results.report()
+            gatherer.start()
+            try await results.wait(untilLeft: 0)
+            let kept = try await results.run("HVALS", "{pushfarm:demo}:unreadable").array
+            #expect(kept?.map(\.bytes) == [entry])
             await gatherer.stop()
             results.redis.close()
         }

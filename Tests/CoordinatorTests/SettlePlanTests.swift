@@ -250,9 +250,71 @@ struct SettlePlanTests {
         #expect(settlement.jobs.map(\.failed) == [2, 3])
         #expect(settlement.jobs.map(\.reasons) == [[reason.rawValue: 2], [reason.rawValue: 3]])
         #expect(settlement.events.count == 2)
-        #expect(throws: EntryFault.position(8, of: 8)) {
-            try plan.settlement(of: id, closed: reason, body: body, positions: [6..<9])
+        // A position that the batch does not have stands for no push.
+        let beyond = try plan.settlement(
+            of: id, closed: reason, body: body, positions: [6..<9, 70..<Int.max])
+        #expect(beyond.jobs.map(\.failed) == [2] && beyond.unreadable == nil)
+    }
+
+    @Test func `closed positions of a batch whose pushes cannot be read fail as unreadable`() throws {
+        var builder = BatchBuilder()
+        for name in ["a", "b"] {
+            Array("{}".utf8).withUnsafeBytes {
+                builder.begin(SegmentHead(jobID: name, options: PushOptions()), payload: $0)
+            }
+            for number in 1...4 { Self.token(UInt8(number)).withUnsafeBytes { builder.append(token: $0) } }
         }
+        let finished = builder.finish()
+        let body = Array(try #require(finished).dropLast(5))
+        var plan = SettlePlan(shards: 64, policy: RetryPolicy())
+        let settlement = try plan.settlement(of: id, closed: .unknown, body: body, positions: [2..<6, 7..<9])
+        #expect(settlement.jobs.map(\.id) == ["a", "b"])
+        #expect(settlement.jobs.map(\.reasons) == [["unreadable": 2], ["unreadable": 3]])
+        #expect(settlement.unreadable?.pushes == 5 && settlement.unreadable?.original == body)
+        #expect(settlement.letters.isEmpty && settlement.events.isEmpty)
+    }
+
+    /// Four items; the receipts of the second are what nothing writes.
+    private func damaged() throws -> [UInt8] {
+        var builder = ResultsBuilder()
+        job("a") { builder.beginDelivered(jobID: $0, receipts: .failures) }
+        for _ in 0..<3 { builder.append(token: UnsafeRawBufferPointer(start: nil, count: 0)) }
+        job("b") { builder.beginExpired(jobID: $0, cause: "?!", receipts: .failures) }
+        for number in 1...2 { Self.token(UInt8(number)).withUnsafeBytes { builder.append(token: $0) } }
+        retry(&builder, .server, job: "c", tokens: 1...1)
+        job("d") { builder.beginFailed(jobID: $0, reason: "", status: 400, receipts: .failures) }
+        Self.token(3).withUnsafeBytes { builder.append(token: $0) }
+        let finished = builder.finish()
+        var bytes = try #require(finished)
+        let cause = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("?!".utf8)) })
+        bytes[cause + 2] = 9
+        return bytes
+    }
+
+    @Test func `an item that cannot be read fails alone, and the others are settled as they are`() throws {
+        let bytes = try damaged()
+        #expect(throws: CodecError.self) { try ResultsEntry(decoding: bytes) }
+        var plan = SettlePlan(shards: 64, policy: RetryPolicy())
+        var random = SplitMix(seed: 1)
+        let settlement = try plan.settlement(
+            of: id, report: bytes, lane: .high, now: Self.now, using: &random)
+        #expect(settlement.jobs.map(\.id) == ["a", "c", "d", "b"])
+        #expect(settlement.jobs.map(\.delivered) == [3, 0, 0, 0])
+        #expect(settlement.jobs.map(\.waiting) == [0, 1, 0, 0] && settlement.retries.count == 1)
+        // An empty reason is none.
+        #expect(settlement.jobs.map(\.reasons) == [[:], [:], ["unreadable": 1], ["unreadable": 2]])
+        #expect(settlement.unreadable?.pushes == 2 && settlement.unreadable?.original == bytes)
+    }
+
+    @Test func `of a settlement that Redis refuses, the counts are left`() throws {
+        let bytes = try damaged()
+        let plan = SettlePlan(shards: 64, policy: RetryPolicy())
+        let record = ResultsRecord(id: id, content: .report(bytes), lane: .bulk)
+        let bare = try plan.bareSettlement(of: record, why: "ERR no")
+        #expect(bare.jobs.map(\.id) == ["a", "c", "d", "b"])
+        #expect(bare.jobs.map(\.delivered) == [3, 0, 0, 0] && bare.jobs.map(\.failed) == [0, 1, 1, 2])
+        #expect(bare.retries.isEmpty && bare.letters.isEmpty && bare.events.isEmpty && bare.answers == 0)
+        #expect(bare.unreadable?.pushes == 4 && bare.unreadable?.original == bytes && bare.lane == .bulk)
     }
 
     @Test func `an entry that cannot be read is a fault, not a settlement`() throws {

@@ -129,6 +129,20 @@ import Testing
         ),
         ("no account", [["DEL", "job:waits"]], [0, 0, 0]),
         ("a false load", [["HSET", "load", "open", "77"]], [0, 0, 0]),
+        ("a load that is no number", [["HSET", "load", "open", "many"]], [0, 0, 0]),
+        ("an account that holds no number", [["HSET", "job:flies", "delivered", "x"]], [0, 0, 0]),
+        ("an account whose pushes are no number", [["HSET", "job:waits", "accepted", "four"]], [0, 0, 0]),
+        ("an account whose reason is no number", [["HSET", "job:waits", "reason:x", "-"]], [0, 0, 0]),
+        ("an account that is a list", [["DEL", "job:later"], ["RPUSH", "job:later", "x"]], [0, 0, 0]),
+        (
+            "an entry of another version",
+            [["XADD", "results", "*", "r", "\u{2}D\u{5}flies\0\u{1}\0"]], [0, 0, 0]
+        ),
+        (
+            "an entry with closed positions that are none", [["XADD", "results", "*", "p", "a-b", "b", "x"]],
+            [0, 0, 0]
+        ),
+        ("an entry of other fields", [["XADD", "results", "*", "foo", "bar"]], [0, 0, 0]),
     ]
 
     @Test(arguments: damages.indices)
@@ -196,6 +210,63 @@ import Testing
         try repair()
         let kept = try run(["HVALS", "unreadable"]).array?.compactMap(\.text)
         #expect(Set(kept ?? []) == ["nonsense", "k U b ?nonsense p 1-2"])
+    }
+
+    @Test func `an entry that cannot be settled is named until it is closed, and its pushes fail`() throws {
+        _ = try farm()
+        let record = try #require(try desk.results().first)
+        #expect(try desk.perform(NoteUnsettled(record.id, at: 7, reason: "ERR why not")))
+        #expect(try !desk.perform(NoteUnsettled(record.id, at: 8, reason: "other")))
+        let faults = try desk.perform(ReadFaults(shards: Desk.shards))
+        #expect(faults.unsettled == 1 && faults.entry == "\(record.id)" && faults.why == "ERR why not")
+        #expect(try desk.audit().contains("results entry \(record.id) cannot be settled: ERR why not"))
+        try repair()
+        #expect(try desk.audit() == [])
+        #expect(try desk.account("flies").reasons == ["lost": 2])
+        let after = try desk.perform(ReadFaults(shards: Desk.shards))
+        #expect(after.unsettled == 0 && after.unreadable == 1 && after.name == "\(record.id)")
+        try desk.perform(DropUnreadable())
+        #expect(try desk.perform(ReadFaults(shards: Desk.shards)) == ReadFaults.Reply())
+    }
+
+    @Test func `an entry with dead tokens is counted as it is`() throws {
+        _ = try farm()
+        let batch = try #require(try desk.checkout("w1", known: []).batches.first { $0.id.shard == 1 })
+        var builder = ResultsBuilder()
+        Array("flies".utf8).withUnsafeBytes {
+            builder.beginFailed(
+                jobID: $0, reason: "Unregistered", cause: "x", status: 410, isDead: true,
+                scope: "production com.example.demo", receipts: .failures)
+        }
+        for token in Desk.tokens(2) { token.withUnsafeBytes { builder.append(token: $0, timestamp: 7) } }
+        let finished = builder.finish()
+        _ = try desk.report(batch, 2..<4, entry: try #require(finished))
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `keys of the wrong type are all named`() throws {
+        let names = [
+            "taken", "parked", "unproven", "owners", "intake", "quarantine", "devices", "cancels", "withheld",
+            "batches", "states", "letters", "suppression", "scopes", "guard", "feedback", "load", "gate",
+            "unsettled", "unreadable", "delayed", "jobs", "results", "events", "refused", "dead", "audit",
+            "ready:01", "bulk:00", "flight:03", "suppressed:02",
+        ]
+        #expect(try desk.perform(ReadFaults(shards: Desk.shards)) == ReadFaults.Reply())
+        for name in names {
+            let before = try run(["DUMP", name]).bytes
+            try run(["SET", name, "x"])
+            let found = try desk.perform(ReadFaults(shards: Desk.shards)).wrongTypes
+            #expect(found.map(\.key) == ["{pushfarm:demo}:" + name] && found.first?.found == "string")
+            try run(["DEL", name])
+            if let before {
+                var command = RESPCommand("RESTORE", Self.app + name, "0")
+                command.append(before)
+                try desk.redis.run(command)
+            }
+        }
+        try desk.redis.run("SET", "pushfarm:demo", "x")
+        let inbox = try desk.perform(ReadFaults(shards: Desk.shards)).wrongTypes
+        #expect(inbox == [.init(key: "pushfarm:demo", found: "string", expected: "list")])
     }
 
     @Test func `a whole farm is not touched by a repair`() throws {

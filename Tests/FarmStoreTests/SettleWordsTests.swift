@@ -109,12 +109,11 @@ import Testing
             #expect(try RedisDump(desk.redis) == before, "\(place)")
         }
         for damage in [
-            ["SET", "dead", "x"], ["SET", "letters", "x"], ["HSET", "letters", "pushes", "x"],
-            ["HSET", "letters", "bytes", "x"], ["HSET", "letters", "trimmed", "x"],
+            ["SET", "dead", "x"], ["SET", "letters", "x"], ["SET", "audit", "x"],
         ] {
             try spoil(damage)
             let spoilt = try RedisDump(desk.redis)
-            #expect(try settle(words).error != nil, "\(damage)")
+            #expect(try settle(words).error?.message == "KEY {pushfarm:demo}:\(damage[1])", "\(damage)")
             #expect(try RedisDump(desk.redis) == spoilt, "\(damage)")
             try desk.redis.run("DEL", "{pushfarm:demo}:" + damage[1])
         }
@@ -135,32 +134,83 @@ import Testing
         ["SET", "events", "x"], ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "scopes", "x"],
         ["SET", "unproven", "x"], ["SET", "guard", "x"], ["SET", "gate", "x"],
-        ["HSET", "guard", "answers", "x"], ["HSET", "guard", "answers", "0.5"],
-        ["HSET", "guard", "bad", "x"], ["HSET", "suppression", "taken_back", "x"],
-        ["SET", "load", "x"], ["SET", "job:a", "x"],
-        ["HSET", "load", "open", "many"], ["HSET", "load", "open", "1.5"],
-        ["HSET", "job:a", "accepted", "x"], ["HSET", "job:a", "in_flight", "x"],
-        ["HSET", "job:a", "delivered", "x"], ["HSET", "job:a", "failed", "x"],
-        ["HSET", "job:a", "expired", "x"], ["HSET", "job:a", "cancelled", "x"],
-        ["HSET", "job:a", "waiting", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
-        ["HSET", "job:a", "reason:bad", "x"],
+        ["SET", "load", "x"], ["SET", "unsettled", "x"],
     ]
 
-    @Test(arguments: damages) func `what cannot be counted on is found before anything is booked`(
+    @Test(arguments: damages) func `a key of the wrong type is named before anything is settled`(
         damage: [String]
     ) throws {
         let words = try words()
         try spoil(damage)
         let before = try RedisDump(desk.redis)
-        #expect(try settle(words).error != nil)
+        #expect(try settle(words).error?.message == "KEY {pushfarm:demo}:\(damage[1])")
         #expect(try RedisDump(desk.redis) == before)
+    }
+
+    /// Hash, field, and what it holds instead of a number.
+    private static let spoilt = [
+        ["guard", "answers", "x"], ["guard", "answers", "0.5"], ["guard", "bad", "x"],
+        ["guard", "bad", "nan"],
+        ["suppression", "taken_back", "x"], ["load", "open", "many"], ["load", "open", "1.5"],
+        ["load", "settled", "1e3"], ["job:a", "accepted", "x"], ["job:a", "in_flight", ""],
+        ["job:a", "delivered", "inf"], ["job:a", "failed", "1.5"], ["job:a", "expired", "x"],
+        ["job:a", "cancelled", "-"], ["job:a", "waiting", "1e9"], ["job:a", "maybe_duplicated", "x"],
+        ["job:a", "reason:bad", "0x10"],
+    ]
+
+    @Test(arguments: spoilt) func `a field that holds no number is kept, and nothing waits for it`(
+        field: [String]
+    ) throws {
+        let words = try words()
+        try desk.redis.run("HSET", "{pushfarm:demo}:" + field[0], field[1], field[2])
+        #expect(try settle(words) == .array([.integer(2), .integer(0)]))
+        let name = field[0].replacing("job:", with: "job ") + " " + field[1]
+        #expect(try desk.redis.run("HGETALL", "{pushfarm:demo}:unreadable").fields == [name: field[2]])
+        let told = try desk.events().filter { $0["type"] == "farm.unreadable" }
+        #expect(told.map { $0["entry"] } == [name])
+        if field[0] == "job:a", field[1] != "accepted" { #expect(try desk.account("a").accepted == 4) }
+        // What they find is named and put right: these entries were made up.
+        _ = try desk.audit()
+        _ = try desk.perform(Mend(.accounts(nil), shards: Desk.shards))
+    }
+
+    @Test func `a job record that is not a hash goes, and the other job of the call is settled`() throws {
+        try desk.split([("a", 2), ("b", 2)])
+        let batch = try desk.checkout().batches[0]
+        _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
+        _ = try desk.report(batch, 2..<4, entry: Desk.delivered("b", 2))
+        let records = try desk.results()
+        try spoil(["SET", "job:a", "x"])
+        let settlements = [
+            Desk.settlement(records[0], "a", delivered: 2), Desk.settlement(records[1], "b", delivered: 2),
+        ]
+        #expect(try desk.perform(Settle(settlements)) == .init(booked: 2, finishedJobs: 1))
+        #expect(try desk.account("b").state == .finished)
+        #expect(try desk.redis.run("HKEYS", "{pushfarm:demo}:unreadable").array?.map(\.text) == ["job a"])
+        #expect(try desk.redis.run("EXISTS", "{pushfarm:demo}:job:a").integer == 0)
+        #expect(try desk.audit() == [])
+    }
+
+    @Test func `what cannot be read of an entry is kept and told of`() throws {
+        var words = try wordsWithLetter()
+        words[14] = "31"
+        words += ["unreadable", "why", "2", "the entry"]
+        for (place, word) in [(42, "other"), (44, "x"), (44, "-1")] {
+            var changed = words
+            changed[place] = word
+            #expect(try settle(changed).error != nil)
+        }
+        #expect(try settle(words) == .array([.integer(2), .integer(0)]))
+        #expect(try desk.redis.run("HGET", "{pushfarm:demo}:unreadable", words[13]).text == "the entry")
+        let told = try desk.events().filter { $0["type"] == "farm.unreadable" }
+        #expect(told.map { [$0["entry"], $0["reason"], $0["pushes"]] } == [[words[13], "why", "2"]])
     }
 
     @Test(arguments: [
         ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "unproven", "x"],
-        ["SET", "scopes", "x"], ["SET", "gate", "x"], ["HSET", "job:a", "waiting", "x"],
-        ["HSET", "job:a", "maybe_duplicated", "x"],
+        ["SET", "scopes", "x"], ["SET", "gate", "x"], ["SET", "unreadable", "x"],
+        ["HSET", "job:a", "waiting", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
         ["HSET", "job:a", "reason:other", "x"], ["HSET", "load", "open", "-3"], ["DEL", "load"],
     ])
     func `what an entry has nothing to do with is not in its way`(damage: [String]) throws {

@@ -84,10 +84,12 @@ import Testing
 
     /// Lets the sender follow a plan with these credentials.
     ///
-    /// - Parameter most: connections; one is kept, whatever the load.
+    /// - Parameters:
+    ///   - most: connections; one is kept, whatever the load.
+    ///   - port: of another gateway with the same identity.
     func follow(
         generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20),
-        environment: String = "", most: Int = 1
+        environment: String = "", most: Int = 1, port: UInt16? = nil
     ) throws {
         var settings = ClientSettings(trust: .authorityFile(gateway.credentials.authorityFile))
         settings.applicationProtocols = ["h2"]
@@ -97,7 +99,7 @@ import Testing
             issuedAt: Int64(Date().timeIntervalSince1970) - tokenAge
         ) { signer.sign($0) }
         var plan = GatewayPlan(
-            host: "localhost", port: gateway.port, tls: try TLSContext(client: settings),
+            host: "localhost", port: port ?? gateway.port, tls: try TLSContext(client: settings),
             providerToken: token,
             generation: generation, requestTimeout: timeout, connections: most, firstAddress: 0)
         plan.governor = GovernorSettings(connections: 1)

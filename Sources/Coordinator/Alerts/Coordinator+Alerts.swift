@@ -61,6 +61,21 @@ extension Coordinator {
         } else {
             set(.backlogAge, .unclear)
         }
+        if let faults = appWatch.faults[name] {
+            set(
+                .keyType,
+                faults.wrongTypes.first.map {
+                    .bad(level: 1, text: "\(name) stands still: the Redis key \($0.text)")
+                } ?? .good)
+            let words = faults.unreadableWords
+            set(
+                .unreadable,
+                words.isEmpty
+                    ? .good : .bad(level: 1, text: "\(name): \(words.joined(separator: "; "))"))
+        } else {
+            set(.keyType, .unclear)
+            set(.unreadable, .unclear)
+        }
         let (answers, errors) = app.desk.tally.answers
         let share = app.errorShare.add(answers: answers, errors: errors, at: now)
         set(

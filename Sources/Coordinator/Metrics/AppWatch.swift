@@ -4,17 +4,22 @@ import FarmStore
 /// Looks every few seconds at what waits of the apps whose intake is this host's: so each app is looked at by one host.
 @Loop final class AppWatch {
     private(set) var readings: [String: BacklogReading] = [:]
+    /// Keys of the wrong type, and what cannot be read.
+    private(set) var faults: [String: ReadFaults.Reply] = [:]
 
     /// Between two looks at an app.
     static let interval = Duration.seconds(5)
 
     func look(at apps: some Sequence<HostedApp>) async {
         var next: [String: BacklogReading] = [:]
+        var nextFaults: [String: ReadFaults.Reply] = [:]
         for app in apps where app.leases.intake != nil {
             // Without an answer the last one holds, as long as the app is ours.
             next[app.name] = await Self.read(app) ?? readings[app.name]
+            let found = try? await app.store.perform(ReadFaults(shards: app.desk.shards))
+            nextFaults[app.name] = found ?? faults[app.name]
         }
-        readings = next
+        (readings, faults) = (next, nextFaults)
     }
 
     private static func read(_ app: HostedApp) async -> BacklogReading? {

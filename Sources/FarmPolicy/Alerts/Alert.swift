@@ -9,11 +9,15 @@ package struct Alert: Hashable, Sendable {
         case redisFull = "redis_full"
         case credentialExpiring = "credential_expiring"
         case hostGone = "host_gone"
+        /// A key in Redis has the wrong type, and the app stands still.
+        case keyType = "key_type"
+        /// Something that workers or producers wrote cannot be read.
+        case unreadable = "unreadable"
 
         /// For how long all must be well before it is called off.
         package var patience: Duration {
             switch self {
-            case .appPaused, .credentialExpiring, .hostGone: .zero
+            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable: .zero
             case .backlogAge, .redisFull: .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
             }

@@ -87,6 +87,13 @@ package struct ReadDepths: Request {
         package let open: Int
         /// Batches of each shard.
         package let shards: [Shard]
+
+        /// Of a farm of so many shards in which nothing waits.
+        package static func empty(shards: Int) -> Reply {
+            Reply(
+                inbox: 0, taken: 0, delayed: 0, results: 0, parked: 0, open: 0,
+                shards: Array(repeating: Shard(high: 0, bulk: 0, flight: 0), count: shards))
+        }
     }
 
     package struct Shard: Equatable, Sendable {

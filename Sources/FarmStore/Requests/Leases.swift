@@ -130,6 +130,8 @@ package struct ReadOwners: Request {
         package var fields: [LeaseField: FenceToken] = [:]
         /// Redis's milliseconds, by nonce.
         package var leaseEnds: [String: Int64] = [:]
+
+        package init() {}
     }
 
     package init() {}

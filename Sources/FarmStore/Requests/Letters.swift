@@ -55,14 +55,16 @@ package struct ReadLetters: Request {
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        let letters = try ReplyReader.entries(value, "dead letters").map { id, words throws(StoreError) in
+        let entries = try ReplyReader.entries(value, "dead letters")
+        // What is not a letter keeps none of the others from being read.
+        let letters = entries.compactMap { id, words -> DeadLetter? in
             guard let words = words.array, words.count == 10, let job = words[1].text,
                 let reason = words[3].text, let status = words[5].text.flatMap({ Int(foreign: $0) }),
                 let pushes = words[7].text.flatMap({ Int(foreign: $0) }), let body = words[9].bytes
-            else { throw .unexpectedReply("dead letters, a letter") }
+            else { return nil }
             return DeadLetter(id: id, job: job, reason: reason, status: status, pushes: pushes, body: body)
         }
-        return Reply(letters: letters, next: letters.last?.id)
+        return Reply(letters: letters, next: entries.last?.id)
     }
 }
 
@@ -75,6 +77,10 @@ package struct CountLetters: Request {
         package var trimmed = 0
         /// Pushes that an operator dropped.
         package var dropped = 0
+
+        package init(pushes: Int = 0, bytes: Int = 0, trimmed: Int = 0, dropped: Int = 0) {
+            (self.pushes, self.bytes, self.trimmed, self.dropped) = (pushes, bytes, trimmed, dropped)
+        }
     }
 
     package init() {}

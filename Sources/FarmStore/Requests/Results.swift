@@ -10,12 +10,18 @@ package struct ResultsRecord: Equatable, Sendable {
         case closed(FarmReason, body: [UInt8], positions: [Range<Int>])
         /// It was settled in the meantime: acknowledged and gone.
         case gone
+        /// It is not of the form that workers and `reclaim` write.
+        case unreadable(String)
     }
 
     package let id: EntryID
     package let content: Content
     /// Of the batch: where what is to be tried again goes.
     package var lane = Lane.high
+
+    package init(id: EntryID, content: Content, lane: Lane = .high) {
+        (self.id, self.content, self.lane) = (id, content, lane)
+    }
 }
 
 /// Makes the group of the gatherers, from the beginning of the stream. An existing one is left as it is.
@@ -130,31 +136,44 @@ package struct CountResults: Request {
 extension ResultsRecord {
     fileprivate static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
         try ReplyReader.entries(value, "results").map { id, words throws(StoreError) in
-            ResultsRecord(id: id, content: try content(words), lane: lane(words))
+            ResultsRecord(id: id, content: content(words), lane: lane(words))
         }
     }
 
     private static func lane(_ value: RESPValue) -> Lane {
-        guard let words = value.array, words.count == 4, let letter = words[3].bytes?.first else {
-            return .high
-        }
+        guard let letter = field("l", of: value)?.first else { return .high }
         return Lane(letter: letter) ?? .high
     }
 
-    private static func content(_ value: RESPValue) throws(StoreError) -> Content {
-        guard let words = value.array else { return .gone }
-        if words.count == 2 || words.count == 4, let entry = words[1].bytes { return .report(entry) }
-        guard words.count == 6, let kind = words[1].text, let body = words[3].bytes, let runs = words[5].text
-        else { throw .unexpectedReply("results fields") }
-        var positions: [Range<Int>] = []
-        for run in runs.split(separator: ",") {
-            let ends = run.split(separator: "-").compactMap { Int(foreign: $0) }
-            // Runs ascend, so that no position is closed twice.
-            guard ends.count == 2, ends[0] > positions.last?.upperBound ?? 0, ends[0] <= ends[1] else {
-                throw .unexpectedReply("results positions")
-            }
-            positions.append(ends[0] - 1..<ends[1])
+    private static func field(_ name: Character, of value: RESPValue) -> [UInt8]? {
+        guard let words = value.array, let letter = name.asciiValue else { return nil }
+        return stride(from: 0, to: words.count - 1, by: 2).lazy.filter { words[$0].bytes == [letter] }
+            .first.flatMap { words[$0 + 1].bytes }
+    }
+
+    /// What is not as agreed is an entry of its own kind, and keeps no other from being read.
+    private static func content(_ value: RESPValue) -> Content {
+        if value.array == nil { return .gone }
+        if let entry = field("r", of: value) { return .report(entry) }
+        guard let body = field("b", of: value), let runs = field("p", of: value) else {
+            return .unreadable("neither a report nor closed positions")
         }
-        return .closed(kind == "P" ? .poison : .unknown, body: body, positions: positions)
+        var positions: [Range<Int>] = []
+        for run in String(decoding: runs, as: UTF8.self).split(
+            separator: ",", omittingEmptySubsequences: false)
+        {
+            let ends = run.split(separator: "-", omittingEmptySubsequences: false).map {
+                Int(foreign: $0)
+            }
+            // Runs ascend, so that no position is closed twice.
+            guard ends.count == 2, let first = ends[0], let last = ends[1],
+                first > positions.last?.upperBound ?? 0, first <= last
+            else {
+                return .unreadable("its positions are not runs")
+            }
+            positions.append(first - 1..<last)
+        }
+        let isPoison = field("k", of: value) == [UInt8(ascii: "P")]
+        return .closed(isPoison ? .poison : .unknown, body: body, positions: positions)
     }
 }

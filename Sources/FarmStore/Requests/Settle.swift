@@ -62,10 +62,23 @@ package struct Settlement: Sendable {
         }
     }
 
+    /// What could not be read of an entry: its pushes fail as ``FarmReason/unreadable``.
+    package struct Unreadable: Sendable {
+        package var why: String
+        package var pushes: Int
+        /// The whole entry, to be kept.
+        package var original: [UInt8]
+
+        package init(why: String, pushes: Int, original: [UInt8]) {
+            (self.why, self.pushes, self.original) = (why, pushes, original)
+        }
+    }
+
     package var entry: EntryID
     package var jobs: [Job] = []
     package var retries: [Retry] = []
     package var letters: [Letter] = []
+    package var unreadable: Unreadable?
     /// Answers of the gateway among the outcomes.
     package var answers = 0
     package var deadTokens: [DeadToken] = []
@@ -84,7 +97,7 @@ package struct Settlement: Sendable {
     private var wordCount: Int {
         5 + 5 * retries.count + deadTokens.reduce(0) { $0 + 2 + $1.event.wordCount }
             + events.reduce(0) { $0 + $1.wordCount } + (letters.isEmpty ? 0 : 4 + 5 * letters.count)
-            + (audit.isEmpty ? 0 : 3)
+            + (unreadable == nil ? 0 : 4) + (audit.isEmpty ? 0 : 3)
     }
 
     fileprivate func write(to command: inout RESPCommand, _ retention: Retention) {
@@ -112,6 +125,12 @@ package struct Settlement: Sendable {
         command.append(events.count)
         for event in events { event.write(to: &command) }
         if !letters.isEmpty { writeLetters(to: &command, retention) }
+        if let unreadable {
+            command.append("unreadable")
+            command.append(unreadable.why)
+            command.append(unreadable.pushes)
+            command.append(unreadable.original)
+        }
         guard !audit.isEmpty else { return }
         command.append("audit")
         command.append(retention.auditBytes)

@@ -16,24 +16,27 @@
 -- for an operator who asks, not for a timer.
 local part = ARGV[2] or 'all'
 
+-- Also returns what of the job record cannot be read, in words, or nil.
 local function load_account(job)
-    local a, flat = {}, call('HGETALL', P .. 'job:' .. job)
+    local a, flat = {}, redis.pcall('HGETALL', P .. 'job:' .. job)
+    local unread = flat.err and 'has a record that is not a hash'
     for i = 1, #flat, 2 do a[flat[i]] = flat[i + 1] end
-    local function n(name) return tonumber(a[name] or '0') end
+    local function n(name) return tonumber(a[name] or '0') or 0 end
     local reasons = 0
     for k, v in pairs(a) do
-        if k:sub(1, 7) == 'reason:' then reasons = reasons + tonumber(v) end
+        if k:sub(1, 7) == 'reason:' then reasons = reasons + (tonumber(v) or 0) end
+        if is_spoilt(k, v) then unread = unread or k .. ' holds no number' end
     end
-    return a, n, n('delivered') + n('failed') + n('expired') + n('cancelled'), reasons
+    return a, n, n('delivered') + n('failed') + n('expired') + n('cancelled'), reasons, unread
 end
 
 if part == 'accounts' then
     local page = call('ZSCAN', P .. 'jobs', ARGV[3], 'COUNT', ARGV[4])
     local reply = { page[1] }
     for i = 1, #page[2], 2 do
-        local a, n, ended, reasons = load_account(page[2][i])
+        local a, n, ended, reasons, unread = load_account(page[2][i])
         local is_at_rest = a.state == 'finished' and ended == n('accepted') and n('in_flight') == 0 and n('waiting') == 0
-        if a.state and not (is_at_rest and reasons <= n('failed')) then reply[#reply + 1] = page[2][i] end
+        if unread or a.state and not (is_at_rest and reasons <= n('failed')) then reply[#reply + 1] = page[2][i] end
     end
     return reply
 end
@@ -58,7 +61,8 @@ else
     for i = 3, #ARGV do jobs[ARGV[i]] = true end
 end
 for job in pairs(jobs) do
-    local a, n, ended, reasons = load_account(job)
+    local a, n, ended, reasons, unread = load_account(job)
+    if unread then say('job', job, unread) end
     if a.state and call('ZSCORE', P .. 'jobs', job) then
         local sum = ended + (open[job] or 0) + unsplit(job, n('accepted'))
         if sum ~= n('accepted') then say('job', job, 'accepted', n('accepted'), 'and has', sum) end
@@ -70,7 +74,8 @@ for job in pairs(jobs) do
         say('job', job, 'has', open[job], 'open and no account')
     end
 end
-local load, total = tonumber(call('HGET', P .. 'load', 'open') or '0'), 0
+local load, total = call('HGET', P .. 'load', 'open') or '0', 0
+load = tonumber(load) or load
 for _, n in pairs(open) do total = total + n end
 if load ~= total then say('load', load, 'of', total, 'open') end
 return faults

@@ -58,6 +58,7 @@ end
 
 local function entry_items(entry, sums)
     local at = 2
+    if entry:byte(1) ~= 1 then error('a format of another version') end
     while at <= #entry do
         local kind, job, n
         kind, job, n, at = struct.unpack('>c1Bc0I2', entry, at)
@@ -68,8 +69,9 @@ local function entry_items(entry, sums)
             if all == 1 then at = skip(entry, at, n, 0) end
             if all == 2 then at = at + 8 * n end
         elseif kind == 'F' then
-            at = skip(entry, at, 2, 0)
-            at = skip(entry, at + 5, n, 8)
+            at = skip(entry, at, 2, 0) + 3
+            if entry:byte(at - 1) == 2 then at = skip(entry, at, 1, 0) end
+            at = skip(entry, at + 2, n, 8)
         elseif kind == 'E' then
             at = skip(entry, at, 1, 0)
             at = skip(entry, at + 1, n, 0)
@@ -87,9 +89,16 @@ local function entry_items(entry, sums)
             error('an item of kind ' .. kind)
         end
     end
+    if at ~= #entry + 1 then error('it ends too early') end
 end
 
 local function closed_items(f, sums)
+    local before = 0
+    for run in (f.p .. ','):gmatch('([^,]*),') do
+        local a, b = run:match('^(%d+)%-(%d+)$')
+        if not a or tonumber(a) <= before or tonumber(a) > tonumber(b) then error('positions that are not runs') end
+        before = tonumber(b)
+    end
     each_segment(f.b, function(job, first, last)
         for a, b in f.p:gmatch('(%d+)%-(%d+)') do
             local n = math.min(last, tonumber(b)) - math.max(first, tonumber(a)) + 1
@@ -98,9 +107,15 @@ local function closed_items(f, sums)
     end)
 end
 
+-- An entry that the gatherers could not settle stays until `mend` closes it.
 local function count_entry(id, words)
     local f, sums = {}, {}
-    for i = 1, #words, 2 do f[words[i]] = words[i + 1] end
+    for i = #words - 1, 1, -2 do f[words[i]] = words[i + 1] end
+    local mark = call('HGET', P .. 'unsettled', id)
+    if mark then
+        broken[#broken + 1] = { id, words }
+        return say('results entry', id, 'cannot be settled:', mark:match('^%d+ (.*)$') or mark)
+    end
     if not pcall(f.r and entry_items or closed_items, f.r or f, sums) then
         broken[#broken + 1] = { id, words }
         return say('results entry', id, 'cannot be read')
@@ -132,6 +147,15 @@ local function count_all(shards)
     for shard = 0, shards - 1 do count_shard(string.format('%02d', shard)) end
     count_rest()
     find_strays()
+end
+
+-- Whether a field of a job record must hold a number and does not.
+local COUNTS = {}
+for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight', 'waiting' }) do
+    COUNTS[name] = true
+end
+local function is_spoilt(field, text)
+    return (COUNTS[field] or field:sub(1, 7) == 'reason:') and not text:match('^%-?%d+$')
 end
 
 -- Positions of the job that is split in part and are in no batch yet.

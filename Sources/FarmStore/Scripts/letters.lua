@@ -1,11 +1,12 @@
 -- Dead letters: a stream of (job, reason, status, pushes, body), and a hash of what is in it, `pushes` and `bytes`; `trimmed`:
 -- pushes that had to go before anybody asked for them.
 local LETTERS, LETTER_SUMS = P .. 'dead', P .. 'letters'
+local SUM_NAMES = { 'pushes', 'bytes', 'trimmed', 'audit' }
 local function check_letters()
     call('XLEN', LETTERS)
     call('XLEN', P .. 'audit')
-    for _, n in ipairs(call('HMGET', LETTER_SUMS, 'pushes', 'bytes', 'trimmed', 'audit')) do
-        if n and not tonumber(n) then error(LETTER_SUMS .. ' holds ' .. n) end
+    for k, n in ipairs(call('HMGET', LETTER_SUMS, unpack(SUM_NAMES))) do
+        if n and not n:match('^%-?%d+$') then reset_field(LETTER_SUMS, SUM_NAMES[k], n) end
     end
 end
 

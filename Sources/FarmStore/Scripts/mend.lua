@@ -79,8 +79,8 @@ local function mend_batch(id)
                 if n > 0 then doubtful[job] = n end
             end)
             for job, n in pairs(doubtful) do
-                if call('HEXISTS', P .. 'job:' .. job, 'state') == 1 then
-                    call('HINCRBY', P .. 'job:' .. job, 'maybe_duplicated', n)
+                if redis.pcall('HEXISTS', P .. 'job:' .. job, 'state') == 1 then
+                    increment(P .. 'job:' .. job, 'maybe_duplicated', n)
                 end
             end
             note('batch', id, 'was stamped', s.worker, 'and is in nobody\'s hands')
@@ -102,9 +102,25 @@ end
 
 local function mend_account(job, stamp)
     local account, a = P .. 'job:' .. job, {}
-    local flat = call('HGETALL', account)
-    for i = 1, #flat, 2 do a[flat[i]] = flat[i + 1] end
+    local flat = redis.pcall('HGETALL', account)
+    if flat.err then
+        drop_record(job)
+        note('job', job, 'had a record that is not a hash, set aside as unreadable')
+        flat = {}
+    end
+    for i = 1, #flat, 2 do
+        if is_spoilt(flat[i], flat[i + 1]) then
+            reset_field(account, flat[i], flat[i + 1])
+            note('job', job, 'held no number in', flat[i])
+        else
+            a[flat[i]] = flat[i + 1]
+        end
+    end
     local function n(name) return tonumber(a[name] or '0') or 0 end
+    if a.state and not a.accepted and n('submitted') > 0 then
+        a.accepted = n('submitted') - n('malformed') - n('duplicates')
+        call('HSET', account, 'accepted', a.accepted)
+    end
     local here = open[job] or 0
     if not a.state then
         if here == 0 then
@@ -159,7 +175,11 @@ count_all(shards)
 for _, entry in ipairs(broken) do
     call('HSET', P .. 'unreadable', entry[1], table.concat(entry[2], ' '))
     call('XDEL', P .. 'results', entry[1])
+    call('XACK', P .. 'results', 'gatherers', entry[1])
     note('results entry', entry[1], 'set aside as unreadable')
+end
+for _, id in ipairs(call('HKEYS', P .. 'unsettled')) do
+    if #call('XRANGE', P .. 'results', id, id) == 0 then call('HDEL', P .. 'unsettled', id) end
 end
 local stamp = string.format('%d', now())
 local jobs = {}

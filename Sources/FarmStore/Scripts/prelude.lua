@@ -258,11 +258,6 @@ local function make_text(all, n)
 end
 local texts = setmetatable({}, { __index = make_text })
 
--- Adds sign * sums[job] to a field of the accounts. They exist: an account is kept while its job has open positions.
-local function add_to_accounts(sums, field, sign)
-    for job, n in pairs(sums) do call('HINCRBY', P .. 'job:' .. job, field, texts[sign * n]) end
-end
-
 -- Tells producers of an event: its type, its time, then field and value in turns. The stream is cut once a call.
 local EVENTS = P .. 'events'
 local events_cut = false
@@ -272,6 +267,51 @@ local function tell(event, at, ...)
     else
         events_cut = true
         call('XADD', EVENTS, 'MAXLEN', '~', '1000000', '*', 'type', event, 'at', at, ...)
+    end
+end
+
+-- Keeps the original of what cannot be read, so that it blocks nothing and is not lost: a hash, name to bytes, a thousand at
+-- most.
+local UNREADABLE = P .. 'unreadable'
+local function keep_unreadable(name, bytes)
+    local kept = redis.pcall('HLEN', UNREADABLE)
+    if type(kept) == 'number' and kept < 1000 and #bytes <= 1048576 then call('HSETNX', UNREADABLE, name, bytes) end
+end
+
+-- A field that must hold a whole number and does not: its text is kept, and it counts from 0 again. `fsck` names the sum that
+-- is wrong then.
+local function reset_field(key, field, text)
+    local name = key:sub(#P + 1):gsub('^job:', 'job ') .. ' ' .. field
+    keep_unreadable(name, text)
+    call('HDEL', key, field)
+    tell('farm.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number')
+end
+
+-- A job record that is not a hash goes: the job has no record any more.
+local function drop_record(job)
+    local key = P .. 'job:' .. job
+    local bytes = call('DUMP', key)
+    if not bytes then return end
+    keep_unreadable('job ' .. job, bytes)
+    call('DEL', key)
+    tell('farm.unreadable', string.format('%d', now()), 'job', job, 'reason', 'the job record is not a hash')
+end
+
+-- Adds to a field of a hash, whatever the field holds. Returns the sum; nil when the key is not a hash.
+local function increment(key, field, n)
+    local sum = redis.pcall('HINCRBY', key, field, n)
+    if type(sum) ~= 'table' then return sum end
+    local text = redis.pcall('HGET', key, field)
+    if type(text) ~= 'string' then return nil end
+    reset_field(key, field, text)
+    return call('HINCRBY', key, field, n)
+end
+
+-- Adds sign * sums[job] to a field of the job records. They exist: a record is kept while its job has open positions. One that
+-- cannot be read does not keep the others from being counted.
+local function add_to_accounts(sums, field, sign)
+    for job, n in pairs(sums) do
+        if not increment(P .. 'job:' .. job, field, texts[sign * n]) then drop_record(job) end
     end
 end
 
@@ -384,8 +424,8 @@ end
 
 -- So many pushes have come to their end.
 local function count_ended(n)
-    call('HINCRBY', P .. 'load', 'open', -n)
-    call('HINCRBY', P .. 'load', 'settled', n)
+    increment(P .. 'load', 'open', -n)
+    increment(P .. 'load', 'settled', n)
 end
 
 -- Books what was called back: to the accounts, and off the load. The last push of a job finishes it.
@@ -394,11 +434,12 @@ local function book_cancelled()
     for job, n in pairs(called_back) do
         ended = ended + n
         local account, keep = P .. 'job:' .. job, cancel_of(job):match('^%d+ %d+ (%d+)')
-        local a = call('HMGET', account, 'accepted', 'delivered', 'failed', 'expired')
-        if a[1] then
-            local cancelled = call('HINCRBY', account, 'cancelled', n)
+        local a = redis.pcall('HMGET', account, 'accepted', 'delivered', 'failed', 'expired')
+        local cancelled = a[1] and increment(account, 'cancelled', n)
+        if cancelled then
             local delivered, failed, expired = a[2] or '0', a[3] or '0', a[4] or '0'
-            if delivered + failed + expired + cancelled == tonumber(a[1]) then
+            local sum = (tonumber(delivered) or 0) + (tonumber(failed) or 0) + (tonumber(expired) or 0) + cancelled
+            if sum == tonumber(a[1]) then
                 finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts[cancelled])
             end
         end
@@ -422,14 +463,15 @@ end
 -- Of a job that was split in part, those pushes fail that are in no batch: nobody will make batches of them.
 local function fail_rest(job, offset, reason, stamp, keep)
     local account = P .. 'job:' .. job
-    local a = call('HMGET', account, 'accepted', 'delivered', 'failed', 'expired', 'cancelled')
-    local rest = tonumber(a[1] or '0') - tonumber(offset)
+    local a = redis.pcall('HMGET', account, 'accepted', 'delivered', 'failed', 'expired', 'cancelled')
+    local rest = (tonumber(a[1] or '0') or 0) - (tonumber(offset) or 0)
     if rest <= 0 then return end
-    local failed = call('HINCRBY', account, 'failed', rest)
-    call('HINCRBY', account, 'reason:' .. reason, rest)
+    local failed = increment(account, 'failed', rest)
+    increment(account, 'reason:' .. reason, rest)
     tell('job.cut', stamp, 'job', job, 'failed', rest, 'reason', reason)
     local delivered, expired, cancelled = a[2] or '0', a[4] or '0', a[5] or '0'
-    if failed + delivered + expired + cancelled == tonumber(a[1]) then
+    local sum = failed + (tonumber(delivered) or 0) + (tonumber(expired) or 0) + (tonumber(cancelled) or 0)
+    if sum == tonumber(a[1]) then
         finish_job(job, stamp, keep, a[1], delivered, failed, expired, cancelled)
     end
 end

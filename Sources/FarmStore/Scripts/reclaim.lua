@@ -207,9 +207,9 @@ blame_only(before_any_send)
 if fate == 'crash' and was_lost then blame_only(in_air) end
 for job in pairs(blamed) do
     local account = P .. 'job:' .. job
-    local old = call('HMGET', account, 'state', 'last_crash')
+    local old = redis.pcall('HMGET', account, 'state', 'last_crash')
     if old[1] == 'open' and old[2] ~= ARGV[13] then
-        local n, t = call('HINCRBY', account, 'crashes', 1), now()
+        local n, t = increment(account, 'crashes', 1), now()
         call('HSET', account, 'last_crash', ARGV[13])
         if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
             count_holds()

@@ -7,7 +7,8 @@
 --       retries, retries × (NN, h|b, delay in ms, tokens, body); answers of the gateway; dead tokens,
 --       dead tokens × (NN, suppression record or "", n, n words of an event); events, events × (n, n words); and only if
 --       there are any: "letters", how many, pushes and bytes of them kept at most, letters × (job, reason, status, pushes,
---       body); and only if there is an audit: "audit", bytes of it kept at most, what it gets).
+--       body); "unreadable", why, pushes that fail for it, the entry; and only if there is an audit: "audit", bytes of it kept
+--       at most, what it gets).
 --       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
 --       maybe duplicated u32, reasons u8, reasons × (length u8, reason, count u32)
 -- Reply [entries booked, jobs finished], and when the guard has paused the app [bad tokens, answers] behind
@@ -15,8 +16,10 @@
 -- Again XDEL finds nothing and the entry's words are skipped.
 --
 -- What ends is taken off `load`, which split added it to: with or without an account, it is in no batch and no entry.
--- Whatever can fail does so before the first effect, and then nothing is booked: words that are not as agreed, accounts
--- that hold no numbers, keys of another type. The entry stays in the stream.
+-- Whatever can fail does so before the first effect, and then nothing is settled: words that are not as agreed, and keys of
+-- another type ("KEY" and the key's name). The entry stays in the stream.
+-- A job record that cannot be read keeps no other from being settled: a field that holds no number counts from 0 again, a record
+-- that is not a hash goes. Their originals are in `unreadable`.
 --
 -- The guard: a gateway finds all tokens of another environment bad. When more than a fifth of the last thousand answers
 -- did, the app is paused, nothing of it is suppressed or told, and what was suppressed of those answers is taken back: that
@@ -64,7 +67,7 @@ local function check_event(at)
 end
 
 -- Reads an entry's words without any effect: its answers, and how many of them may be the environment's fault.
-local hasRetries, hasLetters, hasAudit, lists, retried = false, false, false, {}, {}
+local hasRetries, hasLetters, hasAudit, hasUnreadable, lists, retried = false, false, false, false, {}, {}
 local function check_entry_letters(entry, at)
     entry.letters, hasLetters = at, true
     local letters = count(ARGV[at])
@@ -105,6 +108,11 @@ local function check_entry(at, words)
     at = at + 1
     for _ = 1, events do at = check_event(at) end
     if at < last and ARGV[at] == 'letters' then at = check_entry_letters(entry, at + 1) end
+    if at < last and ARGV[at] == 'unreadable' then
+        entry.unreadable, hasUnreadable = at + 1, true
+        count(ARGV[at + 2])
+        at = at + 4
+    end
     if at < last and ARGV[at] == 'audit' then
         entry.audit, hasAudit = at + 1, true
         count(ARGV[at + 1])
@@ -117,17 +125,28 @@ end
 -- What the accounts hold now, in the order of the jobs: accepted, in flight, delivered, failed, expired, cancelled; false:
 -- there is no account.
 local keys, accounts = {}, {}
-local function check_field(account, field)
-    local n = call('HGET', account, field)
-    if n and not tonumber(n) then error(account .. ' holds ' .. n) end
+-- What is put right before anything is settled: fields that hold no number, and records that are not hashes.
+local resets, drops = {}, {}
+local function check_field(key, field, n)
+    local number = tonumber(n or '0')
+    if number and number > -2 ^ 53 and number < 2 ^ 53 and number % 1 == 0 then return number end
+    resets[#resets + 1] = { key, field, n }
+    return 0
+end
+-- A field that HINCRBY will add to must be written as Redis writes numbers.
+local function check_digits(key, field, n)
+    if not n or n:match('^%-?%d+$') then return tonumber(n or '0') end
+    resets[#resets + 1] = { key, field, n }
+    return 0
 end
 -- A job of one push that is delivered here has nothing else to add up, for what is in an entry has no other outcome and is
 -- in the air: the rest of its account is not read. That is tried for as long as one job after another is so.
 local SINGLE, may_be_single = {}, true
 local function is_single(account, id)
-    may_be_single = delivered[id] == 1 and not rest[id] and call('HGET', account, 'accepted') == '1'
+    may_be_single = delivered[id] == 1 and not rest[id] and redis.pcall('HGET', account, 'accepted') == '1'
     return may_be_single
 end
+local FIELDS = { 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled' }
 local function read_account(k, id)
     local account = P .. 'job:' .. id
     keys[k] = account
@@ -135,17 +154,20 @@ local function read_account(k, id)
         accounts[k] = SINGLE
         return
     end
-    local old = call('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
-    accounts[k] = old[1] and old
-    for field = 1, 6 do
-        local text = old[field]
-        old[field] = text and (tonumber(text) or error(account .. ' holds ' .. text)) or 0
+    local old = redis.pcall('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
+    if old.err then
+        drops[#drops + 1] = id
+        accounts[k] = false
+        return
     end
+    accounts[k] = old[1] and old
+    for field = 1, 6 do old[field] = old[field] and check_field(account, FIELDS[field], old[field]) or 0 end
     local r = rest[id]
     if r then
-        if r[4] > 0 then check_field(account, 'waiting') end
-        if r[5] > 0 then check_field(account, 'maybe_duplicated') end
-        for reason in pairs(r[6]) do check_field(account, 'reason:' .. reason) end
+        local function check(field) check_digits(account, field, call('HGET', account, field)) end
+        if r[4] > 0 then check('waiting') end
+        if r[5] > 0 then check('maybe_duplicated') end
+        for reason in pairs(r[6]) do check('reason:' .. reason) end
     end
 end
 
@@ -158,31 +180,57 @@ for k = 1, nentries do
     i = i + 2 + words
 end
 for k, id in ipairs(order) do read_account(k, id) end
-call('XLEN', P .. 'events')
-local load = call('HMGET', P .. 'load', 'open', 'settled')
-count(math.abs(tonumber(load[1] or '0') or 0.5))
-count(load[2] or '0')
-if hasRetries then
-    call('ZCARD', P .. 'delayed')
-    call('HLEN', STATES)
-    call('HLEN', BODIES)
-end
-if hasLetters or hasAudit then check_letters() end
-local hasDead = next(lists) ~= nil
-local ring, paused = call('HMGET', P .. 'guard', 'answers', 'bad'), false
-local answers, bad = count(ring[1] or '0'), tonumber(ring[2] or '0')
-if not bad then error('guard holds ' .. ring[2]) end
-if hasDead then
-    for nn in pairs(lists) do call('XLEN', P .. 'suppressed:' .. nn) end
-    call('HLEN', P .. 'suppression')
-    call('HLEN', P .. 'scopes')
-    paused = call('HEXISTS', P .. 'gate', 'paused') == 1
-end
 
-if hasDead or bad > 0 then
-    call('LLEN', P .. 'unproven')
-    count(call('HGET', P .. 'suppression', 'taken_back') or '0')
+-- Whether the app's keys are what they must be: the first that is not is named.
+local broken
+local function look(command, key, ...)
+    local reply = redis.pcall(command, key, ...)
+    if type(reply) ~= 'table' or not reply.err then return reply end
+    broken = broken or key
+    return {}
 end
+look('XLEN', P .. 'events')
+local load = look('HMGET', P .. 'load', 'open', 'settled')
+check_digits(P .. 'load', 'open', load[1])
+check_digits(P .. 'load', 'settled', load[2])
+local hasUnsettled = look('HLEN', P .. 'unsettled') ~= 0
+if hasUnreadable then look('HLEN', UNREADABLE) end
+has_holds = call('EXISTS', QUARANTINE, CANCELS) > 0
+if has_holds then
+    for _, key in ipairs({ QUARANTINE, CANCELS, DEVICES }) do look('HLEN', key) end
+end
+if has_holds or hasRetries then look('HLEN', P .. 'gate') end
+if hasRetries then
+    look('ZCARD', P .. 'delayed')
+    look('HLEN', STATES)
+    look('HLEN', BODIES)
+end
+if hasLetters or hasAudit then
+    look('XLEN', LETTERS)
+    look('XLEN', AUDIT)
+    for k, n in ipairs(look('HMGET', LETTER_SUMS, unpack(SUM_NAMES))) do check_digits(LETTER_SUMS, SUM_NAMES[k], n) end
+end
+local hasDead = next(lists) ~= nil
+local ring, paused = look('HMGET', P .. 'guard', 'answers', 'bad'), false
+local answers = check_digits(P .. 'guard', 'answers', ring[1])
+local bad = tonumber(ring[2] or '0')
+if not bad or bad ~= bad then
+    resets[#resets + 1] = { P .. 'guard', 'bad', ring[2] }
+    bad = 0
+end
+if hasDead then
+    for nn in pairs(lists) do look('XLEN', P .. 'suppressed:' .. nn) end
+    look('HLEN', P .. 'suppression')
+    look('HLEN', P .. 'scopes')
+    paused = look('HEXISTS', P .. 'gate', 'paused') == 1
+end
+if hasDead or bad > 0 then
+    look('LLEN', P .. 'unproven')
+    check_digits(P .. 'suppression', 'taken_back', look('HMGET', P .. 'suppression', 'taken_back')[1])
+end
+if broken then return { err = 'KEY ' .. broken } end
+for _, reset in ipairs(resets) do reset_field(reset[1], reset[2], reset[3]) end
+for _, job in ipairs(drops) do drop_record(job) end
 
 local acks = {}
 
@@ -269,6 +317,11 @@ local function keep_letters(at)
     end
 end
 
+local function keep_entry(id, at)
+    keep_unreadable(id, ARGV[at + 2])
+    tell('farm.unreadable', stamp, 'entry', id, 'reason', ARGV[at], 'pushes', ARGV[at + 1])
+end
+
 local booked, answered, found = {}, 0, 0
 for k = 1, nentries do
     local entry = entries[k]
@@ -285,6 +338,7 @@ weigh(answered, found)
 for _, entry in ipairs(booked) do
     book_entry(entry)
     if entry.letters then keep_letters(entry.letters) end
+    if entry.unreadable then keep_entry(entry.id, entry.unreadable) end
 end
 if kept then trim_letters(tonumber(ARGV[kept + 1]), tonumber(ARGV[kept + 2]), 0, 512) end
 settle_guard()
@@ -295,7 +349,10 @@ if hasAudit and #booked > 0 then
     end
     remember(table.concat(records), bytes)
 end
-if #acks > 0 then call('XACK', results, 'gatherers', unpack(acks)) end
+if #acks > 0 then
+    call('XACK', results, 'gatherers', unpack(acks))
+    if hasUnsettled then call('HDEL', P .. 'unsettled', unpack(acks)) end
+end
 
 local names, none = { 'failed', 'expired', 'cancelled' }, { 0, 0, 0, 0, 0, {} }
 local finished, ended = 0, 0

@@ -132,7 +132,7 @@ if #states > 0 then
     call('HSET', BODIES, unpack(bodies))
     call('HSET', STATES, unpack(states))
 end
-if added > 0 then call('HINCRBY', P .. 'load', 'open', added) end
+if added > 0 then increment(P .. 'load', 'open', added) end
 if calls_back then book_cancelled() end
 if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end
 call('HSET', intake, 'step', step, 'did', what)
@@ -155,12 +155,12 @@ if opened > 0 then
         local id, age = oldest[k], t - tonumber(oldest[k + 1])
         if excess <= #gone and age <= keep * 1000 then break end
         local account = P .. 'job:' .. id
-        local old = call('HMGET', account, 'state', 'finished_at')
+        local old = redis.pcall('HMGET', account, 'state', 'finished_at')
         if not old[1] then
             gone[#gone + 1] = id
         elseif old[1] == 'open' then
             call('ZADD', jobs, stamp, id)
-        elseif excess > #gone then
+        elseif excess > #gone or not tonumber(old[2] or '') then
             call('DEL', account)
             gone[#gone + 1] = id
         else

@@ -10,7 +10,8 @@ struct FsckCommand: ParsableCommand {
             Status 1 when something is wrong. It may run beside a working farm. With
             --repair, what can be sent goes back to its queue, what nobody can read is
             set aside, and what is nowhere is failed with the reason lost: nothing
-            stays open for ever.
+            stays open for ever. The originals of what nobody can read are kept, and
+            status tells of them, until --drop-unreadable.
 
             Example:
               pushfarm fsck
@@ -25,6 +26,9 @@ struct FsckCommand: ParsableCommand {
     @Flag(help: "Repairs what is wrong.")
     var repair = false
 
+    @Flag(help: "Drops the originals of what nobody can read.")
+    var dropUnreadable = false
+
     /// What was found in one app.
     private struct Finding: Sendable {
         let app: String
@@ -32,15 +36,29 @@ struct FsckCommand: ParsableCommand {
         let repaired: [String]
         /// What is still wrong after a repair.
         let left: [String]
+        /// Originals of what nobody can read, and whether they were dropped.
+        let kept: Int
+        let areDropped: Bool
 
         var json: JSONValue {
             .object([
                 "app": .string(app), "faults": .array(faults.map { .string($0) }),
                 "repaired": .array(repaired.map { .string($0) }), "left": .array(left.map { .string($0) }),
+                "unreadable": .number(kept), "dropped": .bool(areDropped),
             ])
         }
 
-        var text: String {
+        var text: String { accounting + keptWords }
+
+        private var keptWords: String {
+            guard kept > 0 else { return "" }
+            let items = kept == 1 ? "1 item" : "\(kept) items"
+            return areDropped
+                ? "\(app): the originals of \(items) that cannot be read are dropped\n"
+                : "\(app): \(items) could not be read; the originals are kept until fsck --drop-unreadable\n"
+        }
+
+        private var accounting: String {
             guard !faults.isEmpty else { return "\(app): the books are exact\n" }
             let count = faults.count == 1 ? "1 fault" : "\(faults.count) faults"
             var text = "\(app): \(count)\n" + faults.map { "  \($0)\n" }.joined()
@@ -53,7 +71,7 @@ struct FsckCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let (app, repair) = (app, repair)
+        let (app, repair, drop) = (app, repair, dropUnreadable)
         let findings = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
@@ -64,7 +82,12 @@ struct FsckCommand: ParsableCommand {
                 let faults = try await check.faults()
                 let repaired = repair && !faults.isEmpty ? try await check.repair() : []
                 let left = repaired.isEmpty ? faults : try await check.faults()
-                findings.append(Finding(app: name, faults: faults, repaired: repaired, left: left))
+                let kept = try await check.kept()
+                if drop, kept > 0 { try await check.dropKept() }
+                findings.append(
+                    Finding(
+                        app: name, faults: faults, repaired: repaired, left: left, kept: kept,
+                        areDropped: drop && kept > 0))
             }
             return findings
         }

@@ -7,7 +7,12 @@ import FarmStore
 
     func findings() async throws(CommandFailure) -> [Finding] {
         var findings = [try await function()]
+        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
         for app in client.configuration.apps {
+            let faults = try await client.call(ReadFaults(shards: shards ?? 0), app.name)
+            findings += Self.findings(faults, of: app.name)
+            // What can be asked of a key of the wrong type has been said.
+            guard faults.wrongTypes.isEmpty else { continue }
             guard let full = try await client.call(ReadFullness(), app.name) else { continue }
             findings.append(
                 Finding(
@@ -17,6 +22,17 @@ import FarmStore
                         : "Let it drain, or raise the app's limit in the configuration."))
         }
         return findings
+    }
+
+    private static func findings(_ faults: ReadFaults.Reply, of app: String) -> [Finding] {
+        faults.wrongTypes.map {
+            Finding(
+                app, .failed, "the Redis key \($0.text)",
+                advice: "Rename the key (RENAME) and find out who wrote it; the app goes on by itself.")
+        }
+            + faults.unreadableWords.map {
+                Finding(app, .warning, $0, advice: "Look with pushfarm fsck, then pushfarm fsck --repair.")
+            }
     }
 
     private func function() async throws(CommandFailure) -> Finding {

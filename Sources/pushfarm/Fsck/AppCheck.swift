@@ -28,13 +28,29 @@ import FarmStore
     }
 
     /// Faults in words; empty when the books are exact.
-    func faults() async throws(CommandFailure) -> [String] { try await faults(unsettled()) }
+    func faults() async throws(CommandFailure) -> [String] {
+        let wrong = try await wrongTypes()
+        return wrong.isEmpty ? try await faults(unsettled()) : wrong
+    }
+
+    /// Originals that are kept because they cannot be read.
+    func kept() async throws(CommandFailure) -> Int {
+        try await client.call(ReadFaults(shards: shards), app).unreadable
+    }
+
+    func dropKept() async throws(CommandFailure) { try await client.call(DropUnreadable(), app) }
+
+    /// Nothing can be checked, nor repaired, while a key does not hold what it must.
+    private func wrongTypes() async throws(CommandFailure) -> [String] {
+        try await client.call(ReadFaults(shards: shards), app).wrongTypes.map { "key \($0.text)" }
+    }
 
     /// Repairs what it finds.
     ///
     /// - Returns: what was done.
     func repair() async throws(CommandFailure) -> [String] {
         var done: [String] = []
+        guard try await wrongTypes().isEmpty else { return [] }
         for _ in 0..<Self.rounds {
             let unsettled = try await unsettled()
             let faults = try await faults(unsettled)
@@ -137,7 +153,8 @@ import FarmStore
         }
         for job in isFirst ? jobs.union(sums.keys) : jobs {
             let sum = sums[job] ?? .init()
-            let account = try await client.account(job, app)
+            let reader = AppReader(app: app, client: client, hasFaults: true)
+            let account = Account(id: job, app: app, fields: try await reader.readRecord(of: job))
             if !(account.map { addsUp($0, sum) } ?? (sum.open == 0)) { doubts.jobs.insert(job) }
         }
         return doubts

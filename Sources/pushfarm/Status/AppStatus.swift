@@ -25,6 +25,8 @@ struct AppStatus: Sendable {
     var withheld: [ReadMarks.Mark] = []
     /// Pushes that were given up and are kept.
     var dead = 0
+    /// Keys of the wrong type, and what cannot be read.
+    var faults = ReadFaults.Reply()
 
     /// What a host has of an app.
     struct Owner: Sendable {
@@ -41,40 +43,42 @@ struct AppStatus: Sendable {
     @Loop static func read(
         _ app: String, shards: Int, from client: FarmClient, countsJobs: Bool = true
     ) async throws(CommandFailure) -> AppStatus {
-        let standing = try await client.call(ReadStanding(), app)
-        let full = try await client.call(ReadFullness(), app)
-        let depths = try await client.call(ReadDepths(shards: shards), app)
-        let ages = try await client.call(ReadAges(shards: shards), app)
-        let dead = try await client.call(CountLetters(), app).pushes
-        let open = countsJobs ? try await openJobs(of: app, from: client) : nil
-        let leases = try await client.call(ReadOwners(), app)
+        let faults = try await client.call(ReadFaults(shards: shards), app)
+        let reader = AppReader(app: app, client: client, hasFaults: !faults.wrongTypes.isEmpty)
+        let standing = try await reader.read(ReadStanding(), else: .init())
+        let depths = try await reader.read(ReadDepths(shards: shards), else: .empty(shards: shards))
+        let leases = try await reader.read(ReadOwners(), else: .init())
         let now = try await client.clock()
         var status = AppStatus(
-            app: app, pause: standing.pause, standing: standing, full: full, depths: depths,
-            openJobs: open,
+            app: app, pause: standing.pause, standing: standing,
+            full: try await reader.read(ReadFullness(), else: nil), depths: depths,
+            openJobs: countsJobs ? try await openJobs(of: reader) : nil,
             owners: owners(leases, at: now),
-            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: app, from: client))
-        (status.ages, status.dead) = (ages, dead)
-        status.withheld = try await client.marks(.shards, app)
+            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: reader))
+        status.ages = try await reader.read(ReadAges(shards: shards), else: status.ages)
+        status.dead = try await reader.read(CountLetters(), else: .init()).pushes
+        let marks = ReadMarks(.shards)
+        status.withheld = marks.marks(try await reader.read(marks, else: []))
+        status.faults = faults
         return status
     }
 
-    @Loop private static func openJobs(
-        of app: String, from client: FarmClient
-    ) async throws(CommandFailure) -> Int {
+    @Loop private static func openJobs(of reader: AppReader) async throws(CommandFailure) -> Int {
         var open = 0
-        for id in try await client.call(LatestJobs(count: latest), app) {
-            if try await client.account(id, app)?.state == .open { open += 1 }
+        for id in try await reader.read(LatestJobs(count: latest), else: []) {
+            let fields = try await reader.readRecord(of: id)
+            if Account(id: id, app: reader.app, fields: fields)?.state == .open { open += 1 }
         }
         return open
     }
 
     /// An app that has no feedback service any more may have had one.
     @Loop private static func feedback(
-        of app: String, from client: FarmClient
+        of reader: AppReader
     ) async throws(CommandFailure) -> ReadFeedback.State? {
-        if let known = client.configuration.app(named: app), known.binary?.feedback == nil { return nil }
-        return try await client.call(ReadFeedback(), app)
+        let known = reader.client.configuration.app(named: reader.app)
+        if let known, known.binary?.feedback == nil { return nil }
+        return try await reader.read(ReadFeedback(), else: nil)
     }
 
     private static func owners(_ leases: ReadOwners.Reply, at now: Duration) -> [Owner] {
@@ -117,6 +121,8 @@ struct AppStatus: Sendable {
             "dead": .number(dead),
             "withheld": .array(withheld.map { .number($0.shardNumber) }),
             "unowned": .number(unowned),
+            "wrong_types": .array(faults.wrongTypes.map(\.json)),
+            "unsettled": .number(faults.unsettled), "unreadable": .number(faults.unreadable),
             "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
         ])
     }
@@ -142,5 +148,11 @@ extension AppStatus.Owner {
             "host": .string(host), "shards": .number(shards), "intake": .bool(hasIntake),
             "lease_ms": .number(max(0, leaseMilliseconds)),
         ])
+    }
+}
+
+extension ReadFaults.WrongType {
+    fileprivate var json: JSONValue {
+        .object(["key": .string(key), "type": .string(found), "expected": .string(expected)])
     }
 }

@@ -64,6 +64,10 @@ struct FarmStatus: Sendable {
             }
         }
         for app in apps {
+            for fault in app.faults.wrongTypes {
+                troubles.append("\(app.app) stands still: the Redis key \(fault.text)")
+            }
+            troubles += app.faults.unreadableWords.map { "\(app.app): \($0), see pushfarm fsck" }
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
             for shard in app.withheld {
                 troubles.append("\(app.app): shard \(shard.shardNumber) is not served: \(shard.words)")

@@ -23,7 +23,7 @@ struct RaisedAlert: Sendable, Equatable {
 
     /// The status sees the same by itself.
     var isSeenOtherwise: Bool {
-        kind == Alert.Kind.appPaused.rawValue || kind == Alert.Kind.hostGone.rawValue
+        [Alert.Kind.appPaused, .hostGone, .keyType, .unreadable].contains { $0.rawValue == kind }
     }
 
     var json: JSONValue {

@@ -22,7 +22,8 @@ extension Mutant {
             .take, "gives a taken job that is too large", "if #job <= limit or is_head",
             "if true or is_head"),
         Mutant(
-            .settle, "takes every job for one of one push", "call('HGET', account, 'accepted') == '1'", "true"
+            .settle, "takes every job for one of one push", "redis.pcall('HGET', account, 'accepted') == '1'",
+            "true"
         ),
         Mutant(.settle, "books a job of one push again", "elseif delivered[id] == 1 then", "else"),
         Mutant(.take, "refuses a job that is split in part", "or is_head and is_cut then", "then"),
@@ -158,7 +159,7 @@ extension Mutant {
         Mutant(.checkout, "books nothing that it ends", "if next(called_back) then", "if false then"),
         Mutant(
             .checkout, "finishes no job that was called back",
-            "if delivered + failed + expired + cancelled == tonumber(a[1]) then\n                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts",
+            "if sum == tonumber(a[1]) then\n                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts",
             "if false then\n                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts"
         ),
         Mutant(.putback, "puts back what was called back", "if calls_back then call_back(s, body) end"),

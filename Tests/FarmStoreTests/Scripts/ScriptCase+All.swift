@@ -455,6 +455,13 @@ extension ScriptCase {
             try desk.redis.run("DEL", "{pushfarm:demo}:ready:02")
             return ReadAges(shards: 3)
         },
+        ScriptCase("finds keys of the wrong type, and what cannot be read", again: .same) { desk in
+            try desk.redis.run("DEL", "{pushfarm:demo}:owners")
+            try desk.redis.run("SET", "{pushfarm:demo}:owners", "x")
+            try desk.redis.run("HSET", "{pushfarm:demo}:unsettled", "5-0", "7 ends too early")
+            try desk.redis.run("HSET", "{pushfarm:demo}:unreadable", "6-0", "?")
+            return ReadFaults(shards: 3)
+        },
         ScriptCase("finds no fault", again: .same) { desk in
             _ = try desk.held([("a", 3)])
             return Audit(shards: Desk.shards)

@@ -525,6 +525,19 @@ extension ScriptCase {
             try desk.perform(Pause(reason: "bad tokens: 1"))
             return settle
         },
+        ScriptCase("settles what it can beside what cannot be read", again: .other("[0, 0]")) { desk in
+            try desk.split([("a", 2), ("b", 2)])
+            let batch = try desk.checkout().batches[0]
+            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
+            _ = try desk.report(batch, 2..<4, entry: Desk.delivered("b", 2))
+            var all = try desk.results().map { Desk.settlement($0, "a", delivered: 2) }
+            all[1].jobs = [Settlement.Job(id: "b")]
+            (all[1].jobs[0].failed, all[1].jobs[0].reasons) = (2, ["unreadable": 2])
+            all[1].unreadable = .init(why: "odd", pushes: 2, original: [9, 9])
+            try desk.redis.run("HSET", "{pushfarm:demo}:job:a", "delivered", "x")
+            try desk.redis.run("HSET", "{pushfarm:demo}:unsettled", "\(all[0].entry)", "7 why")
+            return Settle(all)
+        },
         ScriptCase("books nothing of no entries", again: .same) { _ in Settle([]) },
     ]
 

@@ -116,7 +116,7 @@ extension ScriptCase {
             var command = RESPCommand("XADD", app + "results", "*", "r")
             command.append(everyKind())
             try desk.redis.run(command)
-            var closed = RESPCommand("XADD", app + "results", "*", "p", "1-2 4-4", "b")
+            var closed = RESPCommand("XADD", app + "results", "*", "p", "1-2,4-4", "b")
             closed.append(Desk.body([("x", 3), ("y", 1), ("z", 2)]))
             try desk.redis.run(closed)
             for entry in ["?nonsense", "\u{1}Z\u{1}a"] {

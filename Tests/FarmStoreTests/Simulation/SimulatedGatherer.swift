@@ -30,7 +30,7 @@ final class SimulatedGatherer {
         var settlement = Settlement(entry: record.id)
         var jobs: [String: Settlement.Job] = [:]
         switch record.content {
-        case .gone: break
+        case .gone, .unreadable: break
         case .closed(let reason, let body, let positions):
             let batch = try Batch(decoding: body)
             for position in positions.flatMap({ Array($0) }) {

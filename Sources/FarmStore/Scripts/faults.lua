@@ -1,0 +1,45 @@
+#!lua flags=no-writes,allow-oom
+-- What keeps an app's work from being done as it should: keys of the wrong type, and what cannot be read.
+--
+-- KEYS  1 prefix; 2 inbox
+-- ARGV  1 shards of the farm
+-- Reply [[key, its type, the type that it must have…], entries that cannot be settled, one of them, why, originals that are kept
+--       because they cannot be read, the name of one of them]; names are "" where there is nothing
+-- Fence none: it only reads. Again the same answer.
+-- A user who may not look at a key is told nothing of it.
+local wrong = {}
+local function check(key, kind)
+    local found = redis.pcall('TYPE', key)
+    found = not found.err and found.ok or 'none'
+    if found == kind or found == 'none' then return end
+    for _, word in ipairs({ key, found, kind }) do wrong[#wrong + 1] = word end
+end
+
+local KINDS = {
+    list = { 'taken', 'parked', 'unproven' },
+    hash = { 'owners', 'intake', 'quarantine', 'devices', 'cancels', 'withheld', 'batches', 'states', 'letters', 'suppression',
+        'scopes', 'guard', 'feedback', 'load', 'gate', 'unsettled', 'unreadable' },
+    zset = { 'delayed', 'jobs' },
+    stream = { 'results', 'events', 'refused', 'dead', 'audit' },
+}
+check(KEYS[2], 'list')
+for kind, names in pairs(KINDS) do
+    for _, name in ipairs(names) do check(P .. name, kind) end
+end
+for shard = 0, tonumber(ARGV[1]) - 1 do
+    local nn = string.format('%02d', shard)
+    for _, name in ipairs({ 'ready:', 'bulk:', 'flight:' }) do check(P .. name .. nn, 'list') end
+    check(P .. 'suppressed:' .. nn, 'stream')
+end
+
+-- How many fields a hash has, and the name of one.
+local function sample(key)
+    local count = redis.pcall('HLEN', key)
+    if type(count) ~= 'number' or count == 0 then return 0, '' end
+    local name = redis.pcall('HRANDFIELD', key)
+    return count, type(name) == 'string' and name or ''
+end
+local unsettled, entry = sample(P .. 'unsettled')
+local unreadable, name = sample(UNREADABLE)
+local why = entry ~= '' and call('HGET', P .. 'unsettled', entry) or ''
+return { wrong, unsettled, entry, why:match('^%d+ (.*)$') or why, unreadable, name }
