@@ -11,17 +11,19 @@ package struct IntakeSetup: Equatable, Sendable {
     package var maxPayloadBytes: UInt32
     /// Jobs may not choose another topic than the app's.
     package var hasOneTopic: Bool
+    /// Topics that jobs may choose besides the app's own; nil: any.
+    package var topics: [String]?
     /// Accounts of finished jobs: how many are kept, and for how long.
     package var accounts: UInt64
     package var accountSeconds: UInt64
 
     package init(
         name: String, topic: String, maxJobBytes: UInt64, maxTokens: UInt32, maxPayloadBytes: UInt32 = 0,
-        hasOneTopic: Bool = false, accounts: UInt64, accountSeconds: UInt64
+        hasOneTopic: Bool = false, topics: [String]? = nil, accounts: UInt64, accountSeconds: UInt64
     ) {
         (self.name, self.topic) = (name, topic)
         (self.maxJobBytes, self.maxTokens) = (maxJobBytes, maxTokens)
-        (self.maxPayloadBytes, self.hasOneTopic) = (maxPayloadBytes, hasOneTopic)
+        (self.maxPayloadBytes, self.hasOneTopic, self.topics) = (maxPayloadBytes, hasOneTopic, topics)
         (self.accounts, self.accountSeconds) = (accounts, accountSeconds)
     }
 }
@@ -34,6 +36,9 @@ extension IntakeSetup {
         writer.number(maxTokens)
         writer.number(maxPayloadBytes)
         writer.number(UInt8(hasOneTopic ? 1 : 0))
+        writer.number(UInt8(topics == nil ? 1 : 0))
+        writer.number(UInt16(clamping: topics?.count ?? 0))
+        for topic in topics?.prefix(Int(UInt16.max)) ?? [] { writer.text(topic) }
         writer.number(accounts)
         writer.number(accountSeconds)
     }
@@ -47,6 +52,13 @@ extension IntakeSetup {
         let oneTopic: UInt8 = try reader.number()
         guard oneTopic <= 1 else { throw .unknownKind(oneTopic) }
         hasOneTopic = oneTopic == 1
+        let anyTopic: UInt8 = try reader.number()
+        guard anyTopic <= 1 else { throw .unknownKind(anyTopic) }
+        let count: UInt16 = try reader.number()
+        guard anyTopic == 0 || count == 0 else { throw .unknownKind(anyTopic) }
+        var listed: [String] = []
+        for _ in 0..<count { listed.append(try reader.text()) }
+        topics = anyTopic == 1 ? nil : listed
         accounts = try reader.number()
         accountSeconds = try reader.number()
     }

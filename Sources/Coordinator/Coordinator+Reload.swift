@@ -91,6 +91,7 @@ extension Coordinator {
             // What an operator has said last counts.
             if followedScale == nil { setStaff(configuredStaff, reason: .operator) }
         }
+        removedApps.formUnion(differences.removed)
         let removals = differences.removed.map { name in Loop.task { await self.remove(name) } }
         for removal in removals { await removal.value }
         guard !isStopping else { return }

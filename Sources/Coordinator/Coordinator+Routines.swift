@@ -23,6 +23,8 @@ extension Coordinator {
                 lookForAlerts()
             },
             loop(every: .seconds(3)) { [unowned self] in await lookForGoneHosts() },
+            loop(every: .seconds(1)) { [unowned self] in await lookForStrayInboxes() },
+            loop(every: .seconds(5)) { [unowned self] in await forgetApps() },
             loop(every: .seconds(1)) { [unowned self] in
                 // A reading that nobody can do counts as failed, and workers take a moment to begin.
                 guard slots.contains(where: \.isReady) || ContinuousClock.now > patience else { return }

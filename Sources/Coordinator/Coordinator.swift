@@ -21,6 +21,11 @@ import Supervision
     var metrics: MetricsDesk?
     let appWatch = AppWatch()
     let probe: RedisProbe
+    let inboxSearch: InboxSearch
+    /// Apps that were taken out of this configuration since the start, until they are forgotten.
+    var removedApps: Set<String> = []
+    /// Apps of hosts that were lost within the last hour, as the first host sees it.
+    var lostApps: Set<String> = []
     var alerts: AlertWatch?
     /// By worker.
     var crashLoops: [Int: CrashLoop] = [:]
@@ -120,7 +125,8 @@ import Supervision
             clientName: "pushfarm-coordinator-\(options.configuration.host)")
         redis = RedisConnection(settings)
         registry = FarmRegistry(connection: redis)
-        pressure = Pressure(registry, log: log)
+        pressure = Pressure(registry, shards: options.configuration.shards, log: log)
+        inboxSearch = InboxSearch(registry, log: log)
         membership = Membership(shards: options.configuration.shards, now: .now)
         probe = RedisProbe(redis)
         staffing = options.isAuto ? Staffing(most: options.workers) : nil

@@ -14,8 +14,8 @@ extension HostedApp {
             name: name, topic: configuration.topic, maxJobBytes: UInt64(configuration.maxJobBytes),
             maxTokens: UInt32(configuration.maxTokens),
             maxPayloadBytes: UInt32(configuration.binary?.longestPayload ?? 0),
-            hasOneTopic: configuration.binary != nil, accounts: UInt64(retention.accounts),
-            accountSeconds: UInt64(retention.accountSeconds))
+            hasOneTopic: configuration.binary != nil, topics: configuration.topics.listed,
+            accounts: UInt64(retention.accounts), accountSeconds: UInt64(retention.accountSeconds))
     }
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.intake?.bytes ?? []) }

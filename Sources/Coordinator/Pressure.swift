@@ -8,6 +8,7 @@ import Logging
 /// Every host does it; to say the same again changes nothing.
 @Loop final class Pressure {
     private let registry: FarmRegistry
+    private let shards: Int
     private let log: Logger
     private var marks = PressureMarks()
     /// Pushes in batches and results, by app, as Redis last counted them.
@@ -28,15 +29,21 @@ import Logging
     /// Between looks whether Redis still has the functions.
     private static let lookInterval: UInt64 = 10_000
 
-    init(_ registry: FarmRegistry, log: Logger) {
-        (self.registry, self.log) = (registry, log)
+    init(_ registry: FarmRegistry, shards: Int, log: Logger) {
+        (self.registry, self.shards, self.log) = (registry, shards, log)
     }
 
     /// Redis may be another one than before.
     func reconnected() { lastLook = nil }
 
+    /// The apps' limits come first: the function takes an app without them for unknown.
     func beat(_ apps: some Sequence<HostedApp>) async {
-        await keepFunctions()
+        let apps = Array(apps)
+        await press(apps)
+        await keepFunctions(apps)
+    }
+
+    private func press(_ apps: [HostedApp]) async {
         guard let memory = await askMemory() else { return }
         let now = Loop.milliseconds
         let reading = PressureMarks.Reading(
@@ -113,11 +120,13 @@ import Logging
         }
     }
 
-    private func keepFunctions() async {
+    private func keepFunctions(_ apps: [HostedApp]) async {
         let now = Loop.milliseconds
         if let lastLook, now - lastLook < Self.lookInterval { return }
         lastLook = now
         do throws(RedisError) {
+            // A Redis that was flushed knows neither the farm nor its apps.
+            _ = try await registry.keepFounded(shards: shards, apps: apps.map(\.name).sorted())
             if try await registry.loadFunctions() { log.info("functions for producers loaded") }
             hasFunctions = true
         } catch {

@@ -35,9 +35,21 @@ package struct AppConfiguration: Sendable, Equatable {
         package var isOn: Bool { megabytes > 0 }
     }
 
+    /// What a job may choose as its topic besides the app's own.
+    package enum Topics: Sendable, Equatable {
+        case any
+        case these([String])
+
+        /// Nil: any.
+        package var listed: [String]? {
+            if case .these(let topics) = self { topics } else { nil }
+        }
+    }
+
     package let name: String
     /// The default `apns-topic` of the app's jobs.
     package var topic: String
+    package var topics: Topics = .these([])
     package var environment: Environment = .production
     package var gateway: HostPort
     /// nil: it speaks HTTP/2.

@@ -17,6 +17,7 @@ struct AppReader {
         var result = AppConfiguration(
             name: name, topic: topic, gateway: (kind ?? .production).gateway, credentials: credentials)
         result.environment = kind ?? .production
+        if let topics = try topics() { result.topics = topics }
         if let (gateway, isBinary) = try gateway() {
             result.gateway = gateway
             if isBinary { try readBinary(&result) }
@@ -77,6 +78,37 @@ struct AppReader {
             result.audit.megabytes = count
         }
         result.maxInboxBytes = try reader.number(app.appending("max_inbox_bytes"), in: 1024...1 << 50)
+    }
+
+    /// The word `any`, or topics separated by spaces or commas.
+    private func topics() throws(ConfigurationError) -> AppConfiguration.Topics? {
+        try reader.value(app.appending("topics")) { text, _ throws(InvalidValue) in
+            if text == "any" { return .any }
+            let topics = text.split { $0 == " " || $0 == "," }.map(String.init)
+            guard topics.count <= Self.mostTopics else {
+                throw InvalidValue("has \(topics.count) topics; use any for more than \(Self.mostTopics)")
+            }
+            for topic in topics where topic == "any" || !Self.isTopic(topic) {
+                throw InvalidValue(
+                    "expected any, or topics such as com.example.demo, found \"\(topic.prefix(40))\"")
+            }
+            return .these(topics)
+        }
+    }
+
+    private static let mostTopics = 100
+
+    private static func isTopic(_ text: String) -> Bool {
+        (1...255).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                    UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
     }
 
     private func checkName() throws(ConfigurationError) {

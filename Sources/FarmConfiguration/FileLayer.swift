@@ -30,6 +30,7 @@ struct FileLayer {
             if isNothing(node) { throw wrongType(node, "a value", path) }
             let isQuoted = scalar.style != .plain && scalar.style != .any
             settings.set(path, to: Setting(text: scalar.string, isQuoted: isQuoted, place: place(of: node)))
+        case .list: try readList(node, at: path, into: &settings)
         case .group(let entries):
             if isNothing(node), !path.parts.isEmpty { throw wrongType(node, groupHint(entries), path) }
             guard case .mapping(let mapping) = node else { throw wrongType(node, groupHint(entries), path) }
@@ -41,9 +42,9 @@ struct FileLayer {
                         place: place(of: key), key: path.appending(name).description,
                         problem: .unknownKey(nearest: NearestWord.find(name, among: entries.map(\.key))))
                 }
-                if case .value = entry.shape {
-                } else {
-                    settings.open(path.appending(name), at: place(of: key))
+                switch entry.shape {
+                case .value, .list: break
+                case .group, .named: settings.open(path.appending(name), at: place(of: key))
                 }
                 try read(value, as: entry.shape, at: path.appending(name), into: &settings)
             }
@@ -58,6 +59,24 @@ struct FileLayer {
                 try read(value, as: inner, at: path.appending(name), into: &settings)
             }
         }
+    }
+
+    /// A list becomes one text, its values separated by spaces.
+    private func readList(
+        _ node: Node, at path: SettingPath, into settings: inout Settings
+    ) throws(ConfigurationError) {
+        guard case .sequence(let sequence) = node else {
+            return try read(node, as: .value, at: path, into: &settings)
+        }
+        var values: [String] = []
+        for value in sequence {
+            guard case .scalar(let scalar) = value, !isNothing(value) else {
+                throw wrongType(value, "a list of plain values", path)
+            }
+            values.append(scalar.string)
+        }
+        guard !values.isEmpty else { return }
+        settings.set(path, to: Setting(text: values.joined(separator: " "), place: place(of: node)))
     }
 
     private func name(of key: Node, at path: SettingPath) throws(ConfigurationError) -> String {

@@ -1,6 +1,8 @@
 /// Every key there is. File, environment and flags are checked against it.
 indirect enum Shape: Sendable {
     case value
+    /// Several plain values; in the environment and in flags they are separated by spaces.
+    case list
     /// Fixed keys.
     case group([(key: String, shape: Shape)])
     /// Any names, each with the same shape.
@@ -20,6 +22,7 @@ enum Schema {
             "alerts",
             .group([
                 ("backlog_age", .value), ("error_share", .value), ("redis_memory", .value),
+                ("refused_jobs", .value),
                 ("repeat", .value), ("command", .value), ("webhook", .value),
             ])
         ),
@@ -27,7 +30,7 @@ enum Schema {
     ])
 
     static let app = Shape.group([
-        ("topic", .value), ("environment", .value), ("gateway", .value), ("proxy", .value),
+        ("topic", .value), ("topics", .list), ("environment", .value), ("gateway", .value), ("proxy", .value),
         ("feedback", .value), ("feedback_interval", .value), ("ca_file", .value),
         ("request_timeout", .value), ("max_job_bytes", .value), ("max_tokens", .value),
         ("suppression", .group([("days", .value), ("tokens", .value)])),
@@ -62,7 +65,7 @@ enum Schema {
         guard case .group(let entries) = shape else { return [] }
         return entries.flatMap { entry -> [SettingPath] in
             switch entry.shape {
-            case .value: [SettingPath(entry.key)]
+            case .value, .list: [SettingPath(entry.key)]
             case .group: values(of: entry.shape).map { SettingPath(parts: [entry.key] + $0.parts) }
             case .named: []
             }

@@ -10,6 +10,8 @@ import RESP
     /// A host's line, as it wrote it.
     package struct Host: Equatable, Sendable {
         package let name: String
+        /// Apps that it is configured with; empty when it is drained.
+        package let apps: [String]
         /// JSON.
         package let status: [UInt8]
         /// Until the line ends; below zero when it has ended.
@@ -42,6 +44,12 @@ import RESP
 
     package func addApps(_ apps: [String]) async throws(RedisError) {
         _ = try await found(shards: 0, apps: apps)
+    }
+
+    /// Makes sure that the farm is founded and its apps are known, as after Redis was flushed.
+    /// - Returns: the farm's number of shards, which may be another one when somebody else has founded it.
+    package func keepFounded(shards: Int, apps: [String]) async throws(RedisError) -> Int {
+        try await found(shards: shards, apps: apps)
     }
 
     private func found(shards: Int, apps: [String]) async throws(RedisError) -> Int {
@@ -93,8 +101,11 @@ import RESP
             guard let name = name.text, parts.count == 5,
                 let ends = Int(foreign: String(decoding: parts[0], as: UTF8.self))
             else { return nil }
+            let apps = parts[3].split(separator: UInt8(ascii: ",")).map {
+                String(decoding: $0, as: UTF8.self)
+            }
             return Host(
-                name: name, status: Array(parts[4]), endsIn: .milliseconds(ends - now))
+                name: name, apps: apps, status: Array(parts[4]), endsIn: .milliseconds(ends - now))
         }.sorted { $0.name < $1.name }
     }
 

@@ -28,6 +28,8 @@ package struct Keys: Hashable, Sendable {
     package let unreadable: [UInt8]
     package let events: [UInt8]
     package let refused: [UInt8]
+    /// A hash: how many jobs were refused, and how many were duplicates.
+    package let refusals: [UInt8]
     /// A stream: what failed, and not because of its token.
     package let dead: [UInt8]
     /// A hash: how much of that there is, and of the audit.
@@ -65,6 +67,7 @@ package struct Keys: Hashable, Sendable {
         unreadable = key("unreadable")
         events = key("events")
         refused = key("refused")
+        refusals = key("refusals")
         dead = key("dead")
         letters = key("letters")
         audit = key("audit")

@@ -13,19 +13,21 @@ extension AppIntake {
     }
 
     private func refuse(_ refusal: IntakeStep.Refusal, _ token: FenceToken) async throws(StoreError) {
+        let reply = try await patiently(
+            Refuse(
+                token: token, step: step + 1, job: refusal.job, field: refusal.field,
+                position: refusal.position, reason: refusal.reason, original: refusal.original,
+                isDuplicate: refusal.isDuplicate, retention: retention))
+        advance(jobs: 1)
+        if !refusal.isDuplicate { context.counts.refused += 1 }
+        // Of a flood the log has as much as the events.
+        guard reply != .counted else { return }
         context.log.info(
-            "job refused",
+            refusal.isDuplicate ? "job is a duplicate" : "job refused",
             metadata: [
                 "app": "\(name)", "job": "\(refusal.job ?? "")", "field": "\(refusal.field)",
                 "reason": "\(refusal.reason)",
             ])
-        _ = try await patiently(
-            Refuse(
-                token: token, step: step + 1, job: refusal.job, field: refusal.field,
-                position: refusal.position, reason: refusal.reason, original: refusal.original,
-                retention: retention))
-        advance(jobs: 1)
-        context.counts.refused += 1
     }
 
     /// Longer jobs are taken: what they are about travels once more.

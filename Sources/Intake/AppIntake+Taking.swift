@@ -79,6 +79,8 @@ extension AppIntake {
         let now = books.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
         var limits = JobLimits(setup)
         limits.tokens = max(limits.tokens, books?.submitted ?? 0)
+        // It was accepted, whatever the configuration says by now.
+        limits.topics = nil
         let job: ParsedJob
         do throws(JobError) {
             job = try JobParser.parse(raw, app: name, topic: setup.topic, now: now, limits: limits)
@@ -100,6 +102,6 @@ extension JobLimits {
         self.init(
             tokens: Int(setup.maxTokens),
             payloadBytes: setup.maxPayloadBytes == 0 ? .max : Int(setup.maxPayloadBytes),
-            hasOneTopic: setup.hasOneTopic)
+            hasOneTopic: setup.hasOneTopic, topics: setup.topics, longestWait: JobLimits.intakeWait)
     }
 }

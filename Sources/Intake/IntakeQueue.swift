@@ -80,7 +80,7 @@ struct IntakeQueue {
             openTokens -= jobs[index].openTokens
             let reason = "a job with this id is open, or came within the last 24 hours"
             let refusal = IntakeStep.Refusal(
-                job: id, field: "id", position: 0, reason: reason, original: job.raw)
+                job: id, field: "id", position: 0, reason: reason, original: job.raw, isDuplicate: true)
             jobs[index].content = .refused(refusal)
             return true
         }
@@ -123,6 +123,6 @@ extension Split.Job {
         self.init(
             id: id, opens: opens, submitted: job.submitted, accepted: job.accepted,
             malformed: job.malformed.count, duplicates: job.duplicates, lane: job.lane,
-            replayOf: job.replayOf, events: events)
+            replayOf: job.replayOf, warning: job.warning ?? "", events: events)
     }
 }

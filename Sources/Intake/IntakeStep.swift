@@ -24,5 +24,7 @@ enum IntakeStep {
         var position: Int
         var reason: String
         var original: [UInt8]
+        /// A job of its id is open, or younger than 24 hours.
+        var isDuplicate = false
     }
 }

@@ -1,8 +1,8 @@
 /// A piece of the input for a message: short, so that no message holds a whole device token, and in one line.
-enum Excerpt {
+package enum Excerpt {
     static let limit = 40
 
-    static func of(_ text: String) -> String {
+    package static func of(_ text: String) -> String {
         var text = text
         return text.withUTF8 { of(UnsafeRawBufferPointer($0)) }
     }

@@ -1,3 +1,9 @@
+/// What a job may hold.
+package enum JobSchema {
+    /// The names of a job's fields.
+    package static var fields: [String] { JobField.allCases.map(\.name) }
+}
+
 /// The fields of a job, named as in its JSON.
 enum JobField: Int, CaseIterable {
     case id, tokens, payload, pushes, app, pushType, priority, ttl, expiresAt, collapseID, topic, lane,

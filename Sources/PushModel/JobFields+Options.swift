@@ -43,12 +43,23 @@ extension JobFields {
         return time
     }
 
+    /// A moment so long ago may be a duration that was meant; the pushes go at once.
+    func deliverAtWarning(now: Int64) -> String? {
+        guard let time = try? time(.deliverAt), time > 0, time < now - JobLimits.longestTime else {
+            return nil
+        }
+        return "\"deliver_at\" is more than a year in the past; it is a time in Unix seconds"
+    }
+
     /// - Parameters:
     ///   - topic: the app's own.
     ///   - start: when the pushes may go, in Unix seconds; their time to live begins then.
-    func options(topic: String, start: Int64) throws(JobError) -> PushOptions {
+    ///   - longestWait: seconds that the job may have waited since it was new.
+    func options(
+        topic: String, now: Int64, start: Int64, longestWait: Int64
+    ) throws(JobError) -> PushOptions {
         let type = try pushType()
-        let expiration = try expiration(type, start: start)
+        let expiration = try expiration(type, now: now, start: start, longestWait: longestWait)
         let receipts = try word(.receipts, among: Receipts.allCases.map(\.name), Receipts.init(name:))
         let delivery = try word(.delivery, among: Delivery.allCases.map(\.name), Delivery.init(name:))
         let attempts = try integer(.maxAttempts, in: 1...100, mustBe: "a whole number from 1 to 100")
@@ -61,13 +72,22 @@ extension JobFields {
             registeredAt: try time(.registeredAt))
     }
 
-    /// Checks that the job asks for no topic but the app's own.
-    func checkTopic(_ options: PushOptions, ofApp topic: String) throws(JobError) {
+    /// Checks that the job asks for no topic but those that it may choose.
+    func checkTopic(_ options: PushOptions, ofApp topic: String, limits: JobLimits) throws(JobError) {
         guard let asked = options.topic, asked != topic else { return }
-        throw error(
-            .topic,
-            "\"topic\" is \"\(Excerpt.of(asked))\", but the app's gateway speaks the binary protocol, which knows only the "
-                + "topic of the app's certificate; leave it out")
+        if limits.hasOneTopic {
+            throw error(
+                .topic,
+                "\"topic\" is \"\(Excerpt.of(asked))\", but the app's gateway speaks the binary protocol, which knows only the "
+                    + "topic of the app's certificate; leave it out")
+        }
+        guard let topics = limits.topics else { return }
+        guard ([topic] + topics).contains(where: { PushType.derives(asked, from: $0) }) else {
+            throw error(
+                .topic,
+                "\"topic\" is \"\(Excerpt.of(asked))\", but the app's topic is \"\(Excerpt.of(topic))\"; leave it out, or let the "
+                    + "farm's operator add it to the app's \"topics\"")
+        }
     }
 
     private func pushType() throws(JobError) -> PushType {
@@ -87,11 +107,28 @@ extension JobFields {
         return priority
     }
 
-    private func expiration(_ type: PushType, start: Int64) throws(JobError) -> Int64? {
-        let ttl = try duration(.ttl, upTo: JobLimits.longestTime)
+    /// When the pushes expire, if they do before anything else happens to them.
+    func expirationWarning(_ options: PushOptions, now: Int64) -> String? {
+        guard let deadline = options.deadline, envelope[.expiresAt] != nil, deadline <= now else {
+            return nil
+        }
+        return "\"expires_at\" is in the past; no push was sent"
+    }
+
+    private func expiration(
+        _ type: PushType, now: Int64, start: Int64, longestWait: Int64
+    ) throws(JobError) -> Int64? {
+        let ttl = try ttl()
         let expiresAt = try time(.expiresAt)
         if ttl != nil, expiresAt != nil {
             throw error(.expiresAt, "\"ttl\" and \"expires_at\" exclude each other; give one of them")
+        }
+        if let expiresAt, expiresAt > 0, expiresAt <= now - longestWait {
+            throw error(
+                .expiresAt,
+                "\"expires_at\" is in the past; did you mean \"ttl\"? It is a time in Unix seconds; \"ttl\" is a "
+                    + "number of seconds"
+            )
         }
         if type == .pushtotalk {
             guard ttl ?? 0 == 0 else { throw error(.ttl, mustBe: "0 with push_type \"pushtotalk\"") }
@@ -106,6 +143,19 @@ extension JobFields {
                 .deliverAt, "\"deliver_at\" is not before \"expires_at\"; all pushes would expire unsent")
         }
         return expiresAt
+    }
+
+    private func ttl() throws(JobError) -> Int64? {
+        let longest = JobLimits.longestTime
+        if let value = envelope[.ttl], value.kind == .number,
+            let number = JSONScanner(envelope.bytes).integer(in: value.range), number > longest
+        {
+            throw error(
+                .ttl,
+                mustBe:
+                    "whole seconds from 0 to \(longest) (a year); a time in Unix seconds is \"expires_at\"")
+        }
+        return try duration(.ttl, upTo: longest)
     }
 
     private func collapseID() throws(JobError) -> String? {

@@ -6,6 +6,10 @@ package struct JobLimits: Hashable, Sendable {
     package var payloadBytes: Int
     /// The gateway knows the app by a certificate that has one topic: a job cannot choose another.
     package var hasOneTopic: Bool
+    /// The topics that a job may choose besides the app's own, each also with the suffix of a push type; nil: any.
+    package var topics: [String]?
+    /// Seconds that a job may have waited before it is read: so long ago its `expires_at` may lie. With 0 the job is new.
+    package var longestWait: Int64
 
     /// The bytes of a decoded device token.
     package static let tokenBytes = 8...100
@@ -16,9 +20,17 @@ package struct JobLimits: Hashable, Sendable {
     /// Bytes of a malformed token that are kept.
     package static let malformedText = 200
 
-    package init(tokens: Int = 100_000, payloadBytes: Int = .max, hasOneTopic: Bool = false) {
+    /// How long the intake supposes that a job may have waited in its inbox, in seconds: a day.
+    package static let intakeWait: Int64 = 86_400
+
+    package init(
+        tokens: Int = 100_000, payloadBytes: Int = .max, hasOneTopic: Bool = false, topics: [String]? = nil,
+        longestWait: Int64 = 0
+    ) {
         self.tokens = tokens
         self.payloadBytes = payloadBytes
         self.hasOneTopic = hasOneTopic
+        self.topics = topics
+        self.longestWait = longestWait
     }
 }

@@ -35,15 +35,36 @@ package enum JobParser {
         let id = try fields.id()
         try fields.checkApp(app)
         let deliverAt = try fields.deliverAt(now: now)
-        let options = try fields.options(topic: topic, start: deliverAt ?? now)
-        if limits.hasOneTopic { try fields.checkTopic(options, ofApp: topic) }
+        let options = try fields.options(
+            topic: topic, now: now, start: deliverAt ?? now, longestWait: limits.longestWait)
+        try fields.checkTopic(options, ofApp: topic, limits: limits)
         let lane = try fields.lane()
         let recipients = JobRecipients(fields, pushType: options.pushType, limits: limits)
         let payloads = try recipients.payloads(&tokens)
         return ParsedJob(
             raw: raw, id: id, replayOf: try fields.replayOf(), options: options, lane: lane,
-            deliverAt: deliverAt, submitted: tokens.submitted,
+            deliverAt: deliverAt, warning: warning(fields, options, payloads, now: now),
+            submitted: tokens.submitted,
             duplicates: tokens.duplicates, malformed: tokens.malformed, payload: payloads.shared,
             payloads: payloads.own, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)
+    }
+
+    /// What looks like a mistake, though nothing forbids it.
+    private static func warning(
+        _ fields: JobFields, _ options: PushOptions, _ payloads: (shared: Range<Int>?, own: [Range<Int>]),
+        now: Int64
+    ) -> String? {
+        let looked = payloads.own.prefix(PayloadWarning.looks)
+        let bytes = fields.envelope.bytes
+        let payload =
+            payloads.shared.map { PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType) }
+            ?? looked.lazy.compactMap { PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType) }
+            .first
+        let (start, end) = (
+            fields.deliverAtWarning(now: now), fields.expirationWarning(options, now: now)
+        )
+        // Nearly always there is none.
+        guard payload != nil || start != nil || end != nil else { return nil }
+        return [start, end, payload?.rawValue].compactMap { $0 }.joined(separator: "; ")
     }
 }

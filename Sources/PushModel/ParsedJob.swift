@@ -10,6 +10,8 @@ package struct ParsedJob: Sendable {
     package let lane: Lane
     /// Unix seconds, in the future; nil is now.
     package let deliverAt: Int64?
+    /// What looks like a mistake, though nothing forbids it.
+    package let warning: String?
     /// Pushes that the job names: accepted, malformed and duplicates.
     package let submitted: Int
     /// Pushes whose token came before in this job.

@@ -66,6 +66,13 @@ package enum PushType: UInt8, CaseIterable, Hashable, Sendable {
         topic.hasSuffix(topicSuffix) ? topic : topic + topicSuffix
     }
 
+    /// Whether a topic is `base`, or `base` with the suffix of a push type.
+    package static func derives(_ topic: String, from base: String) -> Bool {
+        guard topic.hasPrefix(base) else { return false }
+        let suffix = topic.utf8.dropFirst(base.utf8.count)
+        return allCases.contains { $0.topicSuffix.utf8.elementsEqual(suffix) }
+    }
+
     package init?(name: String) {
         guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = type

@@ -42,6 +42,7 @@ extension AppConfiguration {
     /// What a job may ask for, as the intake checks it.
     var jobLimits: JobLimits {
         JobLimits(
-            tokens: maxTokens, payloadBytes: binary?.longestPayload ?? .max, hasOneTopic: binary != nil)
+            tokens: maxTokens, payloadBytes: binary?.longestPayload ?? .max, hasOneTopic: binary != nil,
+            topics: topics.listed)
     }
 }

@@ -29,9 +29,10 @@ struct SeeingTests {
     @Test func `marks have defaults, and may be set`() throws {
         #expect(try Self.read("workers: 1").alerts == AlertSettings())
         let alerts = try Self.read(
-            "alerts: { backlog_age: 60, error_share: 20, redis_memory: 90, repeat: 600, command: \"mail -s x\" }"
+            "alerts: { backlog_age: 60, error_share: 20, redis_memory: 90, refused_jobs: 7, repeat: 600, command: \"mail -s x\" }"
         ).alerts
         #expect(alerts.backlogAge == 60 && alerts.errorShare == 20 && alerts.redisMemory == 90)
+        #expect(alerts.refusedJobs == 7)
         #expect(alerts.again == .seconds(600) && alerts.command == "mail -s x" && alerts.webhook == nil)
     }
 
@@ -39,6 +40,7 @@ struct SeeingTests {
         ("backlog_age: 0", "alerts.backlog_age: expected a whole number from 1"),
         ("error_share: 101", "alerts.error_share: expected a whole number from 1 to 100"),
         ("redis_memory: x", "alerts.redis_memory: expected a whole number"),
+        ("refused_jobs: 0", "alerts.refused_jobs: expected a whole number from 1"),
         ("repeat: 1", "alerts.repeat: expected a whole number from 10"),
         ("command: \"\"", "alerts.command: is empty"),
         ("webhook: example.com", "alerts.webhook: expected http://host"),

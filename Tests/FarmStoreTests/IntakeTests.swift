@@ -85,8 +85,8 @@ import Testing
         let refuse = Refuse(
             token: desk.token, step: 1, job: nil, field: "payload", position: 3, reason: "no object",
             original: Array("{bad".utf8))
-        #expect(try desk.perform(refuse))
-        #expect(try !desk.perform(refuse))
+        #expect(try desk.perform(refuse) == .told)
+        #expect(try desk.perform(refuse) == .doneBefore)
         let reply = try take(known: 0)
         #expect(reply.step == 1 && reply.jobs == [Array("good".utf8)])
         #expect(try desk.events().count == 1)
@@ -102,7 +102,7 @@ import Testing
         _ = try take(known: 0)
         let refuse = Refuse(
             token: desk.token, step: 1, job: "j1", field: "id", position: 0, reason: "x", original: [])
-        #expect(try desk.perform(refuse))
+        #expect(try desk.perform(refuse) == .told)
         #expect(throws: StoreError.outOfStep(1)) { try desk.perform(desk.splitRequest(step: 1, [("j1", 1)])) }
         try desk.perform(desk.splitRequest(step: 2, [("j2", 1)]))
         var other = refuse

@@ -248,6 +248,7 @@ import Testing
         let names = [
             "taken", "parked", "unproven", "owners", "intake", "quarantine", "devices", "cancels", "withheld",
             "batches", "states", "letters", "suppression", "scopes", "guard", "feedback", "load", "gate",
+            "refusals",
             "unsettled", "unreadable", "delayed", "jobs", "results", "events", "refused", "dead", "audit",
             "ready:01", "bulk:00", "flight:03", "suppressed:02",
         ]

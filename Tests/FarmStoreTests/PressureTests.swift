@@ -25,7 +25,7 @@ import Testing
     @discardableResult
     private func press(_ limits: AppLimits) throws -> Press.Reply { try press(.keep, limits) }
 
-    private func offer(_ text: String = "{}", id: String = "") throws -> Offer.Reply {
+    private func offer(_ text: String = SubmitTests.job(), id: String = "") throws -> Offer.Reply {
         try desk.perform(Offer(job: Array(text.utf8), id: id))
     }
 
@@ -191,11 +191,12 @@ import Testing
     // MARK: The function
 
     @Test func `a job that is welcome is pushed as it stands`() throws {
-        #expect(try offer("{a}") == .accepted(waiting: 1))
+        let (first, second) = (SubmitTests.job(), SubmitTests.job(#""lane" : "bulk""#))
         try press()
-        #expect(try offer("{b}", id: "b") == .accepted(waiting: 2))
+        #expect(try offer(first) == .accepted(waiting: 1))
+        #expect(try offer(second, id: "b") == .accepted(waiting: 2))
         let jobs = try desk.redis.run("LRANGE", "pushfarm:demo", "0", "-1").array?.compactMap(\.text)
-        #expect(jobs == ["{a}", "{b}"])
+        #expect(jobs == [first, second])
     }
 
     @Test func `producers wait while the farm is full, and come back spread`() throws {
@@ -218,7 +219,7 @@ import Testing
     }
 
     @Test func `an app's own limits hold at once, between two presses`() throws {
-        func reason(_ limits: AppLimits, _ text: String = "{}") throws -> String? {
+        func reason(_ limits: AppLimits, _ text: String = SubmitTests.job()) throws -> String? {
             try press(limits)
             guard case .busy(_, let reason) = try offer(text) else { return nil }
             return reason
@@ -241,19 +242,20 @@ import Testing
         }
         limits = Self.wide
         limits.inboxBytes = 1000
-        #expect(try reason(limits, String(repeating: "x", count: 1000)) == "inbox")
+        #expect(try reason(limits, SubmitTests.job(bytes: 1000)) == "inbox")
         try desk.redis.run("DEL", "pushfarm:demo")
-        #expect(try reason(limits, String(repeating: "x", count: 1000)) == nil)
+        #expect(try reason(limits, SubmitTests.job(bytes: 1000)) == nil)
     }
 
     @Test func `a job that is too large is refused for good`() throws {
         try press()
-        #expect(try offer(String(repeating: "x", count: 1024)) == .accepted(waiting: 1))
-        let large = try offer(String(repeating: "x", count: 1025))
+        #expect(try offer(SubmitTests.job(bytes: 1024)) == .accepted(waiting: 1))
+        let large = try offer(SubmitTests.job(bytes: 1025))
         #expect(large == .refused(reason: "larger than 1024 bytes: 1025"))
     }
 
     @Test func `a known id is answered as a duplicate, until it is a day old`() throws {
+        try press()
         try desk.split([("j1", 1)])
         #expect(try offer(id: "j1") == .duplicate)
         #expect(try offer(id: "j2") == .accepted(waiting: 1))

@@ -68,8 +68,8 @@ import Testing
         #expect(throws: StoreError.fewerTaken(0)) { try desk.perform(refusal) }
         #expect(try RedisDump(desk.redis).changes(since: before) == [])
         try desk.take("a")
-        #expect(try desk.perform(refusal))
-        #expect(try !desk.perform(refusal))
+        #expect(try desk.perform(refusal) == .told)
+        #expect(try desk.perform(refusal) == .doneBefore)
         try desk.take("b")
         var other = refusal
         other.step = 3

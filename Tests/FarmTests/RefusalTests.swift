@@ -85,11 +85,14 @@ extension BusyFarms {
             let account = try await farm.finished("once")
             #expect(account.submitted == 65 && account.accepted == 30 && account.duplicates == 35)
             #expect(account.delivered == 30)
-            let event = try await farm.event("job.refused")
-            #expect(event["job"] == "once" && event["field"] == "id")
+            let event = try await farm.event("job.duplicate")
+            #expect(event["job"] == "once")
             // Also after it is finished.
             try farm.push([Job(id: "once", tokens: Tokens.make(3, seed: 5))])
-            _ = try await farm.event("job.refused", number: 2)
+            _ = try await farm.event("job.duplicate", number: 2)
+            // It is no refusal of the job that was delivered, and nothing to be mended.
+            #expect(try farm.events("job.refused").isEmpty)
+            #expect(try farm.redis.client().run("XLEN", "{pushfarm:demo}:refused").integer == 0)
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lines.count == 30 && ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
         }

@@ -120,7 +120,6 @@ extension BusyFarms {
                 ["CLIENT", "KILL", "TYPE", "normal"], ["SCRIPT", "FLUSH"], ["FUNCTION", "FLUSH"],
                 ["EVAL", "return 1", "0"],
                 ["MONITOR"], ["REPLICAOF", "NO", "ONE"], ["SAVE"], ["PUBLISH", "elsewhere", "1"],
-                ["SCAN", "0"],
                 ["MIGRATE", "h", "1", "k", "0", "1"], ["MODULE", "LIST"], ["SWAPDB", "0", "1"],
             ] {
                 #expect(throws: RESPServerError.self, "\(words)") { try client.run(words) }

@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: ["a", " a ", "\u{301}a", "e\u{301}", "日本", "EXISTS x", "%s|%d"])
-    func `an id that comes again is refused, whatever it is made of`(id: String) async throws {
+    func `an id that comes again is a duplicate, whatever it is made of`(id: String) async throws {
         try await TestFarm.run { farm in
             farm.intake.start()
             try await farm.submit(
@@ -138,8 +138,9 @@ import Testing
                 JobText(id: id, tokens: tokens(0..<5)), JobText(id: "after", tokens: tokens(0..<3)))
             try await farm.until("all are split") { try await farm.desk.store.account(of: "after") != nil }
             #expect(try await farm.account(id).accepted == 3)
-            let refused = try await farm.stream(farm.desk.keys.refused)
-            #expect(refused.map { $0["job"] } == [id])
+            let duplicates = try await farm.events().filter { $0["type"] == "job.duplicate" }
+            #expect(duplicates.map { $0["job"] } == [id])
+            #expect(try await farm.stream(farm.desk.keys.refused).isEmpty)
             farm.gatherer.start()
             try await farm.until("it is finished") {
                 try await farm.work()
@@ -257,8 +258,8 @@ extension TestFarm {
         let exhausted = events.first { $0["reason"] == "exhausted" }
         #expect(exhausted?["cause"] == "ServiceUnavailable" && exhausted?["status"] == "503")
         let refused = try await stream(desk.keys.refused)
-        #expect(Set(refused.compactMap { $0["field"] }) == ["ttl", "id", "job"])
-        #expect(refused.count == 3)
+        #expect(Set(refused.compactMap { $0["field"] }) == ["ttl", "job"])
+        #expect(refused.count == 2 && events.count { $0["type"] == "job.duplicate" } == 1)
         var suppressed = 0
         for shard in 0..<TestFarm.shards {
             suppressed += try await desk.store.perform(ReadSuppressed(shard: shard)).count

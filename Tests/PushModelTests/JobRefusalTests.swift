@@ -44,6 +44,9 @@ struct JobRefusalTests {
         ("\"expires_at\":\"1970-01-01T00:00:00+01:00\"", "expires_at", "this is \"1970"),
         ("\"deliver_at\":\"9999-01-01\"", "deliver_at", "Unix seconds"),
         ("\"expires_at\":1e9", "expires_at", "1e9"),
+        ("\"expires_at\":864000", "expires_at", "in the past; did you mean \"ttl\"?"),
+        ("\"expires_at\":\(JobText.now)", "expires_at", "in the past"),
+        ("\"ttl\":\(JobText.now)", "ttl", "a time in Unix seconds is \"expires_at\""),
         ("\"deliver_at\":1780000000000", "deliver_at", "not milliseconds"),
         ("\"deliver_at\":\(JobText.now + 366 * 86_400 + 1)", "deliver_at", "one year"),
         ("\"deliver_at\":1780001000,\"expires_at\":1780001000", "deliver_at", "expire unsent"),
@@ -107,6 +110,53 @@ struct JobRefusalTests {
         for fields in ["", "\"topic\":\"com.example.demo\"", "\"push_type\":\"voip\""] {
             #expect(try JobText.parse(JobText.with(fields), limits: limits).accepted == 1, "\(fields)")
         }
+    }
+
+    @Test(arguments: [
+        ("", "com.example.demo", true), ("", "com.example.demo.voip", true), ("", "com.second", true),
+        ("voip", "com.example.demo.voip", true), ("complication", "com.second.complication", true),
+        ("fileprovider", "com.second.pushkit.fileprovider", true),
+        ("location", "com.second.location-query", true),
+        ("liveactivity", "com.example.demo.push-type.liveactivity", true),
+        ("pushtotalk", "com.example.demo.voip-ptt", true), ("widgets", "com.second.push-type.widgets", true),
+        ("controls", "com.second.push-type.controls", true), ("", "com.third", false),
+        ("", "com.example.demo.other", false), ("", "com.example.demon", false), ("", "com.example", false),
+        ("voip", "com.third.voip", false), ("voip", "com.example.demo.voip.voip", false),
+    ])
+    func `a job chooses among its app's topics, with the suffix of a push type`(
+        type: String, topic: String, isAllowed: Bool
+    ) throws {
+        let limits = JobLimits(topics: ["com.second"])
+        let text = JobText.with("\"topic\":\"\(topic)\"" + (type.isEmpty ? "" : ",\"push_type\":\"\(type)\""))
+        #expect(try JobText.parse(text).options.topic == topic, "any topic")
+        guard !isAllowed else {
+            #expect(try JobText.parse(text, limits: limits).options.topic == topic)
+            return
+        }
+        let error = JobText.error(text, limits: limits)
+        #expect(error?.field == "topic" && error?.reason.contains("\"topics\"") == true)
+    }
+
+    @Test func `an app without more topics has its own`() throws {
+        let limits = JobLimits(topics: [])
+        #expect(JobText.error(JobText.with("\"topic\":\"com.second\""), limits: limits)?.field == "topic")
+        #expect(
+            try JobText.parse(JobText.with("\"topic\":\"com.example.demo\""), limits: limits).accepted == 1)
+        #expect(try JobText.parse(JobText.with(), limits: limits).accepted == 1)
+    }
+
+    /// A job may have waited in its inbox until its pushes had expired: that is no mistake of its producer.
+    @Test func `a job that may have waited is not refused for its expiry`() throws {
+        let limits = JobLimits(longestWait: JobLimits.intakeWait)
+        let late = try JobText.parse(JobText.with("\"expires_at\":\(JobText.now - 86_399)"), limits: limits)
+        #expect(late.options.deadline == JobText.now - 86_399)
+        #expect(late.warning?.contains("\"expires_at\" is in the past") == true)
+        for time in [864_000, JobText.now - 86_400] {
+            let error = JobText.error(JobText.with("\"expires_at\":\(time)"), limits: limits)
+            #expect(error?.field == "expires_at")
+        }
+        #expect(try JobText.parse(JobText.with("\"expires_at\":0"), limits: limits).warning == nil)
+        #expect(try JobText.parse(JobText.with("\"expires_at\":\(JobText.now + 1)")).warning == nil)
     }
 
     static let wrongStructures: [(text: String, field: String, says: String, position: Int)] = [

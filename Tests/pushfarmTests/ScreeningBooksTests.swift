@@ -118,7 +118,7 @@ struct ScreeningBooksTests {
 
     @Test func `a refusal is told, but not that of a second job of the same id`() {
         var books = opened()
-        #expect(books.hear(event("job.refused", ["field": "id", "reason": "known"])) == .nothing)
+        #expect(books.hear(event("job.duplicate", [:])) == .nothing)
         #expect(
             books.hear(event("job.refused", ["field": "tokens", "reason": "too many"]))
                 == .refused(0, reason: "tokens: too many"))

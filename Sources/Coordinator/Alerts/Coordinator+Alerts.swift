@@ -31,7 +31,8 @@ extension Coordinator {
         return scopes
     }
 
-    private var isFirstHost: Bool { membership.hosts.first?.name == configuration.host }
+    /// Of the hosts that live, this one does what one host does for the farm.
+    var isFirstHost: Bool { membership.hosts.first?.name == configuration.host }
 
     private func sights(at now: ContinuousClock.Instant) -> [Alert: AlertDesk.Sight] {
         var sights: [Alert: AlertDesk.Sight] = [:]
@@ -58,8 +59,16 @@ extension Coordinator {
                 .above(
                     Double(marks.backlogAge), age,
                     text: "\(name): the oldest push has waited \(Self.words(seconds: Int(clamping: age)))"))
+            set(
+                .refusedJobs,
+                .above(
+                    Double(marks.refusedJobs), Double(reading.refusedLastMinute),
+                    text:
+                        "\(name): \(reading.refusedLastMinute) jobs were refused in the last minute, see pushfarm refused"
+                ))
         } else {
             set(.backlogAge, .unclear)
+            set(.refusedJobs, .unclear)
         }
         if let faults = appWatch.faults[name] {
             set(
@@ -139,6 +148,7 @@ extension Coordinator {
         } else {
             sights[Alert(.redisFull, .farm)] = .unclear
         }
+        lookAtInboxes(&sights)
         for host in goneHosts {
             sights[Alert(.hostGone, .farm, subject: host)] = .bad(level: 1, text: "host \(host) is gone")
         }
@@ -150,7 +160,8 @@ extension Coordinator {
         do throws(RedisError) {
             // A line ends six seconds after its last beat; who has gone in order has taken it out.
             let lines = try await registry.hosts()
-            goneHosts = lines.filter { $0.endsIn < .seconds(-3) }.map(\.name)
+            let gone = lines.filter { $0.endsIn < .seconds(-3) }
+            (goneHosts, lostApps) = (gone.map(\.name), Set(gone.flatMap(\.apps)))
             // A drained host names no apps, but its own are not gone with it.
             let (present, served) = (
                 Set(membership.hosts.map(\.name)), Set(membership.hosts.flatMap(\.apps)).union(apps.keys)

@@ -25,9 +25,11 @@ import FarmStore
     private static func read(_ app: HostedApp) async -> BacklogReading? {
         let shards = app.desk.shards
         do throws(StoreError) {
+            let refusals = try await app.store.perform(ReadRefusals())
             return BacklogReading(
                 depths: try await app.store.perform(ReadDepths(shards: shards)),
-                ages: try await app.store.perform(ReadAges(shards: shards)))
+                ages: try await app.store.perform(ReadAges(shards: shards)), refusals: refusals,
+                refusedLastMinute: refusals.lastMinute(at: app.desk.clock.milliseconds))
         } catch { return nil }
     }
 }

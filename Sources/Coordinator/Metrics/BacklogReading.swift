@@ -4,4 +4,7 @@ import FarmStore
 struct BacklogReading {
     var depths: ReadDepths.Reply
     var ages: ReadAges.Reply
+    var refusals: ReadRefusals.Reply
+    /// Refused jobs.
+    var refusedLastMinute: Int
 }

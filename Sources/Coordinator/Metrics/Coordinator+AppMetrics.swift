@@ -111,6 +111,17 @@ extension Coordinator {
             "delayed_batches", "Batches that wait for their start or a retry.", ["app": name], depths.delayed)
         gauge("parked_batches", "Batches that were set aside.", ["app": name], depths.parked)
         gauge("unsettled_reports", "Reports that are not booked yet.", ["app": name], depths.results)
+        gauge(
+            "refused_jobs_last_minute", "Jobs that were refused in the last minute.", ["app": name],
+            reading.refusedLastMinute)
+        func counter(_ metric: String, _ help: String, _ value: Int) {
+            page.add("pushfarm_" + metric, .counter, help, ["app": name], Double(value))
+        }
+        counter(
+            "refused_jobs_total", "Jobs that were refused, as Redis counts them.", reading.refusals.refused)
+        counter(
+            "duplicate_jobs_total", "Jobs whose id was taken, as Redis counts them.",
+            reading.refusals.duplicates)
     }
 }
 

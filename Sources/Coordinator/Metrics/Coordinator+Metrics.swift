@@ -125,6 +125,10 @@ extension Coordinator {
                 ["alert": kind.rawValue], Double(alerts?.desk.raised.keys.count { $0.kind == kind } ?? 0))
         }
         page.add(
+            "pushfarm_stray_inboxes", .gauge,
+            "Inboxes of no configured app that hold jobs, as the first host sees them; 0 at others.",
+            Double(inboxSearch.found.count))
+        page.add(
             "pushfarm_leases_lost_total", .counter, "Leases that were lost or have run out.",
             Double(leasesLost))
     }

@@ -13,12 +13,14 @@ package struct Alert: Hashable, Sendable {
         case keyType = "key_type"
         /// Something that workers or producers wrote cannot be read.
         case unreadable = "unreadable"
+        case refusedJobs = "refused_jobs"
+        case strayInbox = "stray_inbox"
 
         /// For how long all must be well before it is called off.
         package var patience: Duration {
             switch self {
-            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable: .zero
-            case .backlogAge, .redisFull: .seconds(10)
+            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox: .zero
+            case .backlogAge, .redisFull, .refusedJobs: .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
             }
         }

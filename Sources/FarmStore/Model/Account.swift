@@ -33,6 +33,8 @@ package struct Account: Equatable, Sendable {
     /// The job whose pushes it repeats; how many of its own failed ones others repeat.
     package var replayOf: String?
     package var replayed = 0
+    /// What looks like a mistake in the job, though it was accepted.
+    package var warning: String?
     /// Failures by reason.
     package var reasons: [String: Int] = [:]
 

@@ -24,6 +24,7 @@ package struct FarmEvent: Sendable {
         // What only scripts write, in the step that it tells of.
         case jobAccepted = "job.accepted"
         case jobRefused = "job.refused"
+        case jobDuplicate = "job.duplicate"
         case jobCut = "job.cut"
         case jobCancelled = "job.cancelled"
         case jobFinished = "job.finished"

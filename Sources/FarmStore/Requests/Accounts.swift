@@ -40,6 +40,7 @@ extension Account {
         crashes = number("crashes")
         parked = fields["parked"]
         replayOf = fields["replay_of"]
+        warning = fields["warning"]
         replayed = number("replayed")
         createdAt = Int64(number("created_at"))
         lastAt = Int64(number("last"))

@@ -68,10 +68,20 @@ package struct IntakeHead: Equatable, Sendable {
     package init(job: String, offset: Int) { (self.job, self.offset) = (job, offset) }
 }
 
-/// Drops the first taken job, which did not parse or validate, and keeps its original for inspection.
+/// Drops the first taken job, which did not parse or validate, and keeps its original for inspection; or a duplicate, whose
+/// original is not kept.
 ///
 /// What is in batches of a job that is split in part stays; its other pushes fail as `lost`.
 package struct Refuse: Request {
+    package enum Reply: Equatable, Sendable {
+        /// It is counted, and producers are told of it.
+        case told
+        /// It is counted. There are too many of them to tell of each.
+        case counted
+        /// This step was done before.
+        case doneBefore
+    }
+
     package static var script: Script? { .refuse }
     /// Longer originals are cut.
     package static let originalLimit = 65_536
@@ -86,15 +96,17 @@ package struct Refuse: Request {
     package var position: Int
     package var reason: String
     package var original: [UInt8]
+    /// A job of its id is open, or younger than 24 hours.
+    package var isDuplicate: Bool
     package var retention: Retention
 
     package init(
         token: FenceToken, step: Int, job: String?, field: String, position: Int, reason: String,
-        original: [UInt8], retention: Retention = Retention()
+        original: [UInt8], isDuplicate: Bool = false, retention: Retention = Retention()
     ) {
         (self.token, self.step, self.job, self.field) = (token, step, job, field)
         (self.position, self.reason, self.original) = (position, reason, original)
-        self.retention = retention
+        (self.isDuplicate, self.retention) = (isDuplicate, retention)
     }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
@@ -105,14 +117,18 @@ package struct Refuse: Request {
         command.append(field)
         command.append(position)
         command.append(reason)
-        command.append(original.prefix(Self.originalLimit))
+        command.append(isDuplicate ? [] : original.prefix(Self.originalLimit))
         command.append(FarmReason.lost.rawValue)
         command.append(retention.accountSeconds)
+        command.append(isDuplicate ? "duplicate" : "refused")
     }
 
-    /// False when this step was done before.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Bool {
-        guard let done = value.integer else { throw .unexpectedReply("refuse") }
-        return done == 1
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        switch value.integer {
+        case 0: .doneBefore
+        case 1: .told
+        case 2: .counted
+        default: throw .unexpectedReply("refuse")
+        }
     }
 }

@@ -81,6 +81,27 @@ package struct Press: Request {
     }
 }
 
+/// Removes the mark of an app that no coordinator configures any more: `pushfarm_submit` then refuses its jobs.
+///
+/// A coordinator that does configure it brings the mark back with its next ``Press``.
+package struct ForgetApp: Request {
+    package static var script: Script? { .gate }
+
+    /// Only if no coordinator that configures it has pressed for so long, to within a minute.
+    package var silence: Duration
+
+    package init(silence: Duration) { self.silence = silence }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append("forget")
+        command.append(silence.wholeMilliseconds)
+    }
+
+    /// Whether there was a mark.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("forget") }
+}
+
 /// Why and since when an app is full.
 package struct ReadFullness: Request {
     package struct Fullness: Equatable, Sendable {

@@ -11,6 +11,8 @@ package struct RefusedJob: Equatable, Sendable {
     package let reason: String
     /// As it came, cut at ``Refuse/originalLimit``.
     package let original: [UInt8]
+    /// For how many jobs it stands: of a flood only some are kept.
+    package var jobs = 1
 
     /// It may have been longer than what is kept.
     package var mayBeCut: Bool { original.count >= Refuse.originalLimit }
@@ -53,7 +55,8 @@ package struct ReadRefused: Request {
             func text(_ name: String) -> String { String(decoding: fields[name] ?? [], as: UTF8.self) }
             return RefusedJob(
                 id: id, job: text("job"), field: text("field"), position: Int(foreign: text("position")) ?? 0,
-                reason: text("reason"), original: fields["original"] ?? [])
+                reason: text("reason"), original: fields["original"] ?? [],
+                jobs: max(1, Int(foreign: text("jobs")) ?? 1))
         }
     }
 }

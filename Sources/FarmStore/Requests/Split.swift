@@ -18,14 +18,16 @@ package struct Split: Request {
         package var lane: Lane
         /// The job whose pushes this one repeats.
         package var replayOf: String?
+        /// What looks like a mistake in the job; empty: nothing does.
+        package var warning: String
         /// Such as malformed tokens.
         package var events: [FarmEvent]
 
         package init(
             id: String, opens: Bool, submitted: Int, accepted: Int, malformed: Int = 0, duplicates: Int = 0,
-            lane: Lane = .high, replayOf: String? = nil, events: [FarmEvent] = []
+            lane: Lane = .high, replayOf: String? = nil, warning: String = "", events: [FarmEvent] = []
         ) {
-            self.replayOf = replayOf
+            (self.replayOf, self.warning) = (replayOf, warning)
             (self.id, self.opens, self.submitted, self.accepted) = (id, opens, submitted, accepted)
             (self.malformed, self.duplicates, self.lane, self.events) = (malformed, duplicates, lane, events)
         }
@@ -112,6 +114,7 @@ extension Split.Job {
         command.append(malformed)
         command.append(duplicates)
         command.append(lane.name)
+        command.append(opens ? warning : "")
         command.append(events.count)
         for event in events { event.write(to: &command) }
     }

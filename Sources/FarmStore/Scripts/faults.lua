@@ -18,7 +18,7 @@ end
 local KINDS = {
     list = { 'taken', 'parked', 'unproven' },
     hash = { 'owners', 'intake', 'quarantine', 'devices', 'cancels', 'withheld', 'batches', 'states', 'letters', 'suppression',
-        'scopes', 'guard', 'feedback', 'load', 'gate', 'unsettled', 'unreadable' },
+        'scopes', 'guard', 'feedback', 'load', 'gate', 'refusals', 'unsettled', 'unreadable' },
     zset = { 'delayed', 'jobs' },
     stream = { 'results', 'events', 'refused', 'dead', 'audit' },
 }

@@ -6,8 +6,9 @@
 --       | rate, pushes a second or off or "" (as configured), operator | door, open|closed|"", operator
 --       | press, memory full|relieved|keep, intake held 0/1, ms until a producer should try again, backlog, jobs of the inbox,
 --         bytes of the inbox, bytes of one job: each at most
--- Reply pause, resume, rate, door: 1 when something changed, else 0; resume own: 2 when an operator has paused it, and then
---       nothing happens
+--       | forget, ms since a coordinator that configures the app was here, at least
+-- Reply pause, resume, rate, door, forget: 1 when something changed, else 0; resume own: 2 when an operator has paused it, and
+--       then nothing happens
 --       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox, batches that
 --       are ready or in flight (0 while it is paused)]
 -- Fence none: the wish is stored, the last one holds. OOM allowed.
@@ -17,6 +18,8 @@
 -- A door that an operator has closed or opened is obeyed whatever there is room for ("operator"); `held` goes on as it is.
 -- An app is full because of the farm's memory ("memory"), of its open pushes and jobs ("backlog") or of its inbox
 -- ("inbox"). The latter two end when all are below nine tenths of their limits.
+-- The limits are the mark of an app that is configured: `submit` refuses jobs for an app without them. `press` keeps them, and
+-- `configured`, the time, once a minute; `forget` removes them, and other coordinators that do configure the app bring them back.
 local gate, t, op = P .. 'gate', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
     return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
@@ -35,6 +38,13 @@ elseif op == 'rate' then
         call('HSET', gate, 'rate', ARGV[2], 'rate_by', ARGV[3], 'rate_since', t)
     end
     return 1
+end
+
+local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
+if op == 'forget' then
+    local configured = tonumber(call('HGET', gate, 'configured') or '0')
+    if now() - configured < tonumber(ARGV[2]) then return 0 end
+    return call('HDEL', gate, 'configured', unpack(names)) > 0 and 1 or 0
 end
 
 -- Producers are told when it begins to be full, or ends.
@@ -65,11 +75,13 @@ if op == 'door' then
     return 1
 end
 
-local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
-local old = call('HMGET', gate, 'full', 'held', 'paused', 'door', unpack(names))
+local old = call('HMGET', gate, 'full', 'held', 'paused', 'door', 'configured', unpack(names))
 for i, name in ipairs(names) do
-    if old[i + 4] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
+    if old[i + 5] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
 end
+local moment, configured = tonumber(t), tonumber(old[5] or '0')
+if moment < configured or moment - configured >= MINUTE then call('HSET', gate, 'configured', t) end
+tell_untold(moment)
 local batches = 0
 if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') end
 

@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- Drops the first taken job, which did not parse or validate, and says why.
+-- Drops the first taken job, which did not parse or validate, or whose id is taken, and says why.
 --
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 step; 3 job id or ""; 4 field; 5 position; 6 reason; 7 original, cut at 64 KiB;
---       8 why the rest of a job fails that was split in part; 9 seconds an account is kept
--- Reply 1, or 0 when this step was done before
+--       8 why the rest of a job fails that was split in part; 9 seconds an account is kept; 10 refused, or duplicate:
+--       then the job has an event of its own type, and its original is not kept
+-- Reply 1; 2 when it was counted only, because there are too many of them to tell of each; 0 when this step was done before
 -- Fence the intake's token and the step. STEP n: another step was done; TAKEN 0: there is no job, as after Redis went back
 --       to before it was taken. The caller must take again. OOM allowed: see take.
 -- Again the step is the intake's: nothing happens.
@@ -17,6 +18,19 @@ if step == done and last[2] == what then return 0 end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
 if call('EXISTS', P .. 'taken') == 0 then return { err = 'TAKEN 0' } end
 local stamp = string.format('%d', now())
-refuse_head({ last[3], last[4], last[5] }, stamp, ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9])
+local is_told
+if ARGV[10] == 'duplicate' then
+    local jobs = count_refusal('duplicates', stamp)
+    is_told = jobs ~= nil
+    if is_told then
+        local words = { 'job', ARGV[3] }
+        if jobs > 1 then words[3], words[4] = 'jobs', jobs end
+        tell('job.duplicate', stamp, unpack(words))
+    end
+    drop_taken(1, last[3])
+else
+    is_told = refuse_head({ last[3], last[4], last[5] }, stamp, ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8],
+        ARGV[9])
+end
 call('HSET', intake, 'step', step, 'did', what)
-return 1
+return is_told and 1 or 2

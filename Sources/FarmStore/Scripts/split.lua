@@ -5,7 +5,7 @@
 -- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
 --       6 accounts kept at most; 7 seconds an account is kept; 8 jobs; 9 batches;
 --       jobs × (id, 0 or, when it opens, 1 and the id of the job that it repeats, submitted, accepted, malformed,
---       duplicates, lane, events, events × (n, n words));
+--       duplicates, lane, warning or "", events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body); the one job that this is about when it was moved to `taken`
 --       without `take`, or ""
 -- Reply [1, ms until the earliest delayed batch of this call or -1, 1 when there is nothing to take: no job is taken or
@@ -41,7 +41,7 @@ for _ = 1, njobs do
         seen[id] = 'new'
         ids[#ids + 1], keys[#keys + 1] = id, P .. 'job:' .. id
     end
-    i = i + 7
+    i = i + 8
     local events = tonumber(ARGV[i])
     i = i + 1
     for _ = 1, events do i = i + 1 + tonumber(ARGV[i]) end
@@ -60,7 +60,7 @@ end
 local n, holds = 0, call('HMGET', P .. 'gate', 'quarantined', 'cancels')
 i = 10
 for _ = 1, njobs do
-    local id, opens, submitted, accepted, malformed, duplicates, lane, events = unpack(ARGV, i, i + 7)
+    local id, opens, submitted, accepted, malformed, duplicates, lane, warning, events = unpack(ARGV, i, i + 8)
     if opens ~= '0' then
         n = n + 1
         places[2 * n - 1], places[2 * n] = stamp, id
@@ -68,12 +68,13 @@ for _ = 1, njobs do
         if seen[id] == 'old' then call('DEL', account) end
         call('HSET', account, 'state', 'open', 'submitted', submitted, 'accepted', accepted, 'lane', lane,
             'created_at', stamp)
-        if submitted == accepted then
+        if submitted == accepted and warning == '' then
             tell('job.accepted', stamp, 'job', id, 'submitted', submitted, 'accepted', accepted)
         else
             local words = { 'job', id, 'submitted', submitted, 'accepted', accepted }
             add_number(words, 'malformed', malformed)
             add_number(words, 'duplicates', duplicates)
+            if warning ~= '' then words[#words + 1], words[#words + 2] = 'warning', warning end
             tell('job.accepted', stamp, unpack(words))
             if #words > 6 then call('HSET', account, unpack(words, 7)) end
         end
@@ -82,7 +83,7 @@ for _ = 1, njobs do
     if opens ~= '0' and holds[1] and quarantine_of(id) then
         call('HSET', P .. 'job:' .. id, 'parked', hold_reason(quarantine_of(id)))
     end
-    i = i + 8
+    i = i + 9
     for _ = 1, tonumber(events) do i = tell_next(stamp, i) end
     if opens ~= '0' and accepted == '0' then finish_job(id, stamp, keep, 0, 0, 0, 0, 0) end
 end

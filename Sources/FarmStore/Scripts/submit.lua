@@ -1,41 +1,209 @@
 #!lua name=pushfarm
--- version 1
+-- version 2
 -- What producers call, as a function: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
 -- ARGV  1 the job, JSON; 2 its id, if the producer gave it one and wants to hear early that it is known
 -- Reply [status, number, text]:
 --       OK, jobs in the inbox, ""
---       BUSY, ms until it should be tried again, reason: memory | backlog | inbox
+--       BUSY, ms until it should be tried again, reason: memory | backlog | inbox | operator
 --       DUPLICATE, 0, id: a job of this id is open or younger than 24 h; nothing was pushed
---       REFUSED, bytes at most, reason: it would never be taken; nothing was pushed
+--       REFUSED, bytes at most when it is too large, else 0, reason: it would never be taken; nothing was pushed
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
 -- Again the job is pushed again: with an id it is refused as a duplicate, here or when it is split.
 --
--- It reads what `gate` keeps up to date and what `split` and `settle` count; it sees neither JSON nor other apps.
+-- It reads what `gate` keeps up to date and what `split` and `settle` count. The gate's limits are the mark of an app that a
+-- coordinator configures. The list of apps is only read to suggest a name, where it may be: not in a Redis Cluster, where it is
+-- in another slot, and not by users without the right to.
+-- It refuses less than the intake's parser: nothing that the parser would take. A job of more than WHOLE bytes is not decoded.
 -- Coordinators load it and replace an older version, so a version must answer what the ones before it did.
+local WHOLE = 98304
+
+local FIELDS = { 'id', 'tokens', 'payload', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at', 'collapse_id', 'topic',
+    'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of' }
+-- A time or a duration may be a text, as far as this function knows.
+local KINDS = { id = 'string', tokens = 'array', payload = 'object', pushes = 'array', app = 'string', push_type = 'string',
+    priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string', lane = 'string',
+    deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number', registered_at = 'time',
+    replay_of = 'string' }
+local WORDS = { string = 'a string', number = 'a number', boolean = 'a boolean', array = 'an array', object = 'an object',
+    time = 'a number of seconds' }
+
+-- What other fields, of other interfaces, are here.
+local ADVICE = { aps = 'put it inside "payload"', ['apns-priority'] = 'use "priority"',
+    ['apns-collapse-id'] = 'use "collapse_id"', ['apns-expiration'] = 'use "expires_at" or "ttl"',
+    ['apns-topic'] = 'use "topic"', ['apns-push-type'] = 'use "push_type"',
+    ['apns-id'] = 'the farm makes it; "id" names the job' }
+
+-- A text from outside, for a message.
+local function plain(text, most)
+    most = most or 40
+    return (text:sub(1, most):gsub('[^ -~]', '?')) .. (#text > most and '...' or '')
+end
+
+-- Letters to insert, delete, replace, or swap with their neighbour.
+local function distance(a, b)
+    local before, last = {}, {}
+    for j = 0, #b do last[j] = j end
+    for i = 1, #a do
+        local row = { [0] = i }
+        for j = 1, #b do
+            local cost = math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a:byte(i) == b:byte(j) and 0 or 1))
+            if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+                cost = math.min(cost, before[j - 2] + 1)
+            end
+            row[j] = cost
+        end
+        before, last = last, row
+    end
+    return last[#b]
+end
+
+-- The word that is fewest changes away, if they are at most one in three letters (or one); case, `_`, `-` and `.` do not count.
+-- The work is bounded: words beyond it are not looked at.
+local function nearest(word, words)
+    if #word > 64 then return nil end
+    local function letters(text) return (text:lower():gsub('[-_.]', '')) end
+    local wanted, best, least, work = letters(word), nil, nil, 0
+    for _, candidate in ipairs(words) do
+        local other = letters(candidate)
+        local limit = math.max(1, math.floor(math.min(#wanted, #candidate) / 3))
+        if math.abs(#wanted - #other) <= limit then
+            work = work + #wanted * #other
+            if work > 10000 then break end
+            local changes = distance(wanted, other)
+            if changes <= limit and (not least or changes < least) then best, least = candidate, changes end
+        end
+    end
+    return best
+end
+
+local function unknown_app(app)
+    local text = 'unknown app "' .. plain(app) .. '"'
+    local size = redis.pcall('SCARD', '{pushfarm}:apps')
+    local apps = type(size) == 'number' and size <= 1000 and redis.pcall('SMEMBERS', '{pushfarm}:apps')
+    if type(apps) == 'table' and not apps.err then
+        local known = {}
+        table.sort(apps)
+        for _, name in ipairs(apps) do
+            if name ~= app and #known < 100 and math.abs(#name - #app) <= 8
+                and redis.pcall('HEXISTS', '{pushfarm:' .. name .. '}:gate', 'retry') == 1 then
+                known[#known + 1] = name
+            end
+        end
+        local meant = nearest(app, known)
+        if meant then return text .. '; did you mean "' .. meant .. '"?' end
+    end
+    return text .. ': no coordinator has configured it'
+end
+
+local function kind_of(value)
+    if value == cjson.null then return 'null' end
+    local kind = type(value)
+    if kind ~= 'table' then return kind end
+    if value[1] ~= nil then return 'array' end
+    return next(value) == nil and 'empty' or 'object'
+end
+
+local function check_kind(field, value)
+    local kind, wanted = kind_of(value), KINDS[field]
+    if not wanted then
+        local name = plain(field)
+        local meant = ADVICE[field:lower()]
+        if not meant then
+            local word = nearest(field, FIELDS)
+            meant = word and 'did you mean "' .. word .. '"?' or 'the fields are ' .. table.concat(FIELDS, ', ')
+        end
+        return name == '' and 'job' or name, 'there is no field "' .. name .. '"; ' .. meant
+    end
+    if kind == wanted or kind == 'empty' and (wanted == 'array' or wanted == 'object')
+        or wanted == 'time' and (kind == 'number' or kind == 'string') then return nil end
+    if kind == 'empty' then kind = 'object' end
+    return field, '"' .. field .. '" must be ' .. WORDS[wanted] .. '; this is '
+        .. (kind == 'null' and 'null; leave the field out for its default' or WORDS[kind])
+end
+
+local function check_recipients(job)
+    local pushes, tokens = job.pushes, job.tokens
+    if pushes ~= nil then
+        for _, field in ipairs({ 'tokens', 'payload' }) do
+            if job[field] ~= nil then return field, '"pushes" and "' .. field .. '" exclude each other' end
+        end
+        if next(pushes) == nil then return 'pushes', '"pushes" is empty; a job needs at least one' end
+        return nil
+    end
+    local need = ' is missing; a job needs "tokens" and "payload", or "pushes"'
+    if job.payload == nil then return 'payload', '"payload"' .. need end
+    if tokens == nil then return 'tokens', '"tokens"' .. need end
+    if next(tokens) == nil then return 'tokens', '"tokens" is empty; a job needs at least one' end
+end
+
+local function check_times(job, seconds)
+    local ends = job.expires_at
+    if ends ~= nil and job.ttl ~= nil then
+        return 'expires_at', '"ttl" and "expires_at" exclude each other; give one of them'
+    end
+    if type(ends) == 'number' and ends > 0 and ends <= seconds then
+        return 'expires_at', '"expires_at" is in the past; did you mean "ttl"?'
+    end
+end
+
+-- What is wrong with a job: field and reason; nil if nothing is, as far as it is looked at.
+local function fault(text, app, seconds)
+    if not text:find('^[ \t\r\n]*{') then
+        return 'job', 'a job must be a JSON object'
+    end
+    if #text > WHOLE then
+        -- Names that are nowhere in the text, and that no escape can hide, are missing for sure.
+        if text:find('\\', 1, true) or text:find('pushes', 1, true) then return nil end
+        for _, field in ipairs({ 'payload', 'tokens' }) do
+            if not text:find(field, 1, true) then
+                return field, '"' .. field .. '" is missing; a job needs "tokens" and "payload", or "pushes"'
+            end
+        end
+        return nil
+    end
+    local is_json, job = pcall(cjson.decode, text)
+    if not is_json then return 'job', 'the job is not valid JSON: ' .. plain(tostring(job), 120) end
+    local field, reason
+    for name, value in pairs(job) do
+        field, reason = check_kind(name, value)
+        if field then return field, reason end
+    end
+    if job.app ~= nil and job.app ~= app then
+        return 'app', '"app" is "' .. plain(job.app) .. '", but this is the inbox of "' .. app .. '"'
+    end
+    field, reason = check_times(job, seconds)
+    if field then return field, reason end
+    return check_recipients(job)
+end
+
 local function submit(keys, args)
     local call, inbox, job, id = redis.call, keys[1], args[1], args[2]
-    if #keys ~= 1 or not job or #args > 2 or not inbox:find('^pushfarm:.') then
+    local app = inbox and inbox:match('^pushfarm:(.+)$')
+    if #keys ~= 1 or not job or #args > 2 or not app then
         return redis.error_reply('ERR usage: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]')
     end
     local prefix = '{' .. inbox .. '}:'
     local gate = call('HMGET', prefix .. 'gate', 'full', 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes',
         'max_job_bytes')
-    local most = tonumber(gate[6])
+    if not gate[2] then return { 'REFUSED', 0, unknown_app(app) } end
+    local most, time = tonumber(gate[6]), call('TIME')
     if most and #job > most then
         return { 'REFUSED', most, 'larger than ' .. most .. ' bytes: ' .. #job }
     end
+    local field, reason = fault(job, app, tonumber(time[1]))
+    if field then return { 'REFUSED', 0, field .. ': ' .. reason } end
     if id and id ~= '' then
         local known = call('HMGET', prefix .. 'job:' .. id, 'state', 'created_at')
-        if known[1] and (known[1] ~= 'finished' or tonumber(known[2]) > (call('TIME')[1] - 86400) * 1000) then
+        if known[1] and (known[1] ~= 'finished' or tonumber(known[2]) > (time[1] - 86400) * 1000) then
             return { 'DUPLICATE', 0, id }
         end
     end
     -- Spread over twice the time, so that those who wait do not come back together.
-    local function busy(reason)
+    local function busy(why)
         local retry = tonumber(gate[2]) or 1000
-        return { 'BUSY', retry + call('TIME')[2] % retry, reason }
+        return { 'BUSY', retry + time[2] % retry, why }
     end
     if gate[1] then return busy(gate[1]) end
     local jobs = call('LLEN', inbox)

@@ -46,10 +46,8 @@ end
 
 local function refuse(job)
     reply[4] = reply[4] + 1
-    local at, reason = now(), 'larger than ' .. limit .. ' bytes: ' .. #job
-    call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', 'at', at, 'job', '', 'field', 'job', 'position', limit,
-        'reason', reason, 'original', job:sub(1, 65536))
-    tell('job.refused', at, 'field', 'job', 'position', limit, 'reason', reason)
+    note_refused(string.format('%d', now()), '', 'job', limit, 'larger than ' .. limit .. ' bytes: ' .. #job,
+        job:sub(1, 65536))
 end
 
 local is_cut, is_behind = reply[2] ~= '', false

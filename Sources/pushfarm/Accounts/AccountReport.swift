@@ -41,7 +41,10 @@ struct AccountReport {
         let head = Paint.bold.on("\(account.app) \(account.id)", if: console.colours)
         let parked = account.parked.map { Paint.red.on("  parked: \($0)", if: console.colours) } ?? ""
         let origin = account.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
-        return "\(head)\(origin)  \(account.state.rawValue)\(timing(account))\(parked)\n"
+        let warning = account.warning.map {
+            Paint.yellow.on("warning: " + PlainText.of($0, limit: 300), if: console.colours) + "\n"
+        }
+        return "\(head)\(origin)  \(account.state.rawValue)\(timing(account))\(parked)\n" + (warning ?? "")
             + table.text(colours: console.colours)
     }
 
@@ -65,6 +68,7 @@ extension Account {
             "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),
             "finished_at": finishedAt.map { .number($0) } ?? .null, "parked": .text(parked),
             "crashes": .number(crashes), "replay_of": .text(replayOf), "replayed": .number(replayed),
+            "warning": .text(warning),
             "reasons": .object(
                 reasons.sorted { $0.key < $1.key }.map {
                     JSONValue.Field(name: $0.key, value: .number($0.value))

@@ -58,6 +58,7 @@ struct DoctorCommand: ParsableCommand {
             let check = RedisCheck(
                 info: info, place: client.place, skew: skew - .milliseconds(WallClock.milliseconds))
             return try await check.findings + PressureCheck(client: client).findings()
+                + InboxCheck(client: client).findings()
         } catch {
             return [
                 Finding(

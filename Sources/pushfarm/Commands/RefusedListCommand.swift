@@ -50,7 +50,8 @@ struct RefusedListCommand: ParsableCommand {
             table.add(
                 .init("\(job.id)"), .init(app), .init("\(Timestamp(milliseconds: job.id.milliseconds))"),
                 .init(PlainText.of(job.job)), .init(PlainText.of(job.field), .red),
-                .init(PlainText.of(job.reason)))
+                .init(PlainText.of(job.reason) + (job.jobs > 1 ? " (\(Figures.grouped(job.jobs)) jobs)" : ""))
+            )
         }
         return table.text(colours: console.colours)
     }
@@ -65,6 +66,7 @@ extension RefusedJob {
             .init(name: "field", value: .string(field)), .init(name: "position", value: .number(position)),
             .init(name: "reason", value: .string(reason)),
             .init(name: "bytes", value: .number(self.original.count)),
+            .init(name: "jobs", value: .number(jobs)),
         ]
         if original {
             fields.append(

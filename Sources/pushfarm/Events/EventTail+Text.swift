@@ -38,7 +38,7 @@ extension EventTail.Line {
             "shard.parked", "farm.unreadable", "gateway.late":
             .red
         case "push.delivered", "job.finished", "app.resumed", "farm.relieved", "job.released": .green
-        case "token.dead", "token.malformed", "push.expired": .yellow
+        case "token.dead", "token.malformed", "push.expired", "job.duplicate": .yellow
         default: nil
         }
     }

@@ -35,7 +35,8 @@ import RESP
     func parse(_ job: [UInt8], app: String) -> ParsedJob? {
         try? JobParser.parse(
             job, app: app, topic: client.configuration.app(named: app)?.topic ?? "",
-            now: client.redis.clock.seconds, limits: JobLimits(tokens: 1_000_000))
+            now: client.redis.clock.seconds,
+            limits: JobLimits(tokens: 1_000_000, longestWait: JobLimits.intakeWait))
     }
 
     func contains(_ list: String, job id: String, app: String) async throws(CommandFailure) -> Bool {

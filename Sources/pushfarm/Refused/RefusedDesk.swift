@@ -39,7 +39,8 @@ import PushModel
         let limits = settings?.jobLimits ?? JobLimits()
         let job: ParsedJob
         do throws(JobError) {
-            job = try JobParser.parse(text, app: app, topic: settings?.topic ?? "", now: now, limits: limits)
+            job = try JobParser.parse(
+                text, app: app, topic: settings?.topic ?? "", now: now, limits: limits)
         } catch {
             // What is cut is no JSON any more.
             if mended == nil, refused.mayBeCut {

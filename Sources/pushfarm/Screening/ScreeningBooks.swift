@@ -86,8 +86,7 @@ struct ScreeningBooks {
             guard let delivered = event["delivered"].flatMap({ Int(foreign: $0) }) else { return .nothing }
             ended(chunk, delivered: delivered)
             return .ended(chunk)
-        case "job.refused" where event["field"] != "id":
-            // A second one of the same id is what an answer that was lost leaves behind.
+        case "job.refused":
             return .refused(chunk, reason: "\(event["field"] ?? ""): \(event["reason"] ?? "")")
         default: return .nothing
         }

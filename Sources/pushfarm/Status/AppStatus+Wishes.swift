@@ -1,9 +1,13 @@
 import FarmStore
 
 extension AppStatus {
-    /// What operators want of the app, a line each, for a person.
+    /// What operators want of the app, and what producers do wrong, a line each, for a person.
     var wishes: [String] {
         var lines: [String] = []
+        if refusedLastMinute > 0 {
+            let jobs = refusedLastMinute == 1 ? "1 job was" : "\(refusedLastMinute) jobs were"
+            lines.append("\(app): \(jobs) refused in the last minute, see pushfarm refused")
+        }
         switch standing.rate {
         case nil: break
         case .off: lines.append("\(app): no limit of the farm's, by \(standing.rateBy ?? "an operator")")

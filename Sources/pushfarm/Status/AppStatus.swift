@@ -27,6 +27,9 @@ struct AppStatus: Sendable {
     var dead = 0
     /// Keys of the wrong type, and what cannot be read.
     var faults = ReadFaults.Reply()
+    /// Jobs that were refused, and those of them in the last minute.
+    var refusals = ReadRefusals.Reply()
+    var refusedLastMinute = 0
 
     /// What a host has of an app.
     struct Owner: Sendable {
@@ -60,6 +63,8 @@ struct AppStatus: Sendable {
         let marks = ReadMarks(.shards)
         status.withheld = marks.marks(try await reader.read(marks, else: []))
         status.faults = faults
+        status.refusals = try await reader.read(ReadRefusals(), else: .init())
+        status.refusedLastMinute = status.refusals.lastMinute(at: Int64(clamping: now / .milliseconds(1)))
         return status
     }
 
@@ -119,6 +124,8 @@ struct AppStatus: Sendable {
             "ready_bulk": .number(bulk),
             "oldest_ms": .whole(ages.oldest.map { Int(clamping: $0 / .milliseconds(1)) }),
             "dead": .number(dead),
+            "refused": .number(refusals.refused), "refused_last_minute": .number(refusedLastMinute),
+            "duplicates": .number(refusals.duplicates),
             "withheld": .array(withheld.map { .number($0.shardNumber) }),
             "unowned": .number(unowned),
             "wrong_types": .array(faults.wrongTypes.map(\.json)),

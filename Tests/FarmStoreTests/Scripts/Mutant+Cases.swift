@@ -27,7 +27,16 @@ extension Mutant {
         ),
         Mutant(.settle, "books a job of one push again", "elseif delivered[id] == 1 then", "else"),
         Mutant(.take, "refuses a job that is split in part", "or is_head and is_cut then", "then"),
-        Mutant(.refuse, "keeps no original", "'reason', reason, 'original', original)", "'reason', reason)"),
+        Mutant(
+            .refuse, "keeps no original", "    words[#words + 1], words[#words + 2] = 'original', original\n",
+            "\n"),
+        Mutant(.refuse, "counts no refused job", "call('HINCRBY', REFUSALS, what, 1)"),
+        Mutant(.refuse, "keeps a duplicate", "if ARGV[10] == 'duplicate' then", "if false then"),
+        Mutant(
+            .gate, "forgets an app that a coordinator has", "< tonumber(ARGV[2]) then return 0",
+            "< 0 then return 0"),
+        Mutant(.gate, "tells of no flood's end", "\ntell_untold(moment)\n", "\n"),
+        Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
         Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(job, offset, rest, stamp, keep)"),
         Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'blamed', ARGV[2])"),
         Mutant(.blame, "forgets the end", "call('HSET', intake, 'suspect', step, 'ends', ends)"),

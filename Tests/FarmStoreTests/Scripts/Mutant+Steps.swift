@@ -5,7 +5,8 @@ extension Mutant {
             .take, "takes the jobs in the wrong order", "call('RPUSH', taken,", "call('LPUSH', taken,",
             by: Seed(number: 2, profile: .everything)),
         Mutant(
-            .refuse, "does not drop the job", "    drop_taken(1, careful)\nend", "end",
+            .refuse, "does not drop the job", "    drop_taken(1, careful)\n    return is_told",
+            "    return is_told",
             by: Seed(number: 2, profile: .everything)),
         Mutant(
             .split, "puts bulk among the high ones", "(lane == 'b' and 'bulk:' or 'ready:') .. nn, id",

@@ -63,6 +63,34 @@ extension ScriptCase {
                 token: desk.token, step: 1, job: "j1", field: "payload", position: 3, reason: "no object",
                 original: Array("bad".utf8))
         },
+        ScriptCase("drops a duplicate", again: .other("0")) { desk in
+            try desk.take("again", "good")
+            return Refuse(
+                token: desk.token, step: 1, job: "j1", field: "id", position: 0, reason: "known",
+                original: Array("again".utf8), isDuplicate: true)
+        },
+        ScriptCase("counts a refused job of a flood", again: .other("0")) { desk in
+            try desk.take("bad", "good")
+            try desk.flood(told: 100, untold: 7)
+            return Refuse(
+                token: desk.token, step: 1, job: nil, field: "job", position: 3, reason: "no object",
+                original: Array("bad".utf8))
+        },
+        ScriptCase("tells of one refused job of a flood for all that came since", again: .other("0")) {
+            desk in
+            try desk.take("bad", "good")
+            try desk.flood(told: 100, untold: 7, age: 1000)
+            return Refuse(
+                token: desk.token, step: 1, job: nil, field: "job", position: 3, reason: "no object",
+                original: Array("bad".utf8))
+        },
+        ScriptCase("splits a job that looks like a mistake", again: .other("[0]")) { desk in
+            try desk.take("a", "next")
+            return Split(
+                token: desk.token, step: 1, dropped: 1,
+                jobs: [Split.Job(id: "a", opens: true, submitted: 1, accepted: 1, warning: "no aps")],
+                batches: [.init(shard: 0, lane: .high, tokens: 1, body: Desk.body([("a", 1)]))])
+        },
         ScriptCase("refuses the rest of a job that is split in part", again: .other("0")) { desk in
             try desk.take("big", "next")
             try desk.perform(desk.firstPart())

@@ -85,6 +85,24 @@ extension ScriptCase {
             try desk.perform(Submit(job: Array("job".utf8)))
             return press()
         },
+        ScriptCase("tells of the rest of a flood when it is over", again: .same) { desk in
+            try desk.perform(press())
+            try desk.flood(told: 100, untold: 7, duplicates: 3, age: 1000)
+            return press()
+        },
+        ScriptCase("tells of no flood that goes on", again: .same) { desk in
+            try desk.perform(press())
+            try desk.flood(told: 100, untold: 7)
+            return press()
+        },
+        ScriptCase("forgets an app", again: .other("0")) { desk in
+            try desk.perform(press())
+            return ForgetApp(silence: .zero)
+        },
+        ScriptCase("forgets no app that a coordinator had a moment ago", again: .same) { desk in
+            try desk.perform(press())
+            return ForgetApp(silence: .seconds(3600))
+        },
         ScriptCase("takes a count below nothing for nothing", again: .same) { desk in
             try open(desk, -3)
             try desk.perform(press())

@@ -170,7 +170,7 @@ extension Simulation {
         let left = try redis.run("KEYS", "*").array?.compactMap(\.text) ?? []
         let known = [
             "events", "refused", "jobs", "owners", "intake", "load", "results", "gate", "quarantine",
-            "suppression", "scopes", "guard", "dead", "letters", "cancels", "devices",
+            "suppression", "scopes", "guard", "dead", "letters", "cancels", "devices", "refusals",
         ]
         let many = ["{pushfarm:demo}:job:", "{pushfarm:demo}:suppressed:", "test:"]
         for key in left where !many.contains(where: key.hasPrefix) {

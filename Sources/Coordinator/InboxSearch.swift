@@ -1,0 +1,59 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+import PushModel
+
+/// Looks for inboxes that belong to no configured app: a part of Redis's keys each second, from first to last and again.
+@Loop final class InboxSearch {
+    private let registry: FarmRegistry
+    private let log: Logger
+    private var inboxes = StrayInboxes()
+    private var cursor = "0"
+    private var isRefused = false
+
+    /// Keys that are looked at in a second.
+    private static let keys = 500
+
+    init(_ registry: FarmRegistry, log: Logger) { (self.registry, self.log) = (registry, log) }
+
+    /// Those to be reported.
+    var found: [StrayInboxes.Inbox] { inboxes.reported(at: .now) }
+
+    /// Another host looks.
+    func rest() {
+        inboxes.removeAll()
+        cursor = "0"
+    }
+
+    /// To be called once a second.
+    func look(configured: Set<String>) async {
+        guard !isRefused else { return }
+        do throws(RedisError) {
+            let page = try await registry.inboxes(from: cursor, count: Self.keys)
+            cursor = page.next
+            inboxes.observe(page.names, configured: configured, at: .now)
+            for name in inboxes.names {
+                inboxes.count(name, jobs: try await registry.inboxLength(name))
+            }
+        } catch {
+            // The next look is in a second. A user who may not look never may.
+            guard error.isRefusal else { return }
+            isRefused = true
+            log.warning(
+                "cannot look for inboxes of unknown apps. The farm's user needs +scan",
+                metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// What an operator is told; nil when there are none.
+    static func text(_ found: [StrayInboxes.Inbox], apps: [String]) -> String? {
+        guard let first = found.first else { return nil }
+        let name = Excerpt.of(first.name)
+        let jobs = first.jobs == 1 ? "1 job" : "\(first.jobs) jobs"
+        let meant = NearestWord.find(first.name, among: apps).map { "; did you mean \"\($0)\"?" } ?? ""
+        let others = found.count == 1 ? "" : " (and \(found.count - 1) more such inboxes)"
+        return
+            "inbox pushfarm:\(name) holds \(jobs), and no running coordinator has an app \"\(name)\"\(meant)\(others)"
+    }
+}

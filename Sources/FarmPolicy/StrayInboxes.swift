@@ -1,0 +1,51 @@
+/// Inboxes that belong to no configured app, such as those of a misspelt name: which of them to report.
+///
+/// They are found one after the other, counted again and again, and reported once they have been there for a while. An app whose
+/// host has just started is not among them.
+package struct StrayInboxes: Sendable {
+    package typealias Instant = ContinuousClock.Instant
+
+    package struct Inbox: Hashable, Sendable {
+        package let name: String
+        package let jobs: Int
+    }
+
+    private struct Sighting {
+        var since: Instant
+        var jobs = 0
+    }
+
+    private var sightings: [String: Sighting] = [:]
+
+    /// So many are counted at most.
+    package static let most = 100
+    /// An inbox is reported when no coordinator has configured its app for so long.
+    package static let patience = Duration.seconds(10)
+
+    package init() {}
+
+    /// To be counted.
+    package var names: [String] { sightings.keys.sorted() }
+
+    /// These inboxes are there; those of configured apps are not among the stray ones, or not any more.
+    package mutating func observe(_ found: [String], configured: Set<String>, at now: Instant) {
+        sightings = sightings.filter { !configured.contains($0.key) }
+        for name in found where !configured.contains(name) && sightings.count < Self.most {
+            if sightings[name] == nil { sightings[name] = Sighting(since: now) }
+        }
+    }
+
+    /// So many jobs are in an inbox; one without jobs is gone.
+    package mutating func count(_ name: String, jobs: Int) {
+        guard sightings[name] != nil else { return }
+        if jobs > 0 { sightings[name]?.jobs = jobs } else { sightings[name] = nil }
+    }
+
+    package mutating func removeAll() { sightings = [:] }
+
+    /// Those that have been there for long enough, by name.
+    package func reported(at now: Instant) -> [Inbox] {
+        sightings.filter { $0.value.jobs > 0 && $0.value.since.duration(to: now) >= Self.patience }
+            .map { Inbox(name: $0.key, jobs: $0.value.jobs) }.sorted { $0.name < $1.name }
+    }
+}

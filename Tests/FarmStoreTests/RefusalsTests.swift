@@ -1,0 +1,134 @@
+import PushModel
+import RESP
+import Testing
+
+@testable import FarmStore
+
+extension Desk {
+    /// Many jobs were refused in this minute: so many have an event, the others wait for one.
+    /// - Parameter age: milliseconds since the last event. As it stands the event lies ahead, so that the next one is not due
+    ///   however slow the test is.
+    func flood(told: Int, untold: Int, duplicates: Int = 0, age: Int64 = -30_000) throws {
+        let time = try redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []
+        let now = time[0] * 1000 + time[1] / 1000
+        try redis.run(
+            "HSET", "{pushfarm:demo}:refusals", "since", "\(now)", "told", "\(told)", "told_at",
+            "\(now - age)", "untold_refused", "\(untold)", "untold_duplicates", "\(duplicates)")
+    }
+}
+
+/// Refused jobs and duplicates are counted exactly, and a flood of them does not push other events out.
+@Suite struct RefusalsTests {
+    let desk: Desk
+    init() throws { desk = try Desk() }
+
+    private static let press = Press(
+        memory: .keep, isHeld: false, retryAfter: .milliseconds(500),
+        limits: AppLimits(backlog: 1000, inbox: 100_000, inboxBytes: 1 << 30, jobBytes: 1 << 20))
+
+    private func refuse(step: Int, duplicate: Bool = false) throws -> Refuse.Reply {
+        try desk.redis.run("RPUSH", "{pushfarm:demo}:taken", "bad")
+        return try desk.perform(
+            Refuse(
+                token: desk.token, step: step, job: duplicate ? "j" : nil, field: duplicate ? "id" : "job",
+                position: 0, reason: "why", original: Array("bad".utf8), isDuplicate: duplicate))
+    }
+
+    private func events(_ type: String) throws -> [[String: String]] {
+        try desk.events().filter { $0["type"] == type }
+    }
+
+    private func jobs(_ events: [[String: String]]) -> Int {
+        events.reduce(0) { $0 + ($1["jobs"].flatMap { Int($0) } ?? 1) }
+    }
+
+    private func counts() throws -> ReadRefusals.Reply { try desk.perform(ReadRefusals()) }
+
+    @Test func `each of a few refused jobs has its event, its original and its count`() throws {
+        for step in 1...20 { #expect(try refuse(step: step) == .told) }
+        #expect(
+            try events("job.refused").count == 20 && events("job.refused").allSatisfy { $0["jobs"] == nil })
+        let kept = try desk.perform(ReadRefused(.oldest(after: nil)))
+        #expect(kept.count == 20 && kept.allSatisfy { $0.jobs == 1 && $0.original == Array("bad".utf8) })
+        #expect(try counts().refused == 20 && counts().minute + counts().before == 20)
+    }
+
+    @Test func `a flood is counted exactly and told of in few events, which say how many they stand for`()
+        throws
+    {
+        let flood = 3000
+        var told = 0
+        for step in 1...flood where try refuse(step: step) == .told { told += 1 }
+        let before = try events("job.refused")
+        #expect(before.count == told && told < flood)
+        #expect(jobs(before) <= flood)
+        #expect(try counts().refused == flood)
+        // What has no event yet gets one from the next press that comes a second later.
+        try desk.redis.run("HSET", "{pushfarm:demo}:refusals", "told_at", "1000")
+        try desk.perform(Self.press)
+        #expect(try jobs(events("job.refused")) == flood)
+        try desk.perform(Self.press)
+        #expect(try jobs(events("job.refused")) == flood)
+        let kept = try desk.perform(ReadRefused(.oldest(after: nil), count: flood))
+        #expect(kept.count == told && kept.reduce(0) { $0 + $1.jobs } == jobs(before))
+    }
+
+    @Test func `a hundred in a minute have events of their own, then one a second`() throws {
+        try desk.flood(told: 99, untold: 0)
+        #expect(try refuse(step: 1) == .told)
+        try desk.flood(told: 100, untold: 5, age: 1000)
+        #expect(try refuse(step: 2) == .told)
+        #expect(try events("job.refused").map { $0["jobs"] } == [nil, "6"])
+        #expect(try counts().refused == 2)
+    }
+
+    @Test func `a new minute begins with a hundred events of its own`() throws {
+        try desk.flood(told: 5000, untold: 3)
+        let since = try counts().since
+        try desk.redis.run("HSET", "{pushfarm:demo}:refusals", "since", "\(since - 60_000)", "minute", "7")
+        #expect(try refuse(step: 1) == .told)
+        #expect(try counts().minute == 1 && counts().before == 7)
+        #expect(try events("job.refused").map { $0["jobs"] } == ["4"])
+    }
+
+    @Test func `a duplicate has an event of its own type, and no refused job is kept for it`() throws {
+        #expect(try refuse(step: 1, duplicate: true) == .told)
+        let event = try #require(try events("job.duplicate").first)
+        #expect(event["job"] == "j" && event["jobs"] == nil)
+        #expect(try events("job.refused").isEmpty)
+        #expect(try desk.perform(ReadRefused(.youngest)).isEmpty)
+        #expect(try counts().duplicates == 1 && counts().refused == 0 && counts().minute == 0)
+        #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:taken").integer == 0)
+    }
+
+    @Test func `jobs that are too large are counted like others`() throws {
+        for _ in 0..<3 { try desk.perform(Submit(job: [UInt8](repeating: 65, count: 200))) }
+        _ = try desk.perform(
+            Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 100))
+        #expect(try counts().refused == 3 && events("job.refused").count == 3)
+    }
+
+    @Test(arguments: [
+        (since: 0, now: 30, minute: 6, before: 10, expected: 11),
+        (since: 0, now: 59, minute: 6, before: 60, expected: 7),
+        (since: 0, now: 60, minute: 6, before: 60, expected: 6),
+        (since: 0, now: 90, minute: 6, before: 60, expected: 3),
+        (since: 0, now: 120, minute: 6, before: 60, expected: 0),
+        (since: 60, now: 0, minute: 6, before: 6, expected: 0),
+    ])
+    func `the last minute is made of this one and a part of the one before`(
+        since: Int64, now: Int64, minute: Int, before: Int, expected: Int
+    ) {
+        var reply = ReadRefusals.Reply()
+        (reply.since, reply.minute, reply.before) = (since * 1000, minute, before)
+        #expect(reply.lastMinute(at: now * 1000) == expected)
+    }
+
+    @Test func `numbers that nobody counts do no harm`() {
+        var reply = ReadRefusals.Reply()
+        (reply.since, reply.minute, reply.before) = (.min, .max, .max)
+        #expect(reply.lastMinute(at: .max) == 0)
+        reply.since = 0
+        _ = reply.lastMinute(at: 1000)
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import PushModel
+import RESP
+import RandomTesting
+import Testing
+
+@testable import FarmStore
+
+/// What producers are told at once: that their app is unknown, and what is wrong with their job.
+@Suite struct SubmitTests {
+    let desk: Desk
+    init() throws {
+        desk = try Desk()
+        _ = try desk.redis.run(ScriptFolder.functionCommand())
+    }
+
+    private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
+
+    /// A job that is welcome, with more fields if wanted; `bytes` long.
+    static func job(_ fields: String = "", bytes: Int = 0) -> String {
+        let start =
+            #"{"tokens":["\#(token)"],"payload":{"aps":{"alert":"Hi"}}"# + (fields.isEmpty ? "" : ",")
+            + fields
+        return start + String(repeating: " ", count: max(0, bytes - start.utf8.count - 1)) + "}"
+    }
+
+    private static let press = Press(
+        memory: .keep, isHeld: false, retryAfter: .milliseconds(500),
+        limits: AppLimits(backlog: 1000, inbox: 1_000_000, inboxBytes: 1 << 30, jobBytes: 64 << 20))
+
+    private func configure(_ apps: String...) throws {
+        for app in apps {
+            try desk.redis.run("SADD", "{pushfarm}:apps", app)
+            _ = try desk.redis.perform(Self.press, Keys(app: app))
+        }
+    }
+
+    private func offer(_ text: some Collection<UInt8>, to app: String = "demo") throws -> Offer.Reply {
+        try desk.redis.perform(Offer(job: Array(text), id: ""), Keys(app: app))
+    }
+
+    private func offer(_ text: String, to app: String = "demo") throws -> Offer.Reply {
+        try offer(text.utf8, to: app)
+    }
+
+    private func refusal(_ text: String, to app: String = "demo") throws -> String? {
+        guard case .refused(let reason) = try offer(text, to: app) else { return nil }
+        return reason
+    }
+
+    // MARK: The app
+
+    @Test func `an unknown app is refused, with the name that was meant`() throws {
+        #expect(try refusal(Self.job(), to: "shp") == #"unknown app "shp": no coordinator has configured it"#)
+        try configure("shop", "demo")
+        #expect(try refusal(Self.job(), to: "shp") == #"unknown app "shp"; did you mean "shop"?"#)
+        #expect(try refusal(Self.job(), to: "SHOP") == #"unknown app "SHOP"; did you mean "shop"?"#)
+        #expect(
+            try refusal(Self.job(), to: "news") == #"unknown app "news": no coordinator has configured it"#)
+        #expect(try desk.redis.run("EXISTS", "pushfarm:shp", "pushfarm:news", "pushfarm:SHOP").integer == 0)
+        #expect(try offer(Self.job(), to: "shop") == .accepted(waiting: 1))
+    }
+
+    @Test func `no app is suggested that is not configured any more`() throws {
+        try configure("shop")
+        _ = try desk.redis.perform(ForgetApp(silence: .zero), Keys(app: "shop"))
+        #expect(try refusal(Self.job(), to: "shp") == #"unknown app "shp": no coordinator has configured it"#)
+        #expect(
+            try refusal(Self.job(), to: "shop") == #"unknown app "shop": no coordinator has configured it"#)
+        // A coordinator that does configure it says so within a second.
+        try configure("shop")
+        #expect(try offer(Self.job(), to: "shop") == .accepted(waiting: 1))
+    }
+
+    @Test func `a mark stays while a coordinator presses, and time goes by without one`() throws {
+        try configure("shop")
+        let keys = Keys(app: "shop")
+        #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
+        try desk.redis.run("HSET", "{pushfarm:shop}:gate", "configured", "\(1000)")
+        try configure("shop")
+        #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
+        try desk.redis.run("HSET", "{pushfarm:shop}:gate", "configured", "\(1000)")
+        #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys))
+    }
+
+    @Test func `a press of an older release is a mark, too`() throws {
+        try desk.redis.run("HSET", "{pushfarm:demo}:gate", "retry", "1000", "max_job_bytes", "1000")
+        #expect(try offer(Self.job()) == .accepted(waiting: 1))
+    }
+
+    @Test func `a name from outside is printed without control characters, and cut`() throws {
+        let reason = try #require(
+            try refusal(Self.job(), to: "sh\u{1B}[31mp" + String(repeating: "\u{E9}", count: 90)))
+        #expect(reason.unicodeScalars.allSatisfy { (32..<127).contains($0.value) } && reason.utf8.count < 120)
+    }
+
+    // MARK: The job
+
+    @Test(arguments: [
+        ("", "job"), ("hello", "job"), ("{", "job"), ("[]", "job"), ("null", "job"), ("\u{0}\u{1}", "job"),
+        (#"{"tokens":[],"payload":{}}"#, "tokens"), (#"{"tokens":{},"payload":{}}"#, "tokens"),
+        (#"{"tokens":"aa","payload":{}}"#, "tokens"), (#"{"payload":{}}"#, "tokens"),
+        (#"{"tokens":["\#(token)"],"payload":[1]}"#, "payload"), (#"{"tokens":["\#(token)"]}"#, "payload"),
+        (#"{"tokens":["\#(token)"],"payload":null}"#, "payload"), (#"{"pushes":[]}"#, "pushes"),
+        (#"{"pushes":{"a":1}}"#, "pushes"), (#"{"pushes":[{}],"payload":{}}"#, "payload"),
+        (job(#""lanes":"high""#), "lanes"), (job(#""priority":"10""#), "priority"), (job(#""id":5"#), "id"),
+        (job(#""ttl":true"#), "ttl"), (job(#""app":"other""#), "app"), (job(#""lane":null"#), "lane"),
+        (job(#""expires_at":864000"#), "expires_at"),
+        (job(#""ttl":1,"expires_at":4000000000"#), "expires_at"),
+    ])
+    func `what a function can see is refused with field and reason, and pushed nowhere`(
+        text: String, field: String
+    ) throws {
+        try configure("demo")
+        let reason = try #require(try refusal(text))
+        #expect(reason.hasPrefix(field + ": ") && reason.utf8.count > field.utf8.count + 10, "\(reason)")
+        #expect(try desk.redis.run("EXISTS", "pushfarm:demo").integer == 0)
+        // The farm's parser says the same.
+        let error = #expect(throws: JobError.self) { try Self.parse(Array(text.utf8)) }
+        #expect(error?.field == field)
+    }
+
+    @Test func `a field that is not there is answered with the one that was meant`() throws {
+        try configure("demo")
+        #expect(
+            try refusal(Self.job(#""lanes":1"#)) == #"lanes: there is no field "lanes"; did you mean "lane"?"#
+        )
+        #expect(
+            try refusal(Self.job(#""aps":{}"#)) == #"aps: there is no field "aps"; put it inside "payload""#)
+        #expect(
+            try refusal(Self.job(#""apns-priority":10"#))
+                == #"apns-priority: there is no field "apns-priority"; use "priority""#)
+        #expect(try refusal(Self.job(#""expires_at":864000"#))?.contains("did you mean \"ttl\"?") == true)
+    }
+
+    @Test func `the function knows the fields of a job, and no others`() throws {
+        let text = try ScriptFolder.file("submit")
+        let list = try #require(text.firstMatch(of: /local FIELDS = {([^}]*)}/)?.1)
+        let fields = list.matches(of: /'([a-z_]*)'/).map { String($0.1) }
+        #expect(fields == JobSchema.fields)
+        let kinds = try #require(text.firstMatch(of: /local KINDS = {([^}]*)}/)?.1)
+        #expect(Set(kinds.matches(of: /([a-z_]+) = '/).map { String($0.1) }) == Set(fields))
+    }
+
+    @Test func `of a large job only what is nowhere in it is missing`() throws {
+        try configure("demo")
+        let tokens =
+            #""tokens":["# + String(repeating: #""\#(Self.token)","#, count: 2000) + #""\#(Self.token)"]"#
+        #expect(try refusal("{" + tokens + "}")?.hasPrefix("payload: ") == true)
+        #expect(try refusal("[" + tokens + "]")?.hasPrefix("job: ") == true)
+        #expect(try offer("{" + tokens + #","payload":{}}"#) == .accepted(waiting: 1))
+        // Names may be written with escapes.
+        #expect(try offer("{" + tokens + #","\u0070ayload":{}}"#) == .accepted(waiting: 2))
+        #expect(throws: Never.self) { try Self.parse(Array(("{" + tokens + #","\u0070ayload":{}}"#).utf8)) }
+    }
+
+    // MARK: Against the farm's parser
+
+    private static func parse(_ bytes: [UInt8]) throws(JobError) {
+        _ = try JobParser.parse(
+            bytes, app: "demo", topic: "com.example.demo", now: Int64(Date().timeIntervalSince1970))
+    }
+
+    /// Jobs of the fuzzer's corpus, and seeds that hold each field.
+    private static var seeds: [[UInt8]] {
+        get throws {
+            let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .deletingLastPathComponent()
+                .appending(path: "Fuzzing/Corpora/job")
+            let files = try FileManager.default.contentsOfDirectory(
+                at: folder, includingPropertiesForKeys: nil)
+            let fields = [
+                #""id":"a","lane":"bulk","ttl":60"#, #""expires_at":4000000000,"topic":"com.example.demo""#,
+                #""deliver_at":1,"receipts":"all","delivery":"at-most-once","max_attempts":3"#,
+                #""registered_at":1700000000,"replay_of":"b","app":"demo","priority":5,"collapse_id":"c""#,
+            ]
+            return try files.map { Array(try Data(contentsOf: $0)) } + fields.map { Array(job($0).utf8) }
+                + [
+                    #"{"pushes":[{"token":"\#(token)","payload":{}}],"push_type":"background"}"#,
+                    #"{"\u0074okens":["]","\#(token)",null,7,[]],"payload":{"a":[{}]}}"#,
+                ].map { Array($0.utf8) }
+        }
+    }
+
+    /// The function may let through what the parser refuses, never the other way round.
+    @Test func `a job that the farm's parser takes is never refused`() throws {
+        try configure("demo")
+        let seeds = try Self.seeds
+        #expect(seeds.count > 10)
+        var random = SplitMix(seed: 1319)
+        var (accepted, refused, both) = (0, 0, 0)
+        for round in 0..<6000 {
+            var bytes = seeds[round % seeds.count]
+            if round >= seeds.count { Self.damage(&bytes, &random) }
+            let isTaken = (try? Self.parse(bytes)) != nil
+            let reply = try offer(bytes)
+            if case .refused(let reason) = reply {
+                refused += 1
+                #expect(!isTaken, "\(reason): \(String(decoding: bytes, as: UTF8.self).prefix(300))")
+                if !isTaken { both += 1 }
+            } else if isTaken {
+                accepted += 1
+            }
+            if round.isMultiple(of: 200) { try desk.redis.run("DEL", "pushfarm:demo") }
+        }
+        #expect(accepted > 200 && refused > 200 && both == refused, "\(accepted) \(refused)")
+    }
+
+    /// A few bytes are changed, doubled or left out; words of jobs come in.
+    private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+        let words = [
+            "null", "true", "{}", "[]", "\"", ",", ":", "}", "]", "\\u0074", "\"ttl\":1,",
+            "\"app\":\"demo\",", "1e3",
+            "-1", "\"pushes\":[],", " ", "\t", "\u{E9}", "\"expires_at\":5,", "\"payload\":{},", "864000",
+        ]
+        for _ in 0..<Int.random(in: 0...3, using: &random) {
+            let at = Int.random(in: 0...bytes.count, using: &random)
+            let end = min(bytes.count, at + Int.random(in: 0...4, using: &random))
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: bytes.removeSubrange(at..<end)
+            case 1: bytes.insert(contentsOf: bytes[at..<end], at: at)
+            default:
+                bytes.replaceSubrange(at..<end, with: Array((words.randomElement(using: &random) ?? "").utf8))
+            }
+        }
+    }
+}
