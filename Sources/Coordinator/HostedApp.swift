@@ -120,6 +120,8 @@ import Logging
 
     private func keepWhatIsConfigured() {
         desk.retention.suppressed = configuration.suppressionLimit(shards: desk.shards)
+        desk.retention.holdShare = configuration.suppression.holdShare
+        desk.retention.pauseShare = configuration.suppression.pauseShare
         desk.retention.deadPushes = configuration.dead.pushes
         desk.retention.deadBytes = configuration.dead.megabytes << 20
         desk.retention.deadSeconds = configuration.dead.days * 86_400
@@ -137,6 +139,15 @@ import Logging
 
     /// Has the feedback service read if it is time for it, and this host's part.
     func lookAfterFeedback() async { await feedback.look(configuration, intake: leases.intake) }
+
+    /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.
+    func applyUnconfirmed() async {
+        while leases.intake != nil {
+            let step = SettleUnconfirmed(.due, limit: desk.retention.suppressed)
+            // The next round is soon enough.
+            guard let reply = try? await store.perform(step), reply.done > 0 else { return }
+        }
+    }
 
     /// Drops what is too old from the suppression lists, if the app's intake is this host's.
     func dropOldSuppressed() async {

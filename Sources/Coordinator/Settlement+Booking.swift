@@ -5,6 +5,11 @@ import PushModel
 extension Settlement {
     var job: String { jobs[jobs.count - 1].id }
 
+    /// The gateway has answered so often, to pushes of the last job.
+    mutating func countAnswers(_ count: Int) {
+        if ScreeningJob.isScreening(job) { screened += count } else { answers += count }
+    }
+
     mutating func deliver(_ item: ResultsEntry.Item, _ tokens: Range<Int>, in entry: ResultsEntry) {
         jobs[jobs.count - 1].delivered += item.count
         guard !tokens.isEmpty else { return }
@@ -103,12 +108,13 @@ extension Settlement {
                     reason: cause, scope: $0.number,
                     time: token.timestamp > 0 ? min(token.timestamp / 1000, now) : now, token: bytes)
             }
-            deadTokens.append(
-                DeadToken(
-                    shard: shard(bytes), record: record,
-                    event: FarmEvent(
-                        .tokenDead, job: job, token: bytes, reason: reason, status: Int(failure.status),
-                        timestamp: token.timestamp)))
+            var dead = DeadToken(
+                shard: shard(bytes), record: record,
+                event: FarmEvent(
+                    .tokenDead, job: job, token: bytes, reason: reason, status: Int(failure.status),
+                    timestamp: token.timestamp))
+            dead.isScreened = ScreeningJob.isScreening(job)
+            deadTokens.append(dead)
         }
     }
 }

@@ -16,6 +16,10 @@ package struct AppConfiguration: Sendable, Equatable {
         package var days = 30
         /// At most, or few more; the oldest go first.
         package var tokens = 1_000_000
+        /// Percent of bad tokens among the last thousand answers above which suppressions wait until they are confirmed.
+        package var holdShare = 20
+        /// From which on the app is paused.
+        package var pauseShare = 95
     }
 
     /// What is kept of pushes that failed though their tokens are fine; the oldest go first.

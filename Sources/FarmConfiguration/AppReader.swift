@@ -60,6 +60,12 @@ struct AppReader {
         if let count = try reader.number(suppression.appending("tokens"), in: 1000...100_000_000) {
             result.suppression.tokens = count
         }
+        if let percent = try reader.number(suppression.appending("hold_share"), in: 1...100) {
+            result.suppression.holdShare = percent
+        }
+        if let percent = try reader.number(suppression.appending("pause_share"), in: 1...100) {
+            result.suppression.pauseShare = percent
+        }
         let dead = app.appending("dead")
         if let days = try reader.number(dead.appending("days"), in: 1...366, unit: 86_400_000) {
             result.dead.days = days

@@ -33,7 +33,10 @@ enum Schema {
         ("topic", .value), ("topics", .list), ("environment", .value), ("gateway", .value), ("proxy", .value),
         ("feedback", .value), ("feedback_interval", .value), ("ca_file", .value),
         ("request_timeout", .value), ("max_job_bytes", .value), ("max_tokens", .value),
-        ("suppression", .group([("days", .value), ("tokens", .value)])),
+        (
+            "suppression",
+            .group([("days", .value), ("tokens", .value), ("hold_share", .value), ("pause_share", .value)])
+        ),
         ("dead", .group([("pushes", .value), ("megabytes", .value), ("days", .value)])),
         ("audit", .group([("hours", .value), ("megabytes", .value)])),
         ("max_backlog", .value), ("max_inbox", .value), ("max_inbox_bytes", .value), ("connections", .value),

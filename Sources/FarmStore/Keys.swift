@@ -38,6 +38,10 @@ package struct Keys: Hashable, Sendable {
     package let audit: [UInt8]
     /// A hash: shard to the place of the last record in its suppression list.
     package let suppression: [UInt8]
+    /// A list: suppressions that are not applied until they are confirmed.
+    package let unconfirmed: [UInt8]
+    /// A hash: the last answers, counted by the guard.
+    package let guardCounts: [UInt8]
     /// A hash: what the numbers in suppression records stand for.
     package let scopes: [UInt8]
     /// A hash: how the reading of the feedback service goes.
@@ -72,6 +76,8 @@ package struct Keys: Hashable, Sendable {
         letters = key("letters")
         audit = key("audit")
         suppression = key("suppression")
+        unconfirmed = key("unconfirmed")
+        guardCounts = key("guard")
         scopes = key("scopes")
         feedback = key("feedback")
         bell = key("bell")

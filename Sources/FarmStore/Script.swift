@@ -4,7 +4,7 @@ import RESP
 package enum Script: Int, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
     case hold, cancel, hasten
-    case suppress, feedback, accused, gate, group, depths, ages, faults, audit, mend
+    case suppress, unconfirmed, feedback, accused, gate, group, depths, ages, faults, audit, mend
     case trim, replay
     case swap, beat, found, operate, alert
     case tell
@@ -69,6 +69,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .cancel: PackageResources.cancel_lua
         case .hasten: PackageResources.hasten_lua
         case .suppress: PackageResources.suppress_lua
+        case .unconfirmed: PackageResources.unconfirmed_lua
         case .feedback: PackageResources.feedback_lua
         case .accused: PackageResources.accused_lua
         case .gate: PackageResources.gate_lua

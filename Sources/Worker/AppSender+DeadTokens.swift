@@ -43,7 +43,7 @@ extension AppSender {
             reason: reason, scope: scope.number, time: timestamp.map { min($0 / 1000, seconds) } ?? seconds,
             token: batch.batch.bytes[push.token])
         // While the app is paused, Redis lets nothing of that kind through.
-        if hold?.isPause != true || !reason.mayBeEnvironment {
+        if hold?.isPause != true && !deadTokens.isHolding || !reason.mayBeEnvironment {
             deadTokens.note(record, of: batch.shard, at: seconds)
         }
         return scope.text

@@ -67,6 +67,8 @@ import PushModel
     private var readings = 0
     /// How often the guard had taken back what lists say.
     private var takeBacks: Int?
+    /// Bad tokens wait in Redis until they are confirmed.
+    private(set) var isHolding = false
     private var isLooking = false
     private var mustLookAgain = false
     private var isRefused = false
@@ -152,6 +154,7 @@ import PushModel
         switch result {
         case .failure(let error): failed(asked.map(\.value), error)
         case .success(let reply):
+            isHolding = reply.isHolding
             if reply.takeBacks != takeBacks {
                 takeBacks = reply.takeBacks
                 for shelf in shelves.values { shelf.beginAnew() }

@@ -84,6 +84,25 @@ struct SettlePlanTests {
         #expect(settlement.deadTokens.map { $0.record?.time } == [UInt32(since)])
     }
 
+    @Test func `answers to a screening, and the bad tokens that it finds, are counted apart`() throws {
+        let settlement = try settle { builder in
+            for name in ["screen-ab.7", "a"] {
+                job(name) { builder.beginDelivered(jobID: $0, receipts: .failures) }
+                for number in 1...3 {
+                    Self.token(UInt8(number)).withUnsafeBytes { builder.append(token: $0) }
+                }
+                job(name) {
+                    builder.beginFailed(
+                        jobID: $0, reason: "BadDeviceToken", status: 400, isDead: true, scope: "production x",
+                        receipts: .none)
+                }
+                Self.token(9).withUnsafeBytes { builder.append(token: $0) }
+            }
+        }
+        #expect(settlement.answers == 4 && settlement.screened == 4)
+        #expect(settlement.deadTokens.map(\.isScreened) == [true, false])
+    }
+
     @Test func `items of one job in a row are one change of its account`() throws {
         let settlement = try settle { builder in
             for name in ["a", "a", "b", "a"] {

@@ -140,6 +140,9 @@ struct ConfigurationErrorTests {
             key + "\n    suppression: { days: 0 }", "expected a whole number from 1 to 366, found 0", 5
         ),
         (
+            key + "\n    suppression: { hold_share: 0 }", "expected a whole number from 1 to 100, found 0", 5
+        ),
+        (
             key + "\n    suppression: { tokens: 10 }",
             "expected a whole number from 1000 to 100000000, found 10", 5
         ),

@@ -24,7 +24,7 @@ let sample = """
         max_tokens: 5000
         max_backlog: 2_000_000
         max_inbox: 300
-        suppression: { days: 7, tokens: 5000 }
+        suppression: { days: 7, tokens: 5000, hold_share: 30, pause_share: 90 }
         max_inbox_bytes: 4096
         proxy: http://proxy.example:3128
     """
@@ -121,6 +121,8 @@ struct FarmConfigurationTests {
         #expect((demo.maxTokens, demo.maxBacklog) == (100_000, 10_000_000))
         #expect(demo.maxInbox == 1_000_000 && demo.maxInboxBytes == nil)
         #expect((shop.suppression.days, shop.suppression.tokens) == (7, 5000))
+        #expect((shop.suppression.holdShare, shop.suppression.pauseShare) == (30, 90))
+        #expect((demo.suppression.holdShare, demo.suppression.pauseShare) == (20, 95))
         #expect((demo.suppression.days, demo.suppression.tokens) == (30, 1_000_000))
         #expect(shop.proxy?.place == HostPort(host: "proxy.example", port: 3128))
     }

@@ -74,6 +74,25 @@ extension TokenFarms {
                 ).status == 0)
         }
 
+        @Test func `a list of mostly bad tokens is screened to its end, and pauses nothing`() async throws {
+            let farm = try await Farm()
+            let bad = Tokens.make(1_800, start: "bad00000", seed: 31)
+            let all = (Tokens.make(1_200, seed: 30) + bad).sorted { $0.suffix(16) < $1.suffix(16) }
+            let screening = try Screening(farm, all)
+            let (status, account) = try await screening.run("--rate", "5000")
+            #expect(status == 0 && account.state == "finished")
+            #expect(account.good == 1_200 && account.deadReasons == ["BadDeviceToken": 1_800])
+            // Nothing but bad tokens.
+            let others = Tokens.make(2_000, start: "bad00000", seed: 32)
+            let file = try farm.folder.write(others.map { $0 + "\n" }.joined(), to: "others.txt")
+            let only = try await farm.run("screen", "--tokens-file", file, "--rate", "5000", "--json")
+            #expect(only.status == 0 && only.output.contains(#""dead":2000"#), "\(only)")
+            #expect(try farm.events("app.paused").isEmpty)
+            // A campaign beside it is judged by its own answers.
+            try farm.push([Job(id: "live", tokens: Tokens.make(100, seed: 33))])
+            #expect(try await farm.finished("live").delivered == 100)
+        }
+
         @Test func `an app that nobody knows is refused, and no file is made`() async throws {
             let farm = try await Farm()
             let screening = try Screening(farm, Self.good)

@@ -182,43 +182,69 @@ extension TokenFarms {
             #expect(list.count == 2 && list.allSatisfy { $0.contains(" Operator ") }, "\(list)")
         }
 
-        @Test func `an app that sends to another environment is paused, and nothing of it is suppressed`()
+        /// An old list, spread as a user base is.
+        private static func mixed(bad: Int, of count: Int) -> [String] {
+            (Tokens.make(count - bad, seed: 20) + Tokens.make(bad, start: "bad00000", seed: 21))
+                .sorted { $0.suffix(16) < $1.suffix(16) }
+        }
+
+        @Test func `a campaign to the wrong environment is paused, and nothing of it is suppressed`()
             async throws
         {
             let farm = try await Farm()
-            let bad = Tokens.make(300, start: "bad00000", seed: 9)
-            let good = Tokens.make(900, seed: 10)
+            let bad = Tokens.make(5_000, start: "bad00000", seed: 9)
             // A few bad ones among few answers are no wrong environment.
-            try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + good[..<7])])
+            try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + Self.good[..<7])])
             #expect(try await farm.finished("test").delivered == 7)
-            let lot = Job.several("lot", Array(bad[3...]), size: 100)
-            try farm.push(lot)
-            #expect(try await farm.finished(lot).reasons == ["BadDeviceToken": 297])
-            // Few at a time: in which order answers came within a step nobody knows.
-            let others = Job.several("good", good, size: 100)
-            var sent = 0
-            while try farm.events("app.paused").isEmpty, sent < others.count {
-                let job = others[sent]
-                try farm.push([job])
-                sent += 1
-                try await eventually("it is finished, or the app paused") {
-                    let isFinished = try await farm.account(job.id)?.state == "finished"
-                    return try isFinished || !farm.events("app.paused").isEmpty
-                }
-            }
+            try farm.push([Job(id: "campaign", tokens: Array(bad[3...]))])
             let event = try await farm.event("app.paused")
             #expect(event["reason"]?.contains("other environment") == true, "\(event)")
             try await eventually("the log tells why") {
                 farm.coordinator.error.contains("too many bad tokens")
             }
-            let resumed = try await farm.run("resume", "demo")
-            #expect(resumed.status == 0 && resumed.output.hasPrefix("demo goes on\n"), "\(resumed)")
-            try farm.push(Array(others[sent...]))
-            #expect(try await farm.finished(others).delivered == good.count)
+            try await eventually("what was in flight is settled") {
+                try await farm.account("campaign")?.inFlight == 0
+            }
+            #expect(try #require(await farm.account("campaign")).state == "open")
             let list = try await farm.run("suppressed", "list")
             #expect(list.output.isEmpty, "\(list.output.prefix(400))")
-            try farm.push([Job(id: "after", tokens: Array(bad[..<50]))])
-            #expect(try await farm.finished("after").reasons == ["BadDeviceToken": 50])
+            let kept = try await farm.run("suppressed", "confirm", "--dry-run", "--json")
+            #expect(kept.output.contains(#""applied":0"#), "\(kept)")
+        }
+
+        @Test func `a campaign with many bad tokens goes on, and they wait for an operator`() async throws {
+            let farm = try await Farm()
+            let tokens = Self.mixed(bad: 1_500, of: 5_000)
+            try farm.push([Job(id: "old", tokens: tokens)])
+            let account = try await farm.finished("old")
+            #expect(account.delivered == 3_500 && account.reasons == ["BadDeviceToken": 1_500])
+            #expect(try farm.events("app.paused").isEmpty)
+            let redis = try farm.redis.client()
+            try await eventually("the alert is raised") {
+                try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
+                    $0.text == "bad_tokens app demo "
+                } == true
+            }
+            let status = try await farm.run("status")
+            #expect(status.status == 1 && status.output.contains("pushfarm suppressed confirm"), "\(status)")
+            let waiting = try #require(try redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer)
+            #expect(waiting > 1_000)
+            // Nothing of it is left out until somebody says so.
+            let dry = try await farm.run("suppressed", "confirm", "--dry-run")
+            #expect(dry.output.contains("would be applied"), "\(dry)")
+            #expect(try redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer == waiting)
+            let confirmed = try await farm.run("suppressed", "confirm", "--json")
+            #expect(
+                confirmed.status == 0 && confirmed.output.contains(#""applied":\#(waiting)"#), "\(confirmed)")
+            try await eventually("the alert is called off") {
+                try redis.run("HLEN", "{pushfarm}:alerting").integer == 0
+            }
+            let bad = tokens.filter { $0.hasPrefix("bad00000") }
+            let list = try await farm.run("suppressed", "list")
+            #expect(Set(list.output.split(separator: "\n").map { String($0.prefix(64)) }) == Set(bad))
+            try farm.push([Job(id: "again", tokens: tokens)])
+            let again = try await farm.finished("again")
+            #expect(again.delivered == 3_500 && again.reasons == ["suppressed": 1_500])
         }
     }
 }

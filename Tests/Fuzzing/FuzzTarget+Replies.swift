@@ -22,7 +22,8 @@ extension FuzzTarget {
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, Audit.self, AuditPart.self, BeginFeedback.self, Blame.self,
         CancelBatches.self, Hasten.self, Hold.self, ListWaiting.self,
-        DropUnreadable.self, NoteUnsettled.self, ReadFaults.self,
+        CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, SettleUnconfirmed.self,
+        NoteUnsettled.self, ReadFaults.self,
         ReadLoad.self, ReadAges.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
         SetDoor.self, SetRate.self,
         Checkout.self, ClaimResults.self, CountLetters.self, CountResults.self, CreateResultsGroup.self,

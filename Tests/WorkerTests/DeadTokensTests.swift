@@ -153,6 +153,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [("400 reason=BadDeviceToken", false), ("410 reason=Unregistered", true)])
+    func `while bad tokens wait to be confirmed, they are not left out`(
+        answer: String, counts: Bool
+    ) async throws {
+        try await SendingFarm.run { farm in
+            _ = try await farm.run("HSET", "{pushfarm:demo}:suppression", "holding", "1")
+            try farm.order("answer \(answer)")
+            try farm.follow(environment: "here")
+            farm.sender.lookAround()
+            #expect(await until { farm.sender.deadTokens.isHolding })
+            try await farm.submit([20])
+            try await farm.finish()
+            #expect((farm.sender.deadTokens.shelf(of: 0)?.table.count ?? 0) == (counts ? 20 : 0))
+            _ = try await farm.run("HDEL", "{pushfarm:demo}:suppression", "holding")
+            farm.sender.lookAround()
+            #expect(await until { !farm.sender.deadTokens.isHolding })
+        }
+    }
+
     @Test func `a Redis that refuses the list does not keep pushes back`() async throws {
         try await SendingFarm.run { farm in
             farm.sender.assign([:])

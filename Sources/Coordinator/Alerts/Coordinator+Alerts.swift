@@ -85,6 +85,18 @@ extension Coordinator {
             set(.keyType, .unclear)
             set(.unreadable, .unclear)
         }
+        if let (counts, waiting) = appWatch.guards[name] {
+            let isBad = counts.isHolding || waiting > 0
+            set(
+                .badTokens,
+                isBad
+                    ? .bad(
+                        level: 1,
+                        text: "\(name): \(counts.percent) % of the last answers were bad tokens; \(waiting) "
+                            + "suppressions wait for pushfarm suppressed confirm or discard") : .good)
+        } else {
+            set(.badTokens, .unclear)
+        }
         let (answers, errors) = app.desk.tally.answers
         let share = app.errorShare.add(answers: answers, errors: errors, at: now)
         set(

@@ -6,6 +6,8 @@ import FarmStore
     private(set) var readings: [String: BacklogReading] = [:]
     /// Keys of the wrong type, and what cannot be read.
     private(set) var faults: [String: ReadFaults.Reply] = [:]
+    /// What the guard has counted, and how many suppressions wait until they are confirmed.
+    private(set) var guards: [String: (counts: ReadGuard.Reply, waiting: Int)] = [:]
 
     /// Between two looks at an app.
     static let interval = Duration.seconds(5)
@@ -13,13 +15,22 @@ import FarmStore
     func look(at apps: some Sequence<HostedApp>) async {
         var next: [String: BacklogReading] = [:]
         var nextFaults: [String: ReadFaults.Reply] = [:]
+        var nextGuards: [String: (counts: ReadGuard.Reply, waiting: Int)] = [:]
         for app in apps where app.leases.intake != nil {
             // Without an answer the last one holds, as long as the app is ours.
             next[app.name] = await Self.read(app) ?? readings[app.name]
             let found = try? await app.store.perform(ReadFaults(shards: app.desk.shards))
             nextFaults[app.name] = found ?? faults[app.name]
+            if let counts = try? await app.store.perform(ReadGuard()),
+                let waiting = try? await app.store.perform(CountUnconfirmed())
+            {
+                nextGuards[app.name] = (counts, waiting)
+            } else {
+                nextGuards[app.name] = guards[app.name]
+            }
+            await app.applyUnconfirmed()
         }
-        (readings, faults) = (next, nextFaults)
+        (readings, faults, guards) = (next, nextFaults, nextGuards)
     }
 
     private static func read(_ app: HostedApp) async -> BacklogReading? {

@@ -15,11 +15,13 @@ package struct Alert: Hashable, Sendable {
         case unreadable = "unreadable"
         case refusedJobs = "refused_jobs"
         case strayInbox = "stray_inbox"
+        /// Many tokens are bad: new ones are not suppressed until they are confirmed.
+        case badTokens = "bad_tokens"
 
         /// For how long all must be well before it is called off.
         package var patience: Duration {
             switch self {
-            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox: .zero
+            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens: .zero
             case .backlogAge, .redisFull, .refusedJobs: .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
             }

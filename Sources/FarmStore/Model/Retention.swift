@@ -6,6 +6,10 @@ package struct Retention: Hashable, Sendable {
     package var accounts = 1_000_000
     /// Records that a shard's suppression list keeps at most, or few more.
     package var suppressed = 15_625
+    /// Percent of bad tokens among the last thousand answers above which no more are suppressed until they are confirmed, and from
+    /// which on the app is paused.
+    package var holdShare = 20
+    package var pauseShare = 95
     /// Dead letters kept at most, in pushes and in bytes; the oldest go first.
     package var deadPushes = 1_000_000
     package var deadBytes = 256 << 20

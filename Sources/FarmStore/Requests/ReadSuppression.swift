@@ -24,6 +24,8 @@ package struct ReadSuppressionEnds: Request {
     package struct Reply: Sendable {
         /// How often the guard has taken back what lists said.
         package let takeBacks: Int
+        /// Bad tokens are not suppressed until they are confirmed.
+        package let isHolding: Bool
         /// In the order of the shards; nil: there never was a record.
         package let ends: [SuppressionPlace?]
     }
@@ -36,16 +38,17 @@ package struct ReadSuppressionEnds: Request {
         command.append("HMGET")
         command.append(keys.suppression)
         command.append("taken_back")
+        command.append("holding")
         for shard in shards { command.append(LeaseField.name(ofShard: shard)) }
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        guard let parts = value.array, let first = parts.first,
+        guard let parts = value.array, parts.count >= 2, let first = parts.first,
             let takeBacks = first.text.map({ Int(foreign: $0) }) ?? 0
         else { throw .unexpectedReply("suppression") }
         return Reply(
-            takeBacks: takeBacks,
-            ends: parts.dropFirst().map { $0.text.map { SuppressionPlace(text: $0) } })
+            takeBacks: takeBacks, isHolding: parts[1].text != nil,
+            ends: parts.dropFirst(2).map { $0.text.map { SuppressionPlace(text: $0) } })
     }
 }
 

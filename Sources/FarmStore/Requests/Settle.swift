@@ -36,6 +36,8 @@ package struct Settlement: Sendable {
     /// A token that the gateway declared dead.
     package struct DeadToken: Sendable {
         package var shard: Int
+        /// A screening has found it: such tokens are counted apart.
+        package var isScreened = false
         /// What its shard's suppression list gets; nil: nothing.
         package var record: SuppressionRecord?
         package var event: FarmEvent
@@ -79,8 +81,9 @@ package struct Settlement: Sendable {
     package var retries: [Retry] = []
     package var letters: [Letter] = []
     package var unreadable: Unreadable?
-    /// Answers of the gateway among the outcomes.
+    /// Answers of the gateway among the outcomes; those to screenings apart.
     package var answers = 0
+    package var screened = 0
     package var deadTokens: [DeadToken] = []
     /// Where the dead tokens' records belong.
     package var scopes: Set<SuppressionScope> = []
@@ -115,10 +118,10 @@ package struct Settlement: Sendable {
             command.append(retry.tokens)
             command.append(retry.body)
         }
-        command.append(answers)
+        command.append(screened > 0 ? "\(answers)/\(screened)" : "\(answers)")
         command.append(deadTokens.count)
         for dead in deadTokens {
-            command.append(LeaseField.name(ofShard: dead.shard))
+            command.append(LeaseField.name(ofShard: dead.shard) + (dead.isScreened ? "s" : ""))
             command.append(dead.record?.bytes ?? [])
             dead.event.write(to: &command)
         }
@@ -212,7 +215,7 @@ package struct Settle: Request {
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
         command.append(retention.accountSeconds)
-        command.append(retention.suppressed)
+        command.append("\(retention.suppressed) \(retention.holdShare) \(retention.pauseShare)")
         let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
         command.append(scopes)
         command.append(settlements.count)

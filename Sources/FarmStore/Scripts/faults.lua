@@ -16,7 +16,7 @@ local function check(key, kind)
 end
 
 local KINDS = {
-    list = { 'taken', 'parked', 'unproven' },
+    list = { 'taken', 'parked', 'unproven', 'unconfirmed' },
     hash = { 'owners', 'intake', 'quarantine', 'devices', 'cancels', 'withheld', 'batches', 'states', 'letters', 'suppression',
         'scopes', 'guard', 'feedback', 'load', 'gate', 'refusals', 'unsettled', 'unreadable' },
     zset = { 'delayed', 'jobs' },

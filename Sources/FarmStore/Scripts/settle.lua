@@ -2,10 +2,11 @@
 -- Books results entries: outcomes, retries, dead tokens, events; finishes jobs.
 --
 -- KEYS  1 prefix
--- ARGV  1 seconds an account is kept; 2 records that a shard's suppression list keeps at most; 3 scopes,
---       scopes × (field, text); entries; entries × (id, words of this entry after this one, and these: jobs packed;
---       retries, retries × (NN, h|b, delay in ms, tokens, body); answers of the gateway; dead tokens,
---       dead tokens × (NN, suppression record or "", n, n words of an event); events, events × (n, n words); and only if
+-- ARGV  1 seconds an account is kept; 2 "most hold pause": records that a shard's suppression list keeps at most, and the
+--       shares of the guard in percent (20 and 95 where they are left out); 3 scopes, scopes × (field, text); entries;
+--       entries × (id, words of this entry after this one, and these: jobs packed; retries, retries × (NN, h|b, delay in ms,
+--       tokens, body); answers of the gateway, "/" and those to screenings if there are any; dead tokens, dead tokens × (NN,
+--       "s" behind it for a screening's, suppression record or "", n, n words of an event); events, events × (n, n words); and only if
 --       there are any: "letters", how many, pushes and bytes of them kept at most, letters × (job, reason, status, pushes,
 --       body); "unreadable", why, pushes that fail for it, the entry; and only if there is an audit: "audit", bytes of it kept
 --       at most, what it gets).
@@ -21,15 +22,22 @@
 -- A job record that cannot be read keeps no other from being settled: a field that holds no number counts from 0 again, a record
 -- that is not a hash goes. Their originals are in `unreadable`.
 --
--- The guard: a gateway finds all tokens of another environment bad. When more than a fifth of the last thousand answers
--- did, the app is paused, nothing of it is suppressed or told, and what was suppressed of those answers is taken back: that
--- is counted, for workers that do not hear of the pause.
+-- The guard counts the last thousand answers. In a wrong environment practically nothing is delivered: when `pause` percent of
+-- them are bad tokens, the app is paused, nothing of it is suppressed or told, and what was suppressed of those answers is taken
+-- back: that is counted, for workers that do not hear of the pause. Above `hold` percent the app goes on, and its bad tokens are
+-- not suppressed but kept in `unconfirmed`, those of the thousand too: until an operator confirms them, or until they are fewer
+-- than four fifths of `hold` percent; then `unconfirmed.lua` applies them.
+-- A list of bad tokens is a screening's purpose: its answers are counted apart. They never pause the app for bad tokens; from
+-- `pause` percent on its bad tokens are kept in `unconfirmed`, and as many DeviceTokenNotForTopic do pause the app.
 local function count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
     return n
 end
-local keep, most, nscopes = count(ARGV[1]), count(ARGV[2]), count(ARGV[3])
+local keep, nscopes = count(ARGV[1]), count(ARGV[3])
+local most, HOLD, PAUSE = ARGV[2]:match('^(%d+) ?(%d*) ?(%d*)$')
+most = count(most or ARGV[2])
+HOLD, PAUSE = (tonumber(HOLD) or 20) / 100, (tonumber(PAUSE) or 95) / 100
 local nentries = count(ARGV[4 + 2 * nscopes])
 local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
@@ -66,6 +74,9 @@ local function check_event(at)
     return at + 1 + n
 end
 
+-- The letter of DeviceTokenNotForTopic in records.
+local TOPIC = 84
+
 -- Reads an entry's words without any effect: its answers, and how many of them may be the environment's fault.
 local hasRetries, hasLetters, hasAudit, hasUnreadable, lists, retried = false, false, false, false, {}, {}
 local function check_entry_letters(entry, at)
@@ -83,7 +94,7 @@ end
 local function check_entry(at, words)
     local last = at + words
     if last - 1 > #ARGV then error('words are missing') end
-    local entry = { at = at, bad = 0 }
+    local entry = { at = at, bad = 0, screened = 0, screenBad = 0, screenTopic = 0 }
     add_jobs(ARGV[at], 1)
     local retries = count(ARGV[at + 1])
     at = at + 2
@@ -94,13 +105,21 @@ local function check_entry(at, words)
         at = at + 5
         hasRetries = true
     end
-    entry.answers = count(ARGV[at])
+    local plain, screened = (ARGV[at] or ''):match('^(%d+)/?(%d*)$')
+    entry.answers, entry.screened = count(plain or ARGV[at]), tonumber(screened) or 0
     local dead = count(ARGV[at + 1])
     at = at + 2
     for _ = 1, dead do
-        local nn, record = ARGV[at], ARGV[at + 1]
-        if not nn:match('^%d+$') or record ~= '' and #record < 10 then error('no dead token') end
-        if is_guarded(record) then entry.bad = entry.bad + 1 end
+        local nn, mark = ARGV[at]:match('^(%d+)(s?)$')
+        local record = ARGV[at + 1]
+        if not nn or record ~= '' and #record < 10 then error('no dead token') end
+        if mark == '' then
+            if is_guarded(record) then entry.bad = entry.bad + 1 end
+        elseif is_guarded(record) then
+            entry.screenBad = entry.screenBad + 1
+        elseif record:byte() == TOPIC then
+            entry.screenTopic = entry.screenTopic + 1
+        end
         if record ~= '' then lists[nn] = true end
         at = check_event(at + 2)
     end
@@ -211,7 +230,8 @@ if hasLetters or hasAudit then
     for k, n in ipairs(look('HMGET', LETTER_SUMS, unpack(SUM_NAMES))) do check_digits(LETTER_SUMS, SUM_NAMES[k], n) end
 end
 local hasDead = next(lists) ~= nil
-local ring, paused = look('HMGET', P .. 'guard', 'answers', 'bad'), false
+local ring, paused = look('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
+local state = ring[3] or ''
 local answers = check_digits(P .. 'guard', 'answers', ring[1])
 local bad = tonumber(ring[2] or '0')
 if not bad or bad ~= bad then
@@ -226,6 +246,7 @@ if hasDead then
 end
 if hasDead or bad > 0 then
     look('LLEN', P .. 'unproven')
+    look('LLEN', P .. 'unconfirmed')
     check_digits(P .. 'suppression', 'taken_back', look('HMGET', P .. 'suppression', 'taken_back')[1])
 end
 if broken then return { err = 'KEY ' .. broken } end
@@ -234,37 +255,82 @@ for _, job in ipairs(drops) do drop_record(job) end
 
 local acks = {}
 
--- The guard's ring of a thousand answers, as two numbers: of those before so many as there is room for count on, in
--- proportion.
-local alarm
+-- A ring of the last thousand answers, as two numbers: of those before so many as there is room for count on, in proportion.
+local alarm, begins, screen_holds
 local hadBad = bad > 0
-local RING, SHARE = 1000, 0.2
-local function weigh(more, found)
-    if more == 0 or paused or found == 0 and bad == 0 and answers >= RING then return end
-    local stay = math.min(answers, math.max(0, RING - more))
-    bad = found + (answers > 0 and bad * stay / answers or 0)
-    if bad < 0.5 then bad = 0 end
-    answers = stay + more
-    alarm = answers >= RING and bad > SHARE * answers
-    if alarm then return end
-    call('HSET', P .. 'guard', 'answers', string.format('%d', answers), 'bad', string.format('%.3f', bad))
+local RING = 1000
+local function weigh(all, before, more, found)
+    local stay = math.min(all, math.max(0, RING - more))
+    local sum = found + (all > 0 and before * stay / all or 0)
+    return stay + more, sum < 0.5 and 0 or sum
 end
 
--- Suppresses a token. What the guard may take back is kept in mind.
+local function judge(more, found)
+    if more == 0 or paused or found == 0 and bad == 0 and answers >= RING then return end
+    answers, bad = weigh(answers, bad, more, found)
+    alarm = answers >= RING and bad >= PAUSE * answers
+    if alarm then return end
+    local was, isHigh = state, answers >= RING and bad > HOLD * answers
+    if isHigh and (was == '' or was == 'release') then
+        state, begins = 'held', true
+    elseif bad < 0.8 * HOLD * answers and was ~= '' then
+        state = was == 'confirmed' and '' or 'release'
+    end
+    call('HSET', P .. 'guard', 'answers', string.format('%d', answers), 'bad', string.format('%.3f', bad), 'state', state)
+    if was == 'held' and state ~= 'held' then call('HDEL', P .. 'suppression', 'holding') end
+end
+
+local function judge_screening(more, found, wrong)
+    if more == 0 then return end
+    local all, before = tonumber(ring[4] or '') or 0, tonumber(ring[5] or '') or 0
+    local _, topic = weigh(all, tonumber(ring[6] or '') or 0, more, wrong)
+    all, before = weigh(all, before, more, found)
+    screen_holds = all >= RING and before >= PAUSE * all
+    if all >= RING and topic >= PAUSE * all and not paused then
+        pause_app(string.format('screening: DeviceTokenNotForTopic in %d of the last %d answers; most likely the topic is wrong',
+            math.ceil(topic), all), '', stamp)
+        all, before, topic = 0, 0, 0
+    end
+    call('HSET', P .. 'guard', 'screened', string.format('%d', all), 'screen_bad', string.format('%.3f', before),
+        'screen_topic', string.format('%.3f', topic))
+end
+
+-- Keeps a suppression until it is confirmed, with the words of its event from `at` on, if that is not told either.
+local UNCONFIRMED, MOST_UNCONFIRMED = P .. 'unconfirmed', 100000
+local function keep_unconfirmed(nn, record, at)
+    local parts = { nn, record }
+    if at then
+        for k = at + 1, at + tonumber(ARGV[at]) do parts[#parts + 1] = ARGV[k] end
+    end
+    call('RPUSH', UNCONFIRMED, cmsgpack.pack(parts))
+end
+
+-- Suppresses a token. What the guard may take back is kept in mind: not what a screening has found.
 local last, unproven = {}, {}
-local function bury(nn, record)
+local function bury(nn, record, isScreened)
     last[nn] = suppress(nn, record, most)
-    if is_guarded(record) then unproven[#unproven + 1] = nn .. ' ' .. last[nn] end
+    if is_guarded(record) and not isScreened then unproven[#unproven + 1] = nn .. ' ' .. last[nn] end
+end
+
+-- What was suppressed of the last thousand answers is so no longer. Calls f(NN, record) with each.
+local function take_back(f)
+    for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
+        local nn, id = place:match('^(%d+) (.+)$')
+        if nn then
+            local entry = f and call('XRANGE', P .. 'suppressed:' .. nn, id, id)[1]
+            if entry then f(nn, entry[2][2]) end
+            call('XDEL', P .. 'suppressed:' .. nn, id)
+        end
+    end
+    call('DEL', P .. 'unproven')
+    call('HINCRBY', P .. 'suppression', 'taken_back', 1)
 end
 
 local function settle_guard()
     if alarm then
-        for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
-            local nn, id = place:match('^(%d+) (.+)$')
-            if nn then call('XDEL', P .. 'suppressed:' .. nn, id) end
-        end
-        call('DEL', P .. 'unproven', P .. 'guard')
-        call('HINCRBY', P .. 'suppression', 'taken_back', 1)
+        take_back()
+        call('DEL', P .. 'guard', UNCONFIRMED)
+        call('HDEL', P .. 'suppression', 'holding')
         pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment',
             math.ceil(bad), answers), '', stamp)
     else
@@ -277,6 +343,7 @@ local function settle_guard()
         elseif hadBad then
             call('DEL', P .. 'unproven')
         end
+        if state == 'held' or screen_holds then call('LTRIM', UNCONFIRMED, -MOST_UNCONFIRMED, -1) end
     end
     for k = 4, 2 + 2 * nscopes, 2 do call('HSETNX', P .. 'scopes', ARGV[k], ARGV[k + 1]) end
     for nn, id in pairs(last) do call('HSET', P .. 'suppression', nn, id) end
@@ -299,11 +366,20 @@ local function book_entry(entry)
     for _ = 1, events do at = tell_next(stamp, at) end
     at = dead + 1
     for _ = 1, tonumber(ARGV[dead]) do
+        local nn, mark = ARGV[at]:match('^(%d+)(s?)$')
         local record = ARGV[at + 1]
-        if is_guarded(record) and (alarm or paused) then
+        local isGuarded, isScreened = is_guarded(record), mark == 's'
+        if isGuarded and not isScreened and (alarm or paused) then
+            at = at + 3 + tonumber(ARGV[at + 2])
+        elseif isGuarded and not isScreened and state == 'held' then
+            keep_unconfirmed(nn, record, at + 2)
             at = at + 3 + tonumber(ARGV[at + 2])
         else
-            if record ~= '' then bury(ARGV[at], record) end
+            if isGuarded and isScreened and (screen_holds or state == 'held') then
+                keep_unconfirmed(nn, record)
+            elseif record ~= '' then
+                bury(nn, record, isScreened)
+            end
             at = tell_next(stamp, at + 2)
         end
     end
@@ -322,7 +398,7 @@ local function keep_entry(id, at)
     tell('farm.unreadable', stamp, 'entry', id, 'reason', ARGV[at], 'pushes', ARGV[at + 1])
 end
 
-local booked, answered, found = {}, 0, 0
+local booked, answered, found, screened, screen_bad, screen_topic = {}, 0, 0, 0, 0, 0
 for k = 1, nentries do
     local entry = entries[k]
     acks[k] = entry.id
@@ -330,11 +406,18 @@ for k = 1, nentries do
         booked[#booked + 1] = entry
         answered = answered + entry.answers
         found = found + entry.bad
+        screened, screen_bad = screened + entry.screened, screen_bad + entry.screenBad
+        screen_topic = screen_topic + entry.screenTopic
     else
         add_jobs(ARGV[entry.at], -1)
     end
 end
-weigh(answered, found)
+judge(answered, found)
+judge_screening(screened, screen_bad, screen_topic)
+if begins then
+    take_back(keep_unconfirmed)
+    call('HSET', P .. 'suppression', 'holding', '1')
+end
 for _, entry in ipairs(booked) do
     book_entry(entry)
     if entry.letters then keep_letters(entry.letters) end

@@ -16,6 +16,7 @@ struct SuppressedCommand: ParsableCommand {
             """,
         subcommands: [
             SuppressedListCommand.self, SuppressedAddCommand.self, SuppressedRemoveCommand.self,
-            SuppressedImportCommand.self, SuppressedExportCommand.self,
+            SuppressedImportCommand.self, SuppressedExportCommand.self, SuppressedConfirmCommand.self,
+            SuppressedDiscardCommand.self,
         ])
 }

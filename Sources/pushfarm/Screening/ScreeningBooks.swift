@@ -1,3 +1,5 @@
+import PushModel
+
 /// The chunks that were put in as jobs, and what events and accounts have said of them. Owns no connection and no clock.
 ///
 /// Only failures have an event; who has none was delivered. That is believed when the job has ended with exactly as many
@@ -44,7 +46,7 @@ struct ScreeningBooks {
     init(run: String, done: NumberRanges = NumberRanges()) { (self.run, self.done) = (run, done) }
 
     /// The id of a chunk's job.
-    func id(of chunk: Int) -> String { "screen-\(run).\(chunk)" }
+    func id(of chunk: Int) -> String { "\(ScreeningJob.prefix)\(run).\(chunk)" }
 
     /// Chunks that are open.
     var open: [Int] { chunks.keys.sorted() }
@@ -125,7 +127,7 @@ struct ScreeningBooks {
     }
 
     private func number(_ id: String) -> Int? {
-        let start = "screen-\(run)."
+        let start = "\(ScreeningJob.prefix)\(run)."
         return id.hasPrefix(start) ? Int(foreign: id.dropFirst(start.count)) : nil
     }
 }

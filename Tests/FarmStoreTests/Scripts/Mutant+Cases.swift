@@ -101,10 +101,21 @@ extension Mutant {
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
             .settle, "keeps an account for ever", "call('EXPIRE', account, keep)\n"),
-        Mutant(.settle, "keeps no dead tokens", "if record ~= '' then bury", "if false then bury"),
-        Mutant(.settle, "never thinks of the environment", "bad > SHARE * answers", "false"),
-        Mutant(.settle, "thinks of the environment too early", "answers >= RING and bad >", "bad >"),
-        Mutant(.settle, "takes nothing back", "if nn then call('XDEL'", "if false then call('XDEL'"),
+        Mutant(.settle, "keeps no dead tokens", "                bury(nn, record, isScreened)", ""),
+        Mutant(.settle, "never thinks of the environment", "bad >= PAUSE * answers", "false"),
+        Mutant(.settle, "never holds a suppression back", "bad > HOLD * answers", "false"),
+        Mutant(.settle, "holds what is kept for ever", "bad < 0.8 * HOLD * answers", "false"),
+        Mutant(.settle, "takes a screening for a campaign", "if mark == '' then", "if true then"),
+        Mutant(.settle, "lets a screening suppress all", "before >= PAUSE * all", "false"),
+        Mutant(.settle, "lets a screening of a wrong topic go on", "topic >= PAUSE * all", "false"),
+        Mutant(.unconfirmed, "applies what is not due", "state ~= 'release' then", "false then"),
+        Mutant(.unconfirmed, "applies what is discarded", "op ~= 'discard'", "true"),
+        Mutant(.unconfirmed, "tells of no token", "if parts[4] then tell", "if false then tell"),
+        Mutant(.unconfirmed, "confirms once only", "call('HSET', guard, 'state', 'confirmed')"),
+        Mutant(
+            .settle, "thinks of the environment too early", "answers >= RING and bad >= PAUSE", "bad >= PAUSE"
+        ),
+        Mutant(.settle, "takes nothing back", "            call('XDEL', P .. 'suppressed:' .. nn, id)\n", ""),
         Mutant(
             .settle, "does not say what it takes back", "call('HINCRBY', P .. 'suppression', 'taken_back', 1)"
         ),

@@ -513,9 +513,67 @@ extension ScriptCase {
             return Settle([settlement])
         },
         ScriptCase(
-            "pauses the app when too many tokens are bad, and suppresses none", again: .other("[0, 0]")
+            "pauses the app when nearly all tokens are bad, and suppresses none", again: .other("[0, 0]")
         ) {
-            desk in try guarded(desk, bad: 201)
+            desk in try guarded(desk, bad: 950)
+        },
+        ScriptCase("goes on when not quite all are bad, and suppresses none", again: .other("[0, 0]")) {
+            desk in try guarded(desk, bad: 949)
+        },
+        ScriptCase("keeps suppressions until they are confirmed", again: .other("[0, 0]")) { desk in
+            try guarded(desk, bad: 201)
+        },
+        ScriptCase("keeps more of them", again: .other("[0, 0]")) { desk in
+            try desk.perform(guarded(desk, bad: 201))
+            return try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+        },
+        ScriptCase("lets suppressions through again when fewer are bad", again: .other("[0, 0]")) { desk in
+            try desk.perform(guarded(desk, bad: 201))
+            return try one(desk, answers: 300) { _ in }
+        },
+        ScriptCase("lets through what is found after an operator has confirmed", again: .other("[0, 0]")) {
+            desk in
+            try desk.perform(guarded(desk, bad: 201))
+            try desk.perform(SettleUnconfirmed(.confirm))
+            return try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+        },
+        ScriptCase("applies what was kept, as an operator confirms it", again: .other("[0, 0]")) { desk in
+            try desk.perform(guarded(desk, bad: 201))
+            return SettleUnconfirmed(.confirm)
+        },
+        ScriptCase("applies some of it", again: .any) { desk in
+            try desk.perform(guarded(desk, bad: 201))
+            return SettleUnconfirmed(.confirm, most: 1)
+        },
+        ScriptCase("drops what was kept, as an operator wants it", again: .other("[0, 0]")) { desk in
+            try desk.perform(guarded(desk, bad: 201))
+            return SettleUnconfirmed(.discard)
+        },
+        ScriptCase("applies nothing that is not due", again: .same) { desk in
+            try desk.perform(guarded(desk, bad: 201))
+            return SettleUnconfirmed(.due)
+        },
+        ScriptCase("applies what is due", again: .other("[0, 0]")) { desk in
+            try desk.perform(guarded(desk, bad: 201))
+            try desk.perform(try one(desk, answers: 300) { _ in })
+            return SettleUnconfirmed(.due)
+        },
+        ScriptCase("suppresses what a screening finds, and pauses nothing", again: .other("[0, 0]")) { desk in
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "700", "screen_topic", "0")
+            return try one(desk, answers: 0) { $0.screen([Desk.dead([3, 1])], of: 1) }
+        },
+        ScriptCase("keeps what a screening finds of which all is bad", again: .other("[0, 0]")) { desk in
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "999", "screen_topic", "0")
+            return try one(desk, answers: 0) { $0.screen([Desk.dead([3, 1])], of: 1) }
+        },
+        ScriptCase("pauses the app when a screening's topic is wrong", again: .other("[0, 0]")) { desk in
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "0", "screen_topic", "999")
+            return try one(desk, answers: 0) {
+                $0.screen([Desk.dead([3, 1], .deviceTokenNotForTopic)], of: 1)
+            }
         },
         ScriptCase("suppresses what the guard lets through", again: .other("[0, 0]")) { desk in
             try guarded(desk, bad: 200)
@@ -540,6 +598,19 @@ extension ScriptCase {
         },
         ScriptCase("books nothing of no entries", again: .same) { _ in Settle([]) },
     ]
+
+    /// One more delivered push, and what `change` makes of its settlement.
+    private static func one(
+        _ desk: Desk, answers: Int, _ change: (inout Settlement) -> Void
+    ) throws -> Settle {
+        let step = try desk.redis.run("HGET", "{pushfarm:demo}:intake", "step").text == nil ? 1 : 2
+        let batch = try desk.held(step: step, [("more", 1)])
+        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("more", 1))
+        var settlement = Desk.settlement(try desk.results()[0], "more", delivered: 1)
+        (settlement.answers, settlement.scopes) = (answers, [Desk.scope])
+        change(&settlement)
+        return Settle([settlement])
+    }
 
     /// Eight hundred good answers and two of bad tokens are settled; the rest of a thousand comes, `bad` of them bad, and
     /// two tokens of them are told.
@@ -636,4 +707,12 @@ extension ScriptCase {
             return Promote()
         },
     ]
+}
+
+extension Settlement {
+    fileprivate mutating func screen(_ tokens: [DeadToken], of answers: Int) {
+        screened = answers
+        deadTokens = tokens
+        for index in deadTokens.indices { deadTokens[index].isScreened = true }
+    }
 }

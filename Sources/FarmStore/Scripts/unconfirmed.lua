@@ -1,0 +1,40 @@
+#!lua flags=allow-oom
+-- Applies or drops suppressions that the guard has kept until they are confirmed.
+--
+-- KEYS  1 prefix
+-- ARGV  1 due | confirm | discard; 2 records that a shard's suppression list keeps at most; 3 how many at most in one call
+-- Reply [how many were applied or dropped, how many are left]
+-- Fence none: what is taken out of the list is applied in the same step. OOM allowed.
+-- Again it goes on with what is left.
+--
+-- due: only once the share of bad tokens has fallen again. confirm: they are bad, and what is found until the share has fallen is
+-- applied at once. discard: they go, and what is found from now on is kept as before.
+local op, most, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local UNCONFIRMED, guard = P .. 'unconfirmed', P .. 'guard'
+local state = call('HGET', guard, 'state') or ''
+if op == 'due' and state ~= 'release' then return { 0, call('LLEN', UNCONFIRMED) } end
+if op == 'confirm' and state == 'held' then
+    call('HSET', guard, 'state', 'confirmed')
+    call('HDEL', P .. 'suppression', 'holding')
+end
+local stamp, last = string.format('%d', now()), {}
+local some = call('LPOP', UNCONFIRMED, limit) or {}
+if op ~= 'discard' then
+    for _, bytes in ipairs(some) do
+        local isRead, parts = pcall(cmsgpack.unpack, bytes)
+        if isRead and type(parts) == 'table' and parts[2] then
+            last[parts[1]] = suppress(parts[1], parts[2], most)
+            if parts[4] then tell(parts[4], stamp, unpack(parts, 5)) end
+        end
+    end
+end
+local rung = {}
+for nn, id in pairs(last) do
+    call('HSET', P .. 'suppression', nn, id)
+    rung[#rung + 1] = nn
+end
+table.sort(rung)
+if #rung > 0 then call('PUBLISH', P .. 'bell', 's ' .. table.concat(rung, ' ')) end
+local left = call('LLEN', UNCONFIRMED)
+if left == 0 and state == 'release' then call('HSET', guard, 'state', '') end
+return { #some, left }
