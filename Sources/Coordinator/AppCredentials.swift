@@ -4,6 +4,7 @@ import FarmConfiguration
 import FarmPolicy
 import FarmStore
 import Logging
+import Supervision
 
 /// Keeps an app's workers supplied with credentials, and pauses the app when the gateway will not have them.
 @Loop final class AppCredentials {
@@ -243,6 +244,11 @@ import Logging
             let credentials = try LoadedCredentials.load(configuration)
             let authority = try LoadedCredentials.authority(of: configuration)
             problem = nil
+            for file in configuration.credentialFiles where FileTrust.isPublic(file) {
+                log.warning(
+                    "every user of this machine can read a key file",
+                    metadata: ["app": "\(name)", "file": "\(file)"])
+            }
             (loaded, self.authority) = (credentials, authority)
             if case .key(let key, let id, let team) = credentials {
                 if tokens?.fingerprint != credentials.fingerprint {

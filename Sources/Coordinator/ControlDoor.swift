@@ -40,8 +40,9 @@ import Transport
     func open() async {
         unlink(path)  // What an earlier coordinator has left behind.
         do {
-            listener = try await Listener(.unix(path: path), tls: nil) { [unowned self] in greet($0) }
-            chmod(path, 0o600)
+            listener = try await Listener(.unix(path: path), tls: nil, mode: 0o600) { [unowned self] in
+                greet($0)
+            }
         } catch {
             log.warning("no control socket", metadata: ["path": "\(path)", "error": "\(error)"])
         }

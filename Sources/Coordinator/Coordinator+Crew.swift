@@ -66,20 +66,22 @@ extension Coordinator {
     private func wish(_ text: String) throws(Refusal) -> StaffWish {
         if text == "default" { return configuredStaff }
         if let step = text.first, step == "+" || step == "-", let by = Int(foreign: text) {
-            return .fixed(min(max(1, crew.size + by), Self.mostWorkers))
+            return .fixed(min(max(1, crew.size + by), mostWorkers))
         }
         guard let wish = StaffWish(text) else { throw Refusal("\(Self.staffWords), not \(text)") }
-        if case .fixed(let number) = wish, number > Self.mostWorkers {
-            throw Refusal("at most \(Self.mostWorkers) workers")
+        if case .fixed(let number) = wish, number > mostWorkers {
+            throw Refusal(
+                "this machine carries at most \(mostWorkers) workers (\(StaffWish.workersPerProcessor) a processor, 64 MB each), unless its own configuration says more"
+            )
         }
         return wish
     }
 
-    var mostAuto: Int { min(options.processors, Self.mostWorkers) }
+    var mostAuto: Int { min(options.processors, mostWorkers) }
 
     /// The signals' `scale`: of this process, and not kept.
     func scale(by step: Int) {
-        setStaff(.fixed(min(max(1, crew.size + step), Self.mostWorkers)), reason: .operator)
+        setStaff(.fixed(min(max(1, crew.size + step), mostWorkers)), reason: .operator)
     }
 
     func setStaff(_ wish: StaffWish, reason: Staffing.Reason) {
@@ -91,7 +93,12 @@ extension Coordinator {
             if crew.size > mostAuto { resize(to: mostAuto, reason) }
         case .fixed(let number):
             staffing = nil
-            resize(to: min(number, Self.mostWorkers), reason)
+            if number > mostWorkers {
+                log.warning(
+                    "more workers are wanted than this machine carries",
+                    metadata: ["wanted": "\(number)", "most": "\(mostWorkers)"])
+            }
+            resize(to: min(number, mostWorkers), reason)
         }
     }
 

@@ -3,6 +3,8 @@ import FarmStore
 import Logging
 
 /// What is announced in Redis: commands for hosts, and each app's bell.
+///
+/// Each message is a wake-up: any number of them leads to one look, and takes the memory of one.
 extension Coordinator {
     func listen() {
         let bells = apps.values.map(\.store.keys.bell)
@@ -10,7 +12,7 @@ extension Coordinator {
         subscriber.onMessage = { [unowned self] channel, message in heard(channel, message) }
         // Rings that were sent before are lost.
         subscriber.onReady = { [unowned self] in
-            Loop.task { await self.lookForOperations() }
+            lookForOperationsSoon()
             for app in apps.keys { ring(app, Array(0..<configuration.shards)) }
         }
         subscriber.start()
@@ -23,28 +25,14 @@ extension Coordinator {
         if channel.elementsEqual(FarmKeys.commands.utf8) {
             obey(HostCommand(text))
         } else if let app = apps.values.first(where: { $0.store.keys.bell == channel }) {
-            if text.hasPrefix("s ") { return tellOfDead(app.name, shards(text.dropFirst(2), from: channel)) }
-            if text == "hold" {
-                Loop.task { await app.credentials.look() }
-                return
+            if text == "hold" { return app.lookSoon() }
+            if !heardShards.note(text, app: app.name) {
+                refused(
+                    at: String(decoding: channel, as: UTF8.self),
+                    "a message names shards that do not exist; there are \(configuration.shards)")
             }
-            let all = text == "*"
-            ring(app.name, all ? Array(0..<configuration.shards) : shards(text, from: channel))
+            tellOfShards()
         }
-    }
-
-    /// The shards that a message names; what is none is refused.
-    private func shards(_ text: some StringProtocol, from channel: [UInt8]) -> [Int] {
-        let words = text.split(separator: " ")
-        let shards = words.compactMap { word in
-            Int(foreign: word).flatMap { (0..<configuration.shards).contains($0) ? $0 : nil }
-        }
-        if shards.count < words.count {
-            refused(
-                at: String(decoding: channel, as: UTF8.self),
-                "a message names shards that do not exist; there are \(configuration.shards)")
-        }
-        return shards
     }
 
     /// Tells of a value from outside that is not used.

@@ -110,19 +110,19 @@ extension Coordinator {
 
     func obey(_ command: HostCommand) {
         switch command {
-        case .hosts: Loop.task { await self.beat() }
+        case .hosts: beatSoon()
         case .left(let host):
             membership.left(host, at: .now)
-            Loop.task { await self.beat() }
+            beatSoon()
         case .free(let app):
             apps[app]?.leases.wake()
             leaseBell.ring()
         case .feedback(let app):
             apps[app]?.feedback.wake()
-            Loop.task { await self.apps[app]?.lookAfterFeedback() }
+            apps[app]?.lookAfterFeedbackSoon()
         case .release: release()
-        case .operation: Loop.task { await self.lookForOperations() }
-        case .other: Loop.task { for app in self.apps.values { await app.credentials.look() } }
+        case .operation: lookForOperationsSoon()
+        case .other: for app in apps.values { app.lookSoon() }
         }
     }
 

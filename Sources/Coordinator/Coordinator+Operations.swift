@@ -44,8 +44,12 @@ extension Coordinator {
         case .restart:
             return try await restart(try worker(words), isRolling: words.has("rolling"), isDry, operation)
         case .upgrade:
-            return try await words.has("abort")
-                ? abortUpgrade(isDry) : upgrade(words.value("binary"), isDry, operation)
+            guard !words.has("binary") else {
+                throw Refusal(
+                    "no operator names a program to run: set program in this host's configuration, and reload"
+                )
+            }
+            return try await words.has("abort") ? abortUpgrade(isDry) : upgrade(isDry, operation)
         case .reload: return try await reload(isDry, operation)
         case .takeover:
             return try await takeOver(
@@ -176,21 +180,17 @@ extension Coordinator {
 /// The words behind a verb: what is meant, and options.
 struct OperatorWords {
     let words: [String]
-    private let options: [String: String]
+    /// Their names.
+    private let options: Set<String>
 
     /// Options are `--name` or `--name=value`.
     init(_ arguments: [String]) {
         words = arguments.filter { !$0.hasPrefix("--") }
-        let pairs = arguments.filter { $0.hasPrefix("--") }.map { text in
-            let parts = text.dropFirst(2).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
-        }
-        options = Dictionary(pairs) { first, _ in first }
+        options = Set(
+            arguments.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2).prefix { $0 != "=" }) })
     }
 
-    func has(_ option: String) -> Bool { options[option] != nil }
-    func value(_ option: String) -> String? { options[option] }
+    func has(_ option: String) -> Bool { options.contains(option) }
 
     func first(_ what: String) throws(Refusal) -> String { try word(0, what) }
 

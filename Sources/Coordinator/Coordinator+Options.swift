@@ -16,6 +16,8 @@ extension Coordinator {
         package var isAuto = false
         /// Of this machine.
         package var processors = 1
+        /// Of this machine, or what this service may take of it, in bytes; 0: it is not known.
+        package var memory: UInt64 = 0
         /// It takes over from the coordinator that has started it.
         package var succeeds = false
         /// The process's own.

@@ -85,6 +85,7 @@ extension Coordinator {
     ) async {
         configuration.apps = next.apps
         configuration.alerts = next.alerts
+        configuration.program = next.program
         alerts?.follow(next.alerts)
         if next.workers != configuration.workers {
             configuration.workers = next.workers
@@ -124,6 +125,7 @@ extension Coordinator {
             ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),
             ("workers", workers.map { [$0] } ?? []),
             ("alerts", changes.hasNewAlerts ? ["as the configuration has them now"] : []),
+            ("upgrade starts", changes.hasNewProgram ? ["the program of the configuration"] : []),
             ("at the next start", changes.needRestart),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
         let texts = parts.isEmpty ? ["the configuration is the same"] : parts

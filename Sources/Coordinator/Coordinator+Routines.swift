@@ -19,6 +19,8 @@ extension Coordinator {
             },
             loop(every: AppWatch.interval) { [unowned self] in await appWatch.look(at: apps.values) },
             loop(every: .seconds(1)) { [unowned self] in
+                // Of workers that did not read.
+                tellHeardShards()
                 probe.ask()
                 lookForAlerts()
             },

@@ -77,22 +77,26 @@ extension Coordinator {
     }
 
     func ring(_ app: String, _ shards: [Int]) {
-        tell(of: shards) { .ring(app: app, shards: $0) }
+        heardShards.note(shards, .ready, app: app)
+        tellOfShards()
     }
 
-    /// Tokens of these shards were suppressed, or are so no longer.
-    func tellOfDead(_ app: String, _ shards: [Int]) {
-        tell(of: shards) { .suppressed(app: app, shards: $0) }
-    }
-
-    /// Tells each worker of those shards that are his.
-    private func tell(of shards: [Int], _ order: ([UInt16]) -> Order) {
-        guard !shards.isEmpty else { return }
-        for slot in slots where slot.isReady {
-            let his = shards.filter {
-                (0..<configuration.shards).contains($0) && crew.place(of: $0) == slot.index
+    /// Tells each worker of those of its shards that were heard of. One that does not read its orders is told later.
+    func tellHeardShards() {
+        for (topic, app, shards) in heardShards.takeAll() {
+            for slot in slots where slot.isReady {
+                let its = shards.filter { crew.place(of: $0) == slot.index }
+                guard !its.isEmpty else { continue }
+                guard !slot.lags else {
+                    heardShards.note(its, topic, app: app)
+                    continue
+                }
+                let numbers = its.compactMap { UInt16(exactly: $0) }
+                switch topic {
+                case .ready: slot.tell(.ring(app: app, shards: numbers))
+                case .suppressed: slot.tell(.suppressed(app: app, shards: numbers))
+                }
             }
-            if !his.isEmpty { slot.tell(order(his.compactMap { UInt16(exactly: $0) })) }
         }
     }
 
@@ -219,6 +223,7 @@ extension Coordinator: WorkerSlot.Owner {
 
     /// Lets all shards go on that were set aside.
     func release() {
+        guard !quarantine.isEmpty else { return }
         quarantine.release()
         reassign()
     }

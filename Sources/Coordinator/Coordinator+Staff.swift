@@ -8,8 +8,12 @@ import Logging
 /// Those that come are started first, and get their shards when all of them are ready; those that go let go of their shards,
 /// and end when nothing is in their hands. Meanwhile nothing else is decided.
 extension Coordinator {
-    /// Workers that a host can be told to run.
-    static let mostWorkers = 256
+    /// Workers that this host can be told to run.
+    var mostWorkers: Int {
+        StaffWish.most(
+            processors: options.processors, memory: options.memory,
+            configured: max(options.workers, configuration.workers.count(processors: options.processors)))
+    }
 
     /// To be called every second.
     func lookAtStaff() {

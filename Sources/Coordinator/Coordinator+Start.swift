@@ -16,6 +16,14 @@ extension Coordinator {
         ) { log.notice("waiting for the workers of the coordinator before") }
     }
 
+    /// What makes a fault in this process, or a curious user, worse than it need be.
+    func warnOfOpenDoors() {
+        if FileTrust.isRoot { log.warning("runs as root: a user of its own is enough, and safer") }
+        if let file = configuration.redisPasswordFile, FileTrust.isPublic(file) {
+            log.warning("every user of this machine can read Redis's password", metadata: ["file": "\(file)"])
+        }
+    }
+
     func makeSlots(_ lock: HostLock) {
         let launch = ChildLaunch(
             program: options.program, lock: lock.descriptor, environment: options.environment)

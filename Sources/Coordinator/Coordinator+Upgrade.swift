@@ -18,14 +18,13 @@ import Supervision
 extension Coordinator {
     // MARK: The one that ends
 
-    func upgrade(
-        _ binary: String?, _ isDry: Bool, _ operation: Operation?
-    ) async throws(Refusal) -> String {
+    /// Which program is started is this host's own configuration's to say: who writes to Redis must not run programs.
+    func upgrade(_ isDry: Bool, _ operation: Operation?) async throws(Refusal) -> String {
         if let obstacle { throw Refusal(obstacle) }
-        let program = binary ?? options.program
-        guard access(program, X_OK) == 0 else {
-            throw Refusal("\(program) cannot be executed: \(String(cString: strerror(errno)))")
-        }
+        let program: String
+        do throws(FileTrust.Objection) {
+            program = try FileTrust.program(configuration.program ?? options.program)
+        } catch { throw Refusal("not started: \(error)") }
         if isDry { return "would start \(program), and hand \(ownedShards) shards over to it" }
         guard let lock else { throw Refusal("the coordinator is starting") }
         return try await alone("upgrade") { () async throws(Refusal) in

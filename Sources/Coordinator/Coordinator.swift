@@ -45,6 +45,10 @@ import Supervision
     /// Apps that were added since the start.
     var added = 0
     var subscriber: RedisSubscriber?
+    lazy var heardShards = HeardShards(shards: configuration.shards)
+    lazy var tellOfShards = WakeUp { [unowned self] in tellHeardShards() }
+    lazy var beatSoon = WakeUp { [unowned self] in await beat() }
+    lazy var lookForOperationsSoon = WakeUp { [unowned self] in await lookForOperations() }
     var leaseRounds = LeaseRounds(now: .now)
     /// Of this process: tells it from every other that has or had its host's name.
     let nonce = Nonce.make()
@@ -140,6 +144,7 @@ import Supervision
         watchSignals()
         operations.onEnd = { [changes] in changes.ring() }
         service.begin()
+        warnOfOpenDoors()
         isSucceeding = options.succeeds
         let lock = try await hostLock()
         self.lock = lock

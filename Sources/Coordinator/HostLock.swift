@@ -38,9 +38,11 @@ import FarmStore
 
     /// Waits for a coordinator that ends, and for workers of one that is gone; they end within seconds.
     init(path: String, nonce: String, patience: Duration, onWait: @Loop () -> Void) async throws {
-        own = try Self.opened(path + ".own")
+        let own = try Self.opened(path + ".own")
+        self.own = own
+        var isOurs = false
+        defer { if !isOurs { close(own) } }
         guard try await Self.lock(own, within: patience) else {
-            close(own)
             throw CoordinatorError.stateFolderTaken(lock: path, seconds: Int(patience.components.seconds))
         }
         var opened = try Self.opened(path)
@@ -57,6 +59,7 @@ import FarmStore
         descriptor = opened
         predecessor = Self.read(opened)
         Self.write(nonce, to: opened)
+        isOurs = true
     }
 
     /// What the coordinator before has handed over with its place: both locks are held already, and stay so when it ends.
@@ -70,9 +73,10 @@ import FarmStore
     func take(_ nonce: String) { Self.write(nonce, to: descriptor) }
 
     private static func opened(_ path: String) throws(Failure) -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
-            throw .cannotOpen(path: path, reason: String(cString: strerror(errno)))
+            let reason = errno == ELOOP ? "it is a link" : String(cString: strerror(errno))
+            throw .cannotOpen(path: path, reason: reason)
         }
         return descriptor
     }

@@ -138,6 +138,11 @@ import Logging
     }
 
     /// Has the feedback service read if it is time for it, and this host's part.
+    /// Follows what is stored in Redis of the app, and what its files hold.
+    private(set) lazy var lookSoon = WakeUp { [weak self] in await self?.credentials.look() }
+
+    private(set) lazy var lookAfterFeedbackSoon = WakeUp { [weak self] in await self?.lookAfterFeedback() }
+
     func lookAfterFeedback() async { await feedback.look(configuration, intake: leases.intake) }
 
     /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.

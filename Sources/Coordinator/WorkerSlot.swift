@@ -58,6 +58,9 @@ import Supervision
 
     func tell(_ order: Order) { slot.tell(order) }
 
+    /// The process stands still or lags: it is not told what can wait.
+    var lags: Bool { slot.queuedBytes > 64 << 10 }
+
     /// Looks whether the process still gives signs of life; one that hangs is ended.
     func watch() { slot.watch() }
 

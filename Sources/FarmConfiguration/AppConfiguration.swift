@@ -95,11 +95,13 @@ package struct AppConfiguration: Sendable, Equatable {
     }
 
     /// The files that hold this app's credentials and trust: what a reload has to look at again.
-    package var files: [String] {
-        let trust = caFile.map { [$0] } ?? []
-        return switch credentials {
-        case .key(let file, _, _): [file] + trust
-        case .certificate(let file, let keyFile, _): [file] + (keyFile.map { [$0] } ?? []) + trust
+    package var files: [String] { credentialFiles + (caFile.map { [$0] } ?? []) }
+
+    /// The files that may hold a private key.
+    package var credentialFiles: [String] {
+        switch credentials {
+        case .key(let file, _, _): [file]
+        case .certificate(let file, let keyFile, _): [file] + (keyFile.map { [$0] } ?? [])
         }
     }
 }

@@ -8,6 +8,8 @@ package struct ConfigurationChanges: Sendable, Equatable {
     package var workers: WorkerCount?
     /// Alerts are told by other marks, or in another way.
     package var hasNewAlerts = false
+    /// An upgrade starts another program from now on.
+    package var hasNewProgram = false
     /// Keys whose change takes effect at the next start only.
     package var needRestart: [String] = []
 }
@@ -33,6 +35,7 @@ extension FarmConfiguration {
             ("metrics", metrics == newer.metrics),
         ]
         if workers != newer.workers { changes.workers = newer.workers }
+        changes.hasNewProgram = program != newer.program
         changes.hasNewAlerts = alerts != newer.alerts
         changes.needRestart = fixed.filter { !$0.1 }.map(\.0)
         return changes

@@ -66,6 +66,8 @@ extension FarmConfiguration {
             throw reader.invalid(SettingPath("state_dir"), "the path is too long for the sockets in it")
         }
         redis = try Self.redis(reader)
+        redisPasswordFile = try reader.file(SettingPath("redis_password_file"))
+        program = try reader.file(SettingPath("program"))
         if let count = try Self.workers(reader) { workers = count }
         if let count = try reader.number(SettingPath("shards"), in: 1...1024) { shards = count }
         if let count = try reader.number(SettingPath("accounts_kept"), in: 1...1_000_000_000) {

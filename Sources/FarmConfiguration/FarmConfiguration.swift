@@ -18,6 +18,10 @@ package struct FarmConfiguration: Sendable, Equatable {
     package var redis: RedisLocation?
     /// Absolute path of the folder for sockets, the private Redis, and pid files.
     package var stateDirectory: String
+    /// Absolute path of the program that an upgrade starts; nil: the file that the running one was started from.
+    package var program: String?
+    /// Absolute path of the file that holds Redis's password, if there is one.
+    package var redisPasswordFile: String?
     package var workers: WorkerCount = .fixed(2)
     /// Virtual shards; fixed when the farm is first started.
     package var shards = 64

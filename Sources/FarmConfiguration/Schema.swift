@@ -15,6 +15,7 @@ enum Schema {
     static let root = Shape.group([
         ("redis", .value), ("redis_ca_file", .value), ("redis_password_file", .value),
         ("state_dir", .value), ("workers", .value), ("shards", .value), ("host", .value),
+        ("program", .value),
         ("accounts_kept", .value), ("account_hours", .value),
         ("log", .group([("level", .value), ("format", .value), ("file", .value)])),
         ("metrics", .group([("listen", .value)])),

@@ -58,6 +58,8 @@ package struct Membership: Sendable {
 
     /// A host has said that it is gone: it is not waited for, unless it is there all the same.
     package mutating func left(_ name: String, at now: Instant) {
+        // Any number of names can be said to have left; only hosts are noted.
+        guard hosts.contains(where: { $0.name == name }) else { return }
         missing[name] = now.advanced(by: .zero - Self.patience)
     }
 

@@ -65,6 +65,9 @@ package struct ShardQuarantine: Sendable {
         }.sorted { ($0.shard.app, $0.shard.number) < ($1.shard.app, $1.shard.number) }
     }
 
+    /// No shard rests, and none has crashed.
+    package var isEmpty: Bool { records.isEmpty }
+
     /// Lets all shards go on, and forgets their crashes.
     package mutating func release() { records = [:] }
 }

@@ -31,7 +31,10 @@ import RESP
             }
         }
         guard let hash = connection.hash(of: script) else {
-            return then(.failure(.redis(.notConnected("not yet connected"))))
+            guard connection.isReady else {
+                return then(.failure(.redis(.notConnected("not yet connected"))))
+            }
+            return transmitPlainly(request, then: then)
         }
         let command = request.command(keys, hash: hash)
         connection.send(command, blocking: request.blocking) { [connection] result in
@@ -42,6 +45,22 @@ import RESP
             connection.send(script.loadCommand) { _ in }
             connection.send(command, blocking: request.blocking) { then(reply(of: request, $0)) }
         }
+    }
+
+    /// For a client that may not run scripts.
+    private func transmitPlainly<Step: Request>(
+        _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
+    ) {
+        let commands = request.plain(keys)
+        guard !commands.isEmpty else { return then(.failure(.redis(.noScripts))) }
+        let collector = AnswerCollector(count: commands.count) { result in
+            switch result {
+            case .success(let answers):
+                then(Result { () throws(StoreError) in try Step.readPlain(answers) })
+            case .failure(let error): then(.failure(.redis(error)))
+            }
+        }
+        for command in commands { connection.send(command) { collector.take($0) } }
     }
 
     /// Makes a request once.
@@ -85,5 +104,27 @@ import RESP
         case .failure(.refused(let error)): return .failure(StoreError(error))
         case .failure(let error): return .failure(.redis(error))
         }
+    }
+}
+
+/// Waits for the answers to several commands; the first error is that of all.
+@Loop private final class AnswerCollector {
+    private var answers: [RESPValue] = []
+    private var failure: RedisError?
+    private var left: Int
+    private let then: @Loop (Result<[RESPValue], RedisError>) -> Void
+
+    init(count: Int, then: @escaping @Loop (Result<[RESPValue], RedisError>) -> Void) {
+        (left, self.then) = (count, then)
+    }
+
+    func take(_ result: Result<RESPValue, RedisError>) {
+        switch result {
+        case .success(let answer): answers.append(answer)
+        case .failure(let error): failure = failure ?? error
+        }
+        left -= 1
+        guard left == 0 else { return }
+        then(failure.map { .failure($0) } ?? .success(answers))
     }
 }

@@ -160,7 +160,9 @@ import RESP
             Failpoint.hit("redis.\(script).before")
             defer { Failpoint.hit("redis.\(script).after") }
         #endif
-        guard let hash = connection.hash(of: script) else { throw .notConnected("not yet connected") }
+        guard let hash = connection.hash(of: script) else {
+            throw connection.isReady ? .noScripts : .notConnected("not yet connected")
+        }
         var command = RESPCommand("EVALSHA")
         command.append(hash)
         command.append(keys)

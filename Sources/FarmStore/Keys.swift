@@ -83,6 +83,11 @@ package struct Keys: Hashable, Sendable {
         bell = key("bell")
     }
 
+    /// Lists: the batches of a shard that are ready, high before bulk, and those that workers have.
+    func batchLists(_ shard: Int) -> [[UInt8]] {
+        ["ready", "bulk", "flight"].map { prefix + Array("\($0):\(LeaseField.name(ofShard: shard))".utf8) }
+    }
+
     /// A shard's suppression list, a stream.
     package func suppressed(_ shard: Int) -> [UInt8] {
         prefix + Array("suppressed:\(LeaseField.name(ofShard: shard))".utf8)

@@ -10,6 +10,10 @@ package protocol Request: Sendable {
     static var script: Script? { get }
     /// How long it blocks in Redis by itself, on top of which comes the connection's deadline.
     var blocking: Duration { get }
+    /// The same as commands of Redis, for a client that may not run scripts; empty when there is no such way.
+    func plain(_ keys: Keys) -> [RESPCommand]
+    /// Reads the answers to them, of which none is an error.
+    static func readPlain(_ answers: [RESPValue]) throws(StoreError) -> Reply
     /// Appends the number of keys, the keys and the arguments of the script; without a script, the whole command.
     func write(_ keys: Keys, to command: inout RESPCommand)
     /// Reads the answer, which is no error.
@@ -19,6 +23,11 @@ package protocol Request: Sendable {
 extension Request {
     package static var script: Script? { nil }
     package var blocking: Duration { .zero }
+    package func plain(_ keys: Keys) -> [RESPCommand] { [] }
+
+    package static func readPlain(_ answers: [RESPValue]) throws(StoreError) -> Reply {
+        throw .unexpectedReply("\(Self.self) has no plain commands")
+    }
 
     /// The whole command. `hash` is what Redis answered when the script was loaded.
     package func command(_ keys: Keys, hash: [UInt8]?) -> RESPCommand {
@@ -40,6 +49,13 @@ extension Request {
 }
 
 extension RESPCommand {
+    init(_ name: String, key: [UInt8], _ words: String...) {
+        self.init()
+        append(name)
+        append(key)
+        for word in words { append(word) }
+    }
+
     /// The one key of most scripts.
     mutating func append(_ keys: Keys) {
         append(1)

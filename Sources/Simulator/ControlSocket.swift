@@ -21,11 +21,12 @@ import Transport
         self.answer = answer
         unlink(path)  // What an earlier run has left behind.
         do {
-            listener = try await Listener(.unix(path: path), tls: nil) { [unowned self] in accept($0) }
+            listener = try await Listener(.unix(path: path), tls: nil, mode: 0o600) { [unowned self] in
+                accept($0)
+            }
         } catch {
             throw .system("\(path): \(error)")
         }
-        chmod(path, 0o600)
     }
 
     func close() {

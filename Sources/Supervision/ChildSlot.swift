@@ -93,6 +93,9 @@ package import Logging
 
     package func tell(_ order: Order) { control?.tell(order) }
 
+    /// Orders that the process has not read yet.
+    package var queuedBytes: Int { control?.queuedBytes ?? 0 }
+
     /// The process has said that it is ready for work.
     package func becameReady() {
         policy.ready(at: .now)

@@ -35,6 +35,9 @@ package enum ControlDescriptor {
         message.frame.withUnsafeBytes { stream.write($0) }
     }
 
+    /// What was told and has not left yet: the other process does not read.
+    package var queuedBytes: Int { stream.queuedBytes }
+
     /// What was told leaves at the end of the loop's turn, or now.
     package func sendNow() { stream.sendNow() }
 

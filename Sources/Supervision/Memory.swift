@@ -18,6 +18,20 @@ package enum Memory {
         return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
+    /// What this service may take: the machine's memory, or less if its control group has a limit; 0 where neither is known.
+    package static var limitBytes: UInt64 {
+        let pages = sysconf(Int32(_SC_PHYS_PAGES))
+        let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 0
+        // A container sees its own group at the root.
+        guard let file = fopen("/sys/fs/cgroup/memory.max", "re") else { return machine }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 64)
+        guard fgets(&line, 64, file) != nil else { return machine }
+        let digits = line.prefix { (48...57).contains($0) }.map { UInt8(bitPattern: $0) }
+        guard let limit = UInt64(foreign: digits) else { return machine }
+        return machine == 0 ? limit : min(machine, limit)
+    }
+
     /// Lets go of the pages of code that are mapped here; what is used again comes back from the page cache.
     ///
     /// The start touches far more code than sending does, and each touch maps sixteen pages.

@@ -32,10 +32,13 @@ package import TLS
     private var poll: Poll?
     private var retry: Timer?
 
-    /// - Parameter onStream: gets each new stream.
+    /// - Parameters:
+    ///   - mode: of a unix socket's file, from its first moment on.
+    ///   - onStream: gets each new stream.
     /// - Throws: ``TransportError`` when the address cannot be bound.
     package init(
-        _ endpoint: Endpoint, tls: TLSContext?, handshakeTimeout: Duration = .seconds(10),
+        _ endpoint: Endpoint, tls: TLSContext?, mode: UInt32 = 0o600,
+        handshakeTimeout: Duration = .seconds(10),
         onStream: @escaping @Loop (ByteStream) -> Void
     ) async throws(TransportError) {
         let target = try await Self.address(of: endpoint)
@@ -45,7 +48,9 @@ package import TLS
         self.onStream = onStream
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        guard target.bind(descriptor) == 0, listen(descriptor, 1024) == 0 else {
+        if case .unix = endpoint { Socket.limitMode(descriptor, mode) }
+        guard target.bind(descriptor) == 0, Self.setMode(mode, of: endpoint), listen(descriptor, 1024) == 0
+        else {
             let number = errno
             Socket.close(descriptor)
             throw .system(call: "cannot listen on \(endpoint)", number: number)
@@ -124,6 +129,12 @@ package import TLS
     /// After the close nobody expects a stream any more; whoever did may be gone.
     private func handOver(_ stream: ByteStream) {
         if poll == nil { stream.close() } else { onStream(stream) }
+    }
+
+    /// The process's mask took something away when the file was made.
+    private static func setMode(_ mode: UInt32, of endpoint: Endpoint) -> Bool {
+        guard case .unix(let path) = endpoint else { return true }
+        return fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW) == 0
     }
 
     private static func address(of endpoint: Endpoint) async throws(TransportError) -> SocketAddress {

@@ -35,16 +35,10 @@ package struct PageRequest: Equatable, Sendable {
 extension Collection<UInt8> {
     /// How many bytes the head of a message has, its empty line included; nil until that has come.
     var endOfHead: Int? {
-        var (count, breaks) = (0, 0)
+        var (count, scanner) = (0, HeadScanner())
         for byte in self {
             count += 1
-            switch byte {
-            case UInt8(ascii: "\n"):
-                breaks += 1
-                if breaks == 2 { return count }
-            case UInt8(ascii: "\r"): continue
-            default: breaks = 0
-            }
+            if scanner.ends(with: byte) { return count }
         }
         return nil
     }

@@ -3,23 +3,38 @@ package import Transport
 
 /// Answers GET and HEAD over HTTP/1.1, one request a connection: for scrapers and probes, not for the world.
 ///
-/// A request has a bounded size and five seconds, an answer ten, and no more than sixteen connections are open at a time.
+/// A request has a bounded size and five seconds, an answer ten, and no more than sixteen connections are open at a time: a new one
+/// takes the place of the one that has waited longest for a request. Some paths are urgent: they are answered while the
+/// others' answers take up all the places that are theirs.
 @Loop package final class PageServer {
     package typealias Handler = @Loop (_ path: String) -> Page?
 
+    private let urgent: Set<String>
     private let handler: Handler
     private var listener: Listener?
-    private var clients: [ObjectIdentifier: Client] = [:]
+    /// In the order in which they came.
+    private var clients: [Client] = []
 
     private static let mostClients = 16
+    /// Connections that take an answer of a path that is not urgent.
+    private static let mostAnswers = 12
 
-    /// - Parameter handler: gives the page of a path; nil: there is none.
-    package init(_ handler: @escaping Handler) { self.handler = handler }
+    /// - Parameters:
+    ///   - urgent: paths of probes.
+    ///   - handler: gives the page of a path; nil: there is none.
+    package init(urgent: Set<String> = [], _ handler: @escaping Handler) {
+        (self.urgent, self.handler) = (urgent, handler)
+    }
 
+    /// - Parameter mode: of a unix socket's file.
     /// - Returns: where it listens.
     /// - Throws: when the address cannot be bound.
-    package func listen(on endpoint: Endpoint) async throws(TransportError) -> SocketAddress {
-        let listener = try await Listener(endpoint, tls: nil) { [weak self] stream in self?.take(stream) }
+    package func listen(
+        on endpoint: Endpoint, mode: UInt32 = 0o600
+    ) async throws(TransportError) -> SocketAddress {
+        let listener = try await Listener(endpoint, tls: nil, mode: mode) { [weak self] stream in
+            self?.take(stream)
+        }
         self.listener = listener
         return listener.address
     }
@@ -27,15 +42,28 @@ package import Transport
     package func close() {
         listener?.close()
         listener = nil
-        for client in clients.values { client.close() }
-        clients = [:]
+        for client in clients { client.close() }
+        clients = []
     }
 
     private func take(_ stream: ByteStream) {
-        guard clients.count < Self.mostClients else { return stream.close() }
-        let client = Client(stream, handler)
-        clients[ObjectIdentifier(client)] = client
-        client.onEnd = { [weak self] client in self?.clients[ObjectIdentifier(client)] = nil }
+        if clients.count >= Self.mostClients {
+            guard let idle = clients.firstIndex(where: \.isIdle) else { return stream.close() }
+            clients.remove(at: idle).close()
+        }
+        let client = Client(stream) { [weak self] path in self?.page(path) }
+        clients.append(client)
+        client.onEnd = { [weak self] client in self?.clients.removeAll { $0 === client } }
+    }
+
+    /// Answers under way.
+    var answers: Int { clients.count { !$0.isIdle } }
+
+    private func page(_ path: String) -> Page? {
+        guard urgent.contains(path) || answers < Self.mostAnswers else {
+            return Page(503, "too many answers are under way")
+        }
+        return handler(path)
     }
 
     /// One connection.
@@ -44,6 +72,7 @@ package import Transport
         private let stream: ByteStream
         private let handler: Handler
         private var head: [UInt8] = []
+        private var scanner = HeadScanner()
         private var answer: [UInt8]?
         private var written = 0
         private lazy var limit = Timer { [unowned self] in finish() }
@@ -55,6 +84,9 @@ package import Transport
             limit.start(after: .seconds(5))
         }
 
+        /// No request has come.
+        var isIdle: Bool { answer == nil }
+
         func close() {
             limit.stop()
             stream.close()
@@ -62,7 +94,13 @@ package import Transport
 
         private func receive(_ bytes: UnsafeRawBufferPointer) {
             guard answer == nil else { return }
-            head.append(contentsOf: bytes)
+            for byte in bytes {
+                head.append(byte)
+                if scanner.ends(with: byte) || head.count > PageRequest.longestHead { return answerRequest() }
+            }
+        }
+
+        private func answerRequest() {
             switch PageRequest.read(head) {
             case .incomplete: return
             case .bad(let status): send(Page(status, "this is no request for a page"), hasBody: true)

@@ -47,7 +47,7 @@ package import Transport
     /// Waits for the first line of the answer; the rest is nobody's concern.
     @Loop private final class Exchange {
         private let stream: ByteStream
-        private var received: [UInt8] = []
+        private var response = ResponseStatus()
         private var continuation: CheckedContinuation<Result<Int, Failure>, Never>?
         private lazy var limit = Timer { [unowned self] in finish(.failure(.timedOut)) }
 
@@ -66,8 +66,7 @@ package import Transport
         }
 
         private func receive(_ bytes: UnsafeRawBufferPointer) {
-            received.append(contentsOf: bytes)
-            switch AnswerStatus.read(received) {
+            switch response.read(bytes) {
             case .incomplete: return
             case .status(let status): finish(.success(status))
             case .bad: finish(.failure(.noAnswer))
@@ -76,6 +75,8 @@ package import Transport
 
         private func finish(_ result: Result<Int, Failure>) {
             limit.stop()
+            // Nothing more is read of a server that goes on.
+            stream.close()
             continuation?.resume(returning: result)
             continuation = nil
         }

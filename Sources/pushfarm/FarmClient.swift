@@ -162,6 +162,7 @@ import Transport
         address.password = location.password?.reveal() ?? ""
         address.database = location.database
         var settings = RedisSettings(address: address, clientName: "pushfarm-cli")
+        settings.toleratesNoScripts = true
         guard location.usesTLS else { return settings }
         do {
             settings.tls = try TLSContext(

@@ -32,6 +32,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["lock", "lock.own"])
+    func `a link in the lock's place is not followed`(name: String) async throws {
+        try await onLoop {
+            let folder = try TestFolder()
+            defer { withExtendedLifetime(folder) {} }
+            // One that is full already, and one that the lock would make.
+            for (victim, text) in [("precious", "precious"), ("absent", nil)] {
+                let (link, target) = ("\(folder.path)/\(name)", "\(folder.path)/\(victim)")
+                if let text { try folder.write(text, to: victim) }
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+                let error = await #expect(throws: HostLock.Failure.self) {
+                    try await HostLock(path: folder.path + "/lock", nonce: "n", patience: Self.short) {}
+                }
+                #expect("\(error as Any)".contains("cannot open \(link): it is a link"))
+                #expect((try? String(contentsOfFile: target, encoding: .utf8)) == text)
+                try FileManager.default.removeItem(atPath: link)
+            }
+        }
+    }
+
     @Test func `workers that never end keep nobody out, and are not known to be gone`() async throws {
         try await onLoop {
             let folder = try TestFolder()

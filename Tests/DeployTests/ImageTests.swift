@@ -102,6 +102,15 @@ struct ImageTests {
         #expect(names.contains(gateway.host))
         #expect("\(try #require(farm.redis))" == "redis://redis:6379/0" && names.contains("redis"))
         let volumes = Set(try #require(compose["volumes"]?.mapping).keys.compactMap(\.string))
+        // Redis has no password: no other service reaches it, and nothing outside.
+        let networks = services.mapValues { Set($0["networks"]?.sequence?.compactMap(\.string) ?? []) }
+        let queue = try #require(networks["redis"])
+        #expect(
+            queue.count == 1
+                && Set(networks.filter { !$0.value.isDisjoint(with: queue) }.keys) == [
+                    "redis", "alpha", "beta",
+                ])
+        #expect(services.values.allSatisfy { $0["ports"] == nil && $0["network_mode"] == nil })
         for (name, service) in services {
             #expect(service["image"] != nil, "\(name)")
             for volume in service["volumes"]?.sequence?.compactMap(\.string) ?? [] {

@@ -30,9 +30,26 @@ struct KubernetesTests {
             try DeployFolder.text("kubernetes/pushfarm.yaml").replacingOccurrences(
                 of: "redis_password_file: redis.secret", with: ""),
             file: "/etc/pushfarm/pushfarm.yaml",
-            environment: [
-                "PUSHFARM_HOST": "pushfarm-6f7b9c-x2x4q", "PUSHFARM_STATE_DIR": "/var/lib/pushfarm",
-            ])
+            environment: try environment())
+    }
+
+    /// The variables of a pod with some name and address.
+    private static func environment() throws -> [String: String] {
+        var variables: [String: String] = [:]
+        for variable in try container()["env"]?.items ?? [] {
+            let name = try #require(variable["name"]?.string)
+            let text: String =
+                switch variable["valueFrom", "fieldRef", "fieldPath"]?.string {
+                case "metadata.name": "pushfarm-6f7b9c-x2x4q"
+                case "status.podIP": "10.1.2.3"
+                default: try #require(variable["value"]?.string)
+                }
+            // Kubernetes puts in what stands before.
+            variables[name] = variables.reduce(text) {
+                $0.replacingOccurrences(of: "$(\($1.key))", with: $1.value)
+            }
+        }
+        return variables
     }
 
     @Test func `the kustomization has every file, and no other`() throws {
@@ -72,7 +89,8 @@ struct KubernetesTests {
         }
         #expect(files.contains("pushfarm.yaml") && files.contains("redis.secret"))
         #expect(key.hasPrefix(place + "/") && files.contains(String(key.dropFirst(place.count + 1))))
-        #expect(mounts.contains { $0["mountPath"]?.string == farm.stateDirectory })
+        // The coordinator makes a folder of its own in the volume, which its group may write.
+        #expect(mounts.contains { farm.stateDirectory == ($0["mountPath"]?.string ?? "") + "/state" })
     }
 
     @Test func `Redis is where the configuration says`() throws {
@@ -116,7 +134,7 @@ struct KubernetesTests {
             #expect(container[name, "httpGet", "port"]?.string == container["ports", "0", "name"]?.string)
         }
         let port = try #require(container["ports", "0", "containerPort"]?.int)
-        #expect(try Self.farm().metrics == .tcp(host: "0.0.0.0", port: UInt16(port)))
+        #expect(try Self.farm().metrics == .tcp(host: "10.1.2.3", port: UInt16(port)))
         let service = try Self.manifests().one("Service", "pushfarm-metrics")
         #expect(service["spec", "ports", "0", "port"]?.int == port)
     }

@@ -50,7 +50,7 @@ struct ConfigurationErrorTests {
         ("apps: [demo]", "etc/farm.yaml:1: apps: expected names with their keys, found a list"),
         (
             "- a",
-            "etc/farm.yaml:1: expected keys (redis, redis_ca_file, redis_password_file, state_dir, workers, shards, host, accounts_kept, account_hours, log, metrics, alerts, apps), found a list"
+            "etc/farm.yaml:1: expected keys (redis, redis_ca_file, redis_password_file, state_dir, workers, shards, host, program, accounts_kept, account_hours, log, metrics, alerts, apps), found a list"
         ),
         ("a: 1\na: 2", "etc/farm.yaml:1: a: the key is there twice"),
         ("redis: http://h", "etc/farm.yaml:1: redis: expected redis://, rediss:// or unix://, found http://"),

@@ -38,6 +38,14 @@ package struct ProcessTable {
         return line[end...].dropFirst().split(separator: " ")
     }
 
+    /// Its resident memory.
+    package static func residentBytes(of pid: pid_t) -> Int? {
+        let line = (text("/proc/\(pid)/status") ?? "").split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map {
+            $0 << 10
+        }
+    }
+
     /// Command line and environment, as anybody with the same rights can see them.
     package static func visibleText(of pid: pid_t) -> String {
         (text("/proc/\(pid)/cmdline") ?? "") + "\n" + (text("/proc/\(pid)/environ") ?? "")

@@ -3,6 +3,20 @@ import Testing
 
 /// What operators want to last, as it is stored.
 struct WishTests {
+    @Test(
+        arguments: [
+            (2, 8 << 30, 2, 16), (1, 8 << 30, 1, 8), (4, 1 << 30, 2, 16), (64, 512 << 20, 2, 8),
+            (64, 512 << 20, 12, 12),
+            (128, 1 << 40, 4, 256), (2, 0, 2, 16), (2, 8 << 30, 100, 100), (2, 8 << 30, 300, 256),
+            (0, 1, 1, 1),
+            (.max, .max, 1, 256),
+        ] as [(Int, UInt64, Int, Int)])
+    func `a machine carries so many workers, and as many as its configuration says`(
+        processors: Int, memory: UInt64, configured: Int, most: Int
+    ) {
+        #expect(StaffWish.most(processors: processors, memory: memory, configured: configured) == most)
+    }
+
     @Test(arguments: [("4", StaffWish.fixed(4)), ("auto", .auto)]) func `as many workers`(
         text: String, wish: StaffWish
     ) {

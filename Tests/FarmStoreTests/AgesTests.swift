@@ -19,7 +19,15 @@ import Testing
     }
 
     private func ages() throws -> (high: Int?, bulk: Int?) {
-        let reply = try desk.perform(ReadAges(shards: Desk.shards))
+        let request = ReadAges(shards: Desk.shards)
+        let reply = try desk.perform(request)
+        let plain = try desk.redis.performPlainly(request, desk.keys)
+        for lane in Lane.allCases {
+            #expect((plain[lane] == nil) == (reply[lane] == nil))
+            // Some milliseconds later.
+            let step = (plain[lane] ?? .zero) - (reply[lane] ?? .zero)
+            #expect(step >= .zero && step < .seconds(10))
+        }
         func seconds(_ age: Duration?) -> Int? { age.map { Int($0.components.seconds) } }
         return (seconds(reply.high), seconds(reply.bulk))
     }
@@ -56,6 +64,23 @@ import Testing
         let ages = try ages()
         #expect((30...40).contains(try #require(ages.high)))
         #expect((40...50).contains(try #require(ages.bulk)))
+    }
+
+    @Test func `depths are the same without a script`() throws {
+        let depths = ReadDepths(shards: Desk.shards)
+        let empty = try desk.redis.performPlainly(depths, desk.keys)
+        #expect(try empty == desk.perform(depths))
+        for step in 1...4 {
+            try desk.split(
+                step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
+                due: step == 4 ? 4_000_000_000_000 : 0)
+        }
+        let batch = try desk.checkout(most: 1).batches[0]
+        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j2", 1))
+        try desk.perform(Submit(job: Array("c".utf8)))
+        let full = try desk.redis.performPlainly(depths, desk.keys)
+        #expect(try full == desk.perform(depths))
+        #expect(full.open == 10 && full.inbox == 1 && full.delayed == 1 && full.shards[1].bulk == 1)
     }
 
     @Test func `split gives ids whose age begins when they are due`() throws {

@@ -45,6 +45,11 @@ final class PrivateRedis {
         try Step.result(client.run(command(request, keys)))
     }
 
+    /// As a client does that may not run scripts.
+    func performPlainly<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
+        try Step.readPlain(run(together: request.plain(keys)))
+    }
+
     func command<Step: Request>(_ request: Step, _ keys: Keys) throws -> RESPCommand {
         request.command(keys, hash: try Step.script.map(hash))
     }

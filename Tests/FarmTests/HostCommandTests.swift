@@ -90,7 +90,9 @@ extension OperatedFarms {
             let local = try await farm.run(["shards", "move", "7", "beta", "--local"], on: "alpha")
             #expect(local.status == 2 && local.error.contains("--local: "), "\(local)")
             // Of hosts that follow each other the second one is not asked when the first one does not.
-            let untold = try await farm.run(["upgrade", "all", "--binary", "/none", "--json"], on: "alpha")
+            try farm.folder.write("program: /none\n" + farm.configuration("alpha"), to: "alpha/pushfarm.yaml")
+            try await farm.operate("reload", "alpha")
+            let untold = try await farm.run(["upgrade", "all", "--json"], on: "alpha")
             #expect(
                 untold.status == 1 && untold.output.contains(#""silent":[],"untold":["beta"]"#), "\(untold)")
             let back = try await farm.run(["shards", "move", "\(shard)", "auto", "--no-wait"], on: "alpha")
@@ -139,10 +141,16 @@ extension OperatedFarms {
             let old = farm.coordinator("alpha")
             // One that does not start changes nothing.
             let broken = try await farm.folder.program("#!/bin/sh\nexit 3\n", named: "broken")
-            let refused = try await farm.operate("upgrade", "alpha", "--binary", broken, status: 1)
+            let plain = try farm.configuration("alpha")
+            try farm.folder.write("program: \(broken)\n" + plain, to: "alpha/pushfarm.yaml")
+            let reloaded = try await farm.operate("reload", "alpha")
+            #expect(reloaded.hosts[0].text.contains("upgrade starts: the program of the configuration"))
+            let refused = try await farm.operate("upgrade", "alpha", status: 1)
             #expect(refused.hosts[0].text.contains("exited(3)") && !old.hasEnded, "\(refused)")
             try await load.more(1)
 
+            try farm.folder.write(plain, to: "alpha/pushfarm.yaml")
+            try await farm.operate("reload", "alpha")
             try await farm.operate("upgrade", "all")
             #expect(try await old.wait(within: .seconds(20)) == .exited(0))
             let line = try await farm.line("alpha")
@@ -153,15 +161,57 @@ extension OperatedFarms {
             #expect(local.hosts.map(\.state) == ["done"] && local.hosts[0].text.contains("taken over from"))
             try await load.more(1)
             // Each has had the port at once.
-            let log = farm.log("alpha")
-            #expect(
-                log.split(separator: "metrics at=" + metrics).count == 4 && !log.contains("no metrics"),
-                "\(log)")
+            try await eventually("the third one has it") {
+                farm.log("alpha").split(separator: "metrics at=" + metrics).count == 4
+            }
+            #expect(!farm.log("alpha").contains("no metrics"), "\(farm.log("alpha"))")
             try await farm.operate("stop", "alpha")
             try await eventually("all have ended") { old.descendants.isEmpty }
             try farm.start("alpha")
             try await load.more(1)
             try await load.expectExactlyOnce()
+        }
+
+        /// Who can write to Redis can put any operation there.
+        @Test func `no program that an operator names is run`() async throws {
+            let farm = try await farm(["alpha"])
+            let old = farm.coordinator("alpha")
+            let trap = try await farm.folder.program(
+                "#!/bin/sh\ntouch \(farm.folder.path)/sprung\n", named: "trap")
+            let client = try farm.redis.client()
+            let before = old.descendants
+            for (number, words) in [
+                ["--binary=\(trap)"], ["--binary", trap], ["--binary=\(trap)", "--abort"],
+            ].enumerated() {
+                let id = "forged-\(number)"
+                try client.run("HSET", "{pushfarm}:operation:\(id)", "ends", "99999999999999")
+                try client.run(
+                    "XADD", "{pushfarm}:operations", "*", "id", id, "by", "test", "host", "alpha", "verb",
+                    "upgrade", "arguments", words.joined(separator: "\n"))
+                try client.run("PUBLISH", "{pushfarm}:commands", "operation")
+                let answer = try await eventually("it is answered") {
+                    try client.run("HGET", "{pushfarm}:operation:\(id)", "host:alpha").text
+                        .flatMap { $0.hasPrefix("accepted") || $0.hasPrefix("working") ? nil : $0 }
+                }
+                #expect(
+                    answer.hasPrefix("refused no operator names a program to run: set program in this host's")
+                )
+            }
+            // Nor one that others could have put in the place that the configuration names.
+            let plain = try farm.configuration("alpha")
+            for (mode, reason) in [
+                (0o775, "can be written by its group"), (0o757, "can be written by every user"),
+            ] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: trap)
+                try farm.folder.write("program: \(trap)\n" + plain, to: "alpha/pushfarm.yaml")
+                try await farm.operate("reload", "alpha")
+                let refused = try await farm.operate("upgrade", "alpha", status: 1)
+                #expect(
+                    refused.hosts[0].state == "refused" && refused.hosts[0].text.contains(reason),
+                    "\(refused)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: farm.folder.path + "/sprung"))
+            #expect(!old.hasEnded && Set(old.descendants).isSuperset(of: before))
         }
 
         @Test func `an upgrade that is aborted leaves the old one at work, and nothing of the new one`()
@@ -173,7 +223,10 @@ extension OperatedFarms {
             let old = farm.coordinator("alpha")
             // The new one stands still before it is ready.
             let slow = try await farm.folder.program("#!/bin/sh\nexec sleep 300\n", named: "slow")
-            let begun = try await farm.run(["upgrade", "alpha", "--binary", slow, "--no-wait"], on: "alpha")
+            try farm.folder.write(
+                "program: \(slow)\n" + farm.configuration("alpha"), to: "alpha/pushfarm.yaml")
+            try await farm.operate("reload", "alpha")
+            let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
             #expect(begun.status == 0, "\(begun)")
             let second = try await farm.operate("upgrade", "alpha", status: 1)
             #expect(second.hosts[0].text.contains("under way"))

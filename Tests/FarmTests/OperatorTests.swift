@@ -1,4 +1,5 @@
 import FarmHarness
+import FarmPolicy
 import Foundation
 import Testing
 
@@ -97,6 +98,47 @@ extension OperatedFarms {
             #expect(farm.log("alpha").contains("killed(signal: 6)"))
         }
 
+        @Test func `messages without end are wake-ups, and grow no process`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let client = try farm.redis.client()
+            let coordinator = farm.coordinator("alpha")
+            let before = try #require(ProcessTable.residentBytes(of: coordinator.pid))
+            let messages = ["look", "operation", "hosts", "release", "feedback demo", "free demo"]
+            for round in 0..<20 {
+                try client.pipeline(
+                    (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", messages[$0 % 6]] }
+                        + (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", "left host-\(round)-\($0)"] }
+                        + (0..<1_000).map { ["PUBLISH", "{pushfarm:demo}:bell", $0 % 2 == 0 ? "*" : "hold"] })
+            }
+            // It is at work as before, and behind all of it.
+            let job = Job(id: "behind", tokens: Tokens.make(100))
+            try farm.push([job])
+            #expect(try await farm.finished([job]).delivered == 100)
+            try await farm.operate("scale", "3")
+            let after = try #require(ProcessTable.residentBytes(of: coordinator.pid))
+            #expect(after < before + 40 << 20, "\(before) became \(after)")
+        }
+
+        @Test func `no wish has a machine run more workers than it carries`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let most = StaffWish.most(
+                processors: ProcessInfo.processInfo.activeProcessorCount, memory: 0, configured: 2)
+            let refused = try await farm.operate("scale", "300", status: 1)
+            #expect(refused.hosts[0].text.contains("this machine carries at most"), "\(refused)")
+            try farm.redis.client().run("HSET", "{pushfarm}:desired", "scale:alpha", "300")
+            try farm.redis.client().run("PUBLISH", "{pushfarm}:commands", "look")
+            try await eventually("it says so") {
+                farm.log("alpha").contains("more workers are wanted than this machine carries")
+            }
+            try await farm.operate("scale", "2")
+            let started = farm.log("alpha").split(separator: "worker started").count - 1
+            #expect(started <= most + 2, "\(started) workers were started, of \(most)")
+        }
+
         @Test func `what is asked twice, too late, in vain or only for show changes nothing`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
@@ -112,7 +154,6 @@ extension OperatedFarms {
             }
             let refusals = [
                 ["scale", "none"], ["kill", "alpha/7"], ["log-level", "loud"],
-                ["upgrade", "alpha", "--binary", "/none"],
                 ["quiet", "nobody"], ["takeover", "99", "--app", "demo", "--host", "alpha"],
             ]
             for arguments in refusals {

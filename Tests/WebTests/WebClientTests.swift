@@ -47,6 +47,15 @@ import Transport
         ("HTTP/1.1 200 OK\r\n\r\n", "taken"), ("HTTP/1.1 204 No Content\r\n\r\n", "taken"),
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\n", "taken"),
         ("HTTP/1.1 302 Found\r\n\r\n", "answered 302"), ("HTTP/1.1 500 No\r\n\r\n", "answered 500"),
+        (
+            String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 9),
+            "the connection ended without an answer"
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nA: " + String(repeating: "x", count: 9_000),
+            "the connection ended without an answer"
+        ),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", "taken"),
         ("SSH-2.0-x\r\n\r\n", "the connection ended without an answer"),
         ("", "the connection ended without an answer"),
     ])

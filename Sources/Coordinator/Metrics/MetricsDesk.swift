@@ -27,7 +27,7 @@ import Web
         unready: @escaping @Loop () -> String?
     ) {
         (self.place, self.log) = (place, log)
-        server = PageServer { path in
+        server = PageServer(urgent: ["/healthz", "/readyz"]) { path in
             switch path {
             case "/metrics":
                 return Page(type: "text/plain; version=0.0.4; charset=utf-8", body: Array(metrics().utf8))
@@ -45,8 +45,8 @@ import Web
             var hasComplained = false
             while !Task.isCancelled {
                 do throws(TransportError) {
-                    let address = try await server.listen(on: endpoint)
-                    if case .unix(let path) = place { own(path) }
+                    let address = try await server.listen(on: endpoint, mode: 0o660)
+                    if case .unix(let path) = place { socket = Self.inode(path).map { (path, $0) } }
                     let name = if case .unix = place { "\(place)" } else { "\(address)" }
                     return log.notice("metrics", metadata: ["at": "\(name)"])
                 } catch {
@@ -64,11 +64,6 @@ import Web
         opening?.cancel()
         server.close()
         if let socket, Self.inode(socket.path) == socket.inode { unlink(socket.path) }
-    }
-
-    private func own(_ path: String) {
-        chmod(path, 0o660)
-        socket = Self.inode(path).map { (path, $0) }
     }
 
     private static func inode(_ path: String) -> UInt64? {

@@ -96,7 +96,7 @@ package import RESP
         return try result.get()
     }
 
-    /// What Redis calls a script; nil before the first connection.
+    /// What Redis calls a script; nil before the first connection, and for a user who may run none.
     func hash(of script: Script) -> [UInt8]? {
         hashes.isEmpty ? nil : hashes[script.rawValue]
     }
@@ -128,7 +128,7 @@ extension RedisConnection {
         tries += 1
         let session = try await RedisSession.open(settings, dialTimeout: dialTimeout)
         do throws(RedisError) {
-            hashes = try await session.loadScripts(timeout: settings.timeout)
+            hashes = try await loadScripts(session)
             let info = try await session.serverInfo(timeout: settings.timeout)
             let runID = info.runID
             guard !isClosed else { throw .closed }
@@ -146,6 +146,17 @@ extension RedisConnection {
         } catch {
             session.close()
             throw error
+        }
+    }
+
+    /// - Returns: nothing for a user who may read only, if that will do.
+    private func loadScripts(_ session: RedisSession) async throws(RedisError) -> [[UInt8]] {
+        do throws(RedisError) {
+            return try await session.loadScripts(timeout: settings.timeout)
+        } catch {
+            guard settings.toleratesNoScripts, case .refused(let reason) = error, reason.code == "NOPERM"
+            else { throw error }
+            return []
         }
     }
 

@@ -26,6 +26,10 @@ package enum RedisError: Error, Equatable, Sendable {
         self = Self.waitCodes.contains(error.code) ? .waitAndRepeat(error) : .refused(error)
     }
 
+    /// What this connection's user may not do.
+    static let noScripts = RedisError.refused(
+        RESPServerError(message: "NOPERM this user may not run the farm's scripts"))
+
     package var isTemporary: Bool {
         switch self {
         case .notConnected, .lost, .timedOut, .waitAndRepeat: true

@@ -12,6 +12,9 @@ package struct RedisSettings {
     /// For connecting, TLS and logging in together.
     package var connectTimeout: Duration = .seconds(5)
 
+    /// A user who may not load scripts has a connection all the same: some requests need none.
+    package var toleratesNoScripts = false
+
     package init(address: RedisAddress, tls: TLSContext? = nil, clientName: String) {
         (self.address, self.tls, self.clientName) = (address, tls, clientName)
     }

@@ -114,6 +114,22 @@ package struct ReadDepths: Request {
         command.append(shards)
     }
 
+    package func plain(_ keys: Keys) -> [RESPCommand] {
+        [
+            RESPCommand("LLEN", key: keys.inbox), RESPCommand("LLEN", key: keys.taken),
+            RESPCommand("ZCARD", key: keys.delayed), RESPCommand("XLEN", key: keys.results),
+            RESPCommand("LLEN", key: keys.parked), RESPCommand("HGET", key: keys.load, "open"),
+        ] + (0..<max(0, shards)).flatMap { keys.batchLists($0).map { RESPCommand("LLEN", key: $0) } }
+    }
+
+    package static func readPlain(_ answers: [RESPValue]) throws(StoreError) -> Reply {
+        var numbers = answers
+        guard numbers.count > 5 else { throw .unexpectedReply("depths, short") }
+        // A field that is not there counts as 0.
+        numbers[5] = .integer(numbers[5].text.flatMap { Int64(foreign: $0) } ?? 0)
+        return try read(.array(numbers))
+    }
+
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "depths")
         let (inbox, taken) = (try reader.integer(), try reader.integer())

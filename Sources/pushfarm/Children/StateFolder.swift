@@ -1,5 +1,6 @@
 import FarmLogging
 import Foundation
+import Supervision
 
 #if canImport(Darwin)
     import Darwin
@@ -12,6 +13,7 @@ import Foundation
 /// The folder for sockets, logs and the private Redis: for its owner only.
 enum StateFolder {
     /// Makes the folder and those above it, where they are missing.
+    /// - Throws: when it cannot be used, or when another user can change what is in it.
     static func make(_ path: String) throws(CommandFailure) {
         var parts = ""
         for part in path.split(separator: "/") {
@@ -20,9 +22,8 @@ enum StateFolder {
                 throw .usage("state_dir: \(parts): \(String(cString: strerror(errno)))")
             }
         }
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw .usage("state_dir: \(path) is not a folder")
+        do throws(FileTrust.Objection) { try FileTrust.stateFolder(path) } catch {
+            throw .usage("state_dir: \(error)")
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else {
             throw .usage("state_dir: \(path): \(String(cString: strerror(errno)))")
@@ -46,13 +47,13 @@ enum StateFolder {
 
     /// Opens a log file for appending; the caller closes it.
     static func openLog(_ path: String) throws(CommandFailure) -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .failed("\(path): \(String(cString: strerror(errno)))") }
         return descriptor
     }
 
     static func write(_ text: String, to path: String) throws(CommandFailure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .failed("\(path): \(String(cString: strerror(errno)))") }
         Terminal.write(text, to: descriptor)
         close(descriptor)

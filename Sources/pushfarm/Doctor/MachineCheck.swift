@@ -1,4 +1,5 @@
 import FarmConfiguration
+import Supervision
 
 #if canImport(Darwin)
     import Darwin
@@ -15,7 +16,40 @@ struct MachineCheck {
     /// A worker holds few descriptors; a coordinator one and a bit a worker. This leaves ample room.
     private static let fewDescriptors: UInt64 = 1024
 
-    var findings: [Finding] { [descriptors, folder] }
+    var findings: [Finding] { [user, descriptors, folder] + openFiles + [program].compactMap(\.self) }
+
+    private var user: Finding {
+        FileTrust.isRoot
+            ? Finding(
+                "user", .warning, "runs as root",
+                advice: "A user of its own is enough, and safer: User=pushfarm in the unit.")
+            : Finding("user", .ok, "does not run as root")
+    }
+
+    /// Files with secrets that every user can read.
+    private var openFiles: [Finding] {
+        let files =
+            configuration.apps.flatMap(\.credentialFiles)
+            + [configuration.redisPasswordFile].compactMap(\.self)
+        return Set(files).sorted().filter(FileTrust.isPublic).map {
+            Finding(
+                "secret file", .warning, "every user of this machine can read \($0)",
+                advice: "chmod o= \($0)")
+        }
+    }
+
+    /// What `pushfarm upgrade` would start.
+    private var program: Finding? {
+        do throws(FileTrust.Objection) {
+            _ = try FileTrust.program(configuration.program ?? Executable.own)
+            return nil
+        } catch {
+            return Finding(
+                "program", .warning, "\(error)",
+                advice:
+                    "pushfarm upgrade refuses it: let root or the farm's user own file and folder, mode 755.")
+        }
+    }
 
     private var descriptors: Finding {
         var limit = rlimit()

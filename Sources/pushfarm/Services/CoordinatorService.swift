@@ -38,6 +38,7 @@ import Supervision
             service: ServiceEnvironment(ProcessEnvironment.variables, pid: getpid()),
             reload: reload)
         options.processors = processors
+        options.memory = Memory.limitBytes
         options.succeeds = succeeds
         options.arguments = CommandLine.arguments.filter { $0 != "--succeed" }
         // Whoever follows is looked after by its own process id.

@@ -94,6 +94,11 @@ final class Hosts {
         try await shared(by: options.names)
     }
 
+    /// The text of a host's configuration.
+    func configuration(_ host: String) throws -> String {
+        try String(contentsOfFile: folder.path + "/" + host + "/pushfarm.yaml", encoding: .utf8)
+    }
+
     func coordinator(_ host: String) -> Child {
         guard let child = coordinators[host] else { preconditionFailure("\(host) was not started") }
         return child

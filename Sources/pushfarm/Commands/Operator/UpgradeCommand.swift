@@ -7,16 +7,16 @@ struct UpgradeCommand: ParsableCommand {
         commandName: "upgrade",
         abstract: "Puts a new program in the place of a running coordinator.",
         discussion: """
-            The program that is installed now is started beside the old one. It gets the
-            shards a few at a time, each when nothing of it is in the air, and the host's
-            name at the end; then the old one ends. One host after the other. When the new
-            one does not start, or ends, the old one goes on. Not in a container, under
-            supervisord, foreman or pushfarm up: there the first process's end is the
-            service's; restart the service instead.
+            The program that is installed now, or that the host's configuration names
+            (program), is started beside the old one. It gets the shards a few at a time,
+            each when nothing of it is in the air, and the host's name at the end; then the
+            old one ends. One host after the other. When the new one does not start, or
+            ends, the old one goes on. Not in a container, under supervisord, foreman or
+            pushfarm up: there the first process's end is the service's; restart the
+            service instead.
 
             Example:
               pushfarm upgrade all
-              pushfarm upgrade alpha --binary /usr/local/bin/pushfarm-2
               pushfarm upgrade alpha --abort
             """)
 
@@ -26,16 +26,13 @@ struct UpgradeCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
     var host: String
 
-    @Option(help: ArgumentHelp("Another program than the installed one.", valueName: "file"))
-    var binary: String?
-
     @Flag(help: "Take back an upgrade that is under way.")
     var abort = false
 
     func run() throws {
-        let words = (binary.map { ["--binary=\($0)"] } ?? []) + (abort ? ["--abort"] : [])
         try common.operate(
-            .upgrade, words, on: host == "all" ? nil : host, operation, patience: .seconds(300),
+            .upgrade, abort ? ["--abort"] : [], on: host == "all" ? nil : host, operation,
+            patience: .seconds(300),
             oneByOne: true)
     }
 }

@@ -1,0 +1,16 @@
+/// Finds the end of a message's head, the empty line behind it, and looks at each byte once.
+struct HeadScanner {
+    private var breaks = 0
+
+    /// - Returns: whether the head ends with this byte.
+    mutating func ends(with byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\n"): breaks += 1
+        case UInt8(ascii: "\r"): break
+        default: breaks = 0
+        }
+        guard breaks == 2 else { return false }
+        breaks = 0
+        return true
+    }
+}

@@ -1,0 +1,98 @@
+import EventLoop
+import LoopTesting
+import Testing
+import Transport
+
+@testable import Web
+
+/// Clients that ask, that wait, and that do not read.
+@Suite(.timeLimit(.minutes(2))) struct PageServerTests {
+    @Loop private final class Client {
+        let stream: ByteStream
+        private(set) var received: [UInt8] = []
+        private(set) var hasEnded = false
+
+        init(_ endpoint: Endpoint, reads: Bool = true) async throws {
+            stream = try await Dial(endpoint, timeout: .seconds(20)).connect()
+            stream.isReading = reads
+            stream.onBytes = { [unowned self] in received.append(contentsOf: $0) }
+            stream.onEnd = { [unowned self] _ in hasEnded = true }
+        }
+
+        func ask(_ path: String) {
+            Array("GET \(path) HTTP/1.1\r\n\r\n".utf8).withUnsafeBytes { stream.write($0) }
+        }
+
+        /// The status and the body's size.
+        func answer() async -> (status: String, bytes: Int) {
+            _ = await until { self.hasEnded }
+            let text = String(decoding: received.prefix(200), as: UTF8.self)
+            return (String(text.dropFirst(9).prefix(3)), received.count)
+        }
+    }
+
+    /// More than sockets and buffers take.
+    private static let large = [UInt8](repeating: 0x78, count: 32 << 20)
+
+    @Loop private static func server() async throws -> (PageServer, Endpoint) {
+        let server = PageServer(urgent: ["/healthz"]) { path in
+            path == "/metrics" ? Page(body: large) : path == "/healthz" ? Page(200, "alive") : nil
+        }
+        let address = try await server.listen(on: .tcp(host: "127.0.0.1", port: 0))
+        return (server, .tcp(host: "127.0.0.1", port: address.port))
+    }
+
+    @Test func `connections that ask nothing make room, the oldest first`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (server, endpoint) = try await Self.server()
+            var idle: [Client] = []
+            for _ in 0..<20 { idle.append(try await Client(endpoint)) }
+            #expect(await until { idle.count(where: \.hasEnded) >= 4 })
+            #expect(idle.map(\.hasEnded) == (0..<20).map { $0 < 4 })
+            let scraper = try await Client(endpoint)
+            scraper.ask("/metrics")
+            let answer = await scraper.answer()
+            #expect(answer.status == "200" && answer.bytes > Self.large.count)
+            #expect(idle[4].hasEnded && !idle[5].hasEnded)
+            // A part of a request is none.
+            Array("GET /metrics".utf8).withUnsafeBytes { idle[5].stream.write($0) }
+            server.close()
+        }
+    }
+
+    @Test func `probes are answered while clients that do not read take up the others' places`() async throws
+    {
+        try await onLoop { () async throws -> Void in
+            let (server, endpoint) = try await Self.server()
+            var slow: [Client] = []
+            for _ in 0..<12 {
+                slow.append(try await Client(endpoint, reads: false))
+                slow.last?.ask("/metrics")
+            }
+            let probe = try await Client(endpoint)
+            // The requests before it are there first, as they were sent first.
+            _ = await until { server.answers == 12 }
+            probe.ask("/healthz")
+            #expect(await probe.answer().status == "200")
+            let late = try await Client(endpoint)
+            late.ask("/metrics")
+            #expect(await late.answer().status == "503")
+            server.close()
+            withExtendedLifetime(slow) {}
+        }
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nA: " + String(repeating: "x", count: 9_000), "431"),
+        ("POST /metrics HTTP/1.1\r\n\r\n", "405"), ("GET /none HTTP/1.1\r\n\r\n", "404"),
+        ("nonsense\n\n", "400"),
+    ]) func `what is no request for a page is told so`(request: String, status: String) async throws {
+        try await onLoop { () async throws -> Void in
+            let (server, endpoint) = try await Self.server()
+            let client = try await Client(endpoint)
+            Array(request.utf8).withUnsafeBytes { client.stream.write($0) }
+            #expect(await client.answer().status == status)
+            server.close()
+        }
+    }
+}
