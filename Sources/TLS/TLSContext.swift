@@ -13,7 +13,7 @@ package final class TLSContext {
         isServer = false
         applicationProtocols = settings.applicationProtocols.map { Array($0.utf8) }
         pointer = allocated(SSL_CTX_new(TLS_client_method()))
-        setUp(settings.minimumVersion, settings.maximumVersion)
+        setUp(settings.minimumVersion, settings.maximumVersion, suites: Self.suites)
         SSL_CTX_set_options(pointer, copenssl_op_no_ticket)
         try set(settings.trust)
         if let identity = settings.identity { try set(identity) }
@@ -29,7 +29,7 @@ package final class TLSContext {
         isServer = true
         applicationProtocols = settings.applicationProtocols.map { Array($0.utf8) }
         pointer = allocated(SSL_CTX_new(TLS_server_method()))
-        setUp(settings.minimumVersion, settings.maximumVersion)
+        setUp(settings.minimumVersion, settings.maximumVersion, suites: settings.suites ?? Self.suites)
         SSL_CTX_set_options(pointer, copenssl_op_cipher_server_preference)
         if settings.tickets == 0 { SSL_CTX_set_options(pointer, copenssl_op_no_ticket) }
         SSL_CTX_set_num_tickets(pointer, settings.tickets)
@@ -45,7 +45,14 @@ package final class TLSContext {
 
     deinit { SSL_CTX_free(pointer) }
 
-    private func setUp(_ minimum: TLSVersion, _ maximum: TLSVersion) {
+    /// What TLS 1.2 may agree on: keys that a stolen private key does not open later, and ciphers that authenticate. All of
+    /// TLS 1.3's are so.
+    private static let suites = "ECDHE+AESGCM:ECDHE+CHACHA20:!PSK"
+
+    private func setUp(_ minimum: TLSVersion, _ maximum: TLSVersion, suites: String) {
+        guard SSL_CTX_set_cipher_list(pointer, suites) == 1 else {
+            preconditionFailure("OpenSSL knows none of the suites \(suites)")
+        }
         copenssl_ctx_set_min_version(pointer, minimum.number)
         copenssl_ctx_set_max_version(pointer, maximum.number)
         SSL_CTX_set_options(pointer, copenssl_op_no_renegotiation)

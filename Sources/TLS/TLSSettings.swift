@@ -62,6 +62,8 @@ package struct ServerSettings: Sendable {
     /// ALPN names, best first. A client that offers only others is refused; one that offers none is accepted.
     package var applicationProtocols: [String] = []
     package var clientCertificates: ClientCertificates = .ignored
+    /// Suites of TLS 1.2 in OpenSSL's words, for tests of clients; nil: the same as clients have.
+    package var suites: String?
     /// Session tickets sent after each handshake, for clients that want to resume.
     package var tickets = 0
 

@@ -30,7 +30,8 @@ enum ExitStatus: Int32 {
             self = .usage
         case let error as CommandFailure:
             if !error.message.isEmpty {
-                Terminal.write("pushfarm: \(error.message)\n", to: Terminal.standardError)
+                Terminal.write(
+                    "pushfarm: \(PlainText.screened(error.message))\n", to: Terminal.standardError)
             }
             self = error.status
         default:

@@ -9,8 +9,9 @@ import Transport
 @Loop struct FarmClient {
     let configuration: FarmConfiguration
     let redis: RedisConnection
+    let location: RedisLocation
     /// The address, without its password.
-    let place: String
+    var place: String { location.description }
 
     static func connect(_ configuration: FarmConfiguration) async throws(CommandFailure) -> FarmClient {
         let location = configuration.redisLocation(
@@ -20,7 +21,7 @@ import Transport
             redis.close()
             throw error.isTemporary ? .temporary("\(location): \(error)") : .failed("\(location): \(error)")
         }
-        return FarmClient(configuration: configuration, redis: redis, place: location.description)
+        return FarmClient(configuration: configuration, redis: redis, location: location)
     }
 
     /// Connects to a Redis that was just started: one that reads its append-only file does not answer yet.

@@ -61,6 +61,51 @@ extension TokenFarms {
             #expect(try await farm.finished("since").delivered == 4)
         }
 
+        @Test func `after each failure the pause before the next reading grows`() async throws {
+            var options = Farm.Options()
+            options.simulatorOptions = ["--binary-port", "0"]
+            options.apps = { started, _ in
+                let folder = (started.certificateFile as NSString).deletingLastPathComponent
+                // There is no feedback service.
+                var app = App(
+                    started, credentials: "certificate: { file: \(folder)/push.pem }",
+                    more: ["feedback: tls://127.0.0.1:1", "feedback_interval: 3600"])
+                app.gateway = started.binary ?? ""
+                return [app]
+            }
+            let farm = try await Farm(options)
+            let key = "{pushfarm:demo}:feedback"
+            let client = try farm.redis.client()
+            func fields() throws -> [String: Int] {
+                try client.run("HGETALL", key).fields.compactMapValues { Int($0) }
+            }
+            /// The pause after a reading that failed when so many had failed before.
+            func pause(after failures: Int) async throws -> Int {
+                try await eventually("failure \(failures + 1) is noted") {
+                    let now = try fields()
+                    guard now["failures"] == failures + 1, let due = now["due"], let end = now["ended_at"]
+                    else {
+                        return nil
+                    }
+                    return due - end
+                }
+            }
+            let first = try await pause(after: 0)
+            #expect((2_500...5_000).contains(first))
+            for (failures, range) in [(1, 5_000...10_000), (4, 40_000...80_000), (20, 300_000...600_000)] {
+                // None is under way, and none begins.
+                try await eventually("the reader rests") {
+                    let late = Int(Date().timeIntervalSince1970) * 1000 + 3_600_000
+                    try client.run("HSET", key, "due", "\(late)")
+                    return try client.run("HGETALL", key).fields["reader"] == nil && fields()["due"] == late
+                }
+                try client.run("HSET", key, "failures", "\(failures)", "due", "0")
+                try client.run("PUBLISH", "{pushfarm}:commands", "feedback demo")
+                let next = try await pause(after: failures)
+                #expect(range.contains(next), "after \(failures): \(next)")
+            }
+        }
+
         @Test func `a hundred thousand tuples are all kept, each told once`() async throws {
             let farm = try await Self.farm()
             _ = try await farm.ready()

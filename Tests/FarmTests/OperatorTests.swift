@@ -98,6 +98,30 @@ extension OperatedFarms {
             #expect(farm.log("alpha").contains("killed(signal: 6)"))
         }
 
+        @Test func `a reload does not override how many workers an operator wants`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            try await farm.operate("scale", "3")
+            let plain = try farm.configuration("alpha")
+            try farm.folder.write(
+                plain.replacing("workers: 2", with: "workers: 1"), to: "alpha/pushfarm.yaml")
+            let reloaded = try await farm.operate("reload", "alpha")
+            #expect(reloaded.hosts[0].text.contains("workers: 1, when scale default ends 3"), "\(reloaded)")
+            // What is looked at every few seconds, and a signal, change nothing either.
+            farm.coordinator("alpha").signal(SIGHUP)
+            try await eventually("it is read again") {
+                farm.log("alpha").split(separator: "configuration read anew").count == 3
+            }
+            try await farm.operate("log-level", "info")
+            #expect(try await farm.line("alpha").workers.count == 3)
+            #expect(!farm.log("alpha").contains("fewer workers"))
+            try await farm.operate("scale", "default")
+            try await eventually("the configuration counts again") {
+                try await farm.line("alpha").workers.count == 1
+            }
+        }
+
         @Test func `messages without end are wake-ups, and grow no process`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")

@@ -45,6 +45,32 @@ private final class World {
     }
 
     @Test(arguments: [
+        ("ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256", true),
+        ("ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES256-GCM-SHA384", true),
+        ("ECDHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-CHACHA20-POLY1305", true),
+        // Not authenticated as one.
+        ("ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA256", false),
+        ("ECDHE-RSA-AES256-SHA:ECDHE-ECDSA-AES256-SHA", false),
+        // Without keys that are forgotten.
+        ("AES128-GCM-SHA256", false), ("AES256-SHA", false), ("DHE-RSA-AES128-GCM-SHA256", false),
+    ])
+    func `TLS 1.2 is spoken with ephemeral elliptic curves and authenticated ciphers only`(
+        suites: String, isSpoken: Bool
+    ) throws {
+        let world = try World()
+        world.server.maximumVersion = .tls12
+        world.server.suites = suites
+        let link = try world.link()
+        let handshake = link.handshake()
+        #expect(handshake.isDone == isSpoken)
+        if isSpoken { #expect(suites.contains(link.client.cipher) && link.client.version == "TLSv1.2") }
+        // The other way round: this server takes no such client either, and TLS 1.3 is as it was.
+        let modern = try World()
+        modern.server.suites = suites
+        #expect(try modern.link().handshake().isDone)
+    }
+
+    @Test(arguments: [
         (["h2"], ["h2", "http/1.1"], "h2" as String?), (["http/1.1", "h2"], ["h2", "http/1.1"], "h2"),
         (["http/1.1"], ["h2", "http/1.1"], "http/1.1"), ([], ["h2"], nil), (["h2"], [], nil), ([], [], nil),
     ])

@@ -35,6 +35,25 @@ struct OutputTests {
         #expect(Figures.bytes(count) == text)
     }
 
+    @Test(arguments: [
+        ("plain\ntext", "plain\ntext"), ("a\u{1B}[2Jb", "a?[2Jb"), ("a\rb\tc\u{7}", "a?b?c?"),
+        ("\u{9B}2J\u{7F}", "?2J?"), ("\u{1B}[31mred\u{1B}[0m", "\u{1B}[31mred\u{1B}[0m"),
+        ("\u{1B}[38;5;1mx", "?[38;5;1mx"), ("\u{1B}[123m", "?[123m"), ("\u{1B}[", "?["), ("\u{1B}", "?"),
+        ("\u{1B}]0;title\u{7}", "?]0;title?"), ("\u{1B}\u{1B}[1m", "?\u{1B}[1m"),
+    ])
+    func `a terminal gets line feeds and paint, and no other control character`(
+        text: String, screened: String
+    ) {
+        #expect(PlainText.screened(text) == screened)
+    }
+
+    @Test func `a cell is one line, whatever its text holds`() {
+        var table = Table(["HOST": .left, "N": .right])
+        table.add("a\u{1B}[2J\nb", "1")
+        #expect(table.text(colours: true) == "\u{1B}[2mHOST\u{1B}[0m     \u{1B}[2mN\u{1B}[0m\na?[2J?b  1\n")
+        #expect(JSONValue.string("\u{9B}\u{7F}\u{1B}").description == #""\u009b\u007f\u001b""#)
+    }
+
     @Test func `a table stands in columns, without blanks at the ends of lines`() {
         var table = Table(["NAME": .left, "COUNT": .right, "NOTE": .left])
         table.add("a", "1")

@@ -57,7 +57,8 @@ struct DoctorCommand: ParsableCommand {
             let skew = try await client.clock()
             let check = RedisCheck(
                 info: info, place: client.place, skew: skew - .milliseconds(WallClock.milliseconds))
-            return try await check.findings + PressureCheck(client: client).findings()
+            let access = RedisAccessCheck(location: client.location)
+            return try await check.findings + [access.finding] + PressureCheck(client: client).findings()
                 + InboxCheck(client: client).findings()
         } catch {
             return [

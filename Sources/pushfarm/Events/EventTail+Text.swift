@@ -18,7 +18,7 @@ extension EventTail.Line {
         let moment = event["at"].flatMap { Int64(foreign: $0) } ?? event.id.milliseconds
         let paint = Self.paint(type)
         var text = Paint.dim.on("\(Timestamp(milliseconds: moment))", if: colours)
-        if let app { text += "  \(app)" }
+        if let app { text += "  \(PlainText.of(app))" }
         text += "  " + (paint?.on(PlainText.of(type), if: colours) ?? PlainText.of(type))
         for field in event.fields where !["type", "verb", "at", "ends"].contains(field.name) {
             // A command's words stand in lines.

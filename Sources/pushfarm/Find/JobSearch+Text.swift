@@ -16,7 +16,7 @@ extension JobSearch.Outcome {
     func text(_ job: String, _ console: Console) -> String {
         var text = ""
         if let account { text += AccountReport(accounts: [account], console: console).text(account) }
-        if let place { text += "\(app) \(PlainText.of(job))  \(place.rawValue)\n" }
+        if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
         if isQuarantined { text += Paint.red.on("quarantined", if: console.colours) + "\n" }
         for (reason, pushes) in letters.sorted(by: { $0.key < $1.key }) {
             text += "dead letters: \(Figures.grouped(pushes)) pushes, \(PlainText.of(reason))\n"

@@ -29,7 +29,9 @@ struct AnswerProgress {
 
     static func line(_ answers: [OperatorAnswer], of count: Int) -> String {
         let done = answers.count { $0.isLast }
-        let working = answers.filter { !$0.isLast && !$0.text.isEmpty }.map { "\($0.host): \($0.text)" }
+        let working = answers.filter { !$0.isLast && !$0.text.isEmpty }.map {
+            "\(PlainText.of($0.host)): \(PlainText.of($0.text, limit: 300))"
+        }
         return (["\(done) of \(count) host\(count == 1 ? "" : "s") done"] + working).joined(separator: " · ")
     }
 }

@@ -12,15 +12,19 @@ struct Console: Sendable {
 
     /// Prints the one that was asked for.
     func show(_ document: @autoclosure () -> JSONValue, _ text: @autoclosure () -> String) {
-        Terminal.write(json ? document().description + "\n" : text(), to: Terminal.standardOutput)
+        Terminal.write(
+            json ? document().description + "\n" : PlainText.screened(text()), to: Terminal.standardOutput)
     }
 
     /// Prints a line for people only.
     func say(_ text: String, _ paint: Paint? = nil) {
         guard !json else { return }
-        Terminal.write((paint?.on(text, if: colours) ?? text) + "\n", to: Terminal.standardOutput)
+        let plain = PlainText.screened(text)
+        Terminal.write((paint?.on(plain, if: colours) ?? plain) + "\n", to: Terminal.standardOutput)
     }
 
     /// Prints a line beside the answer, on standard error.
-    func note(_ text: String) { Terminal.write(text + "\n", to: Terminal.standardError) }
+    func note(_ text: String) {
+        Terminal.write(PlainText.screened(text) + "\n", to: Terminal.standardError)
+    }
 }

@@ -4,9 +4,28 @@ enum PlainText {
     static func of(_ text: some StringProtocol, limit: Int = 80) -> String {
         var plain = ""
         for scalar in text.unicodeScalars.prefix(limit) {
-            plain.unicodeScalars.append(
-                scalar.value < 32 || (127..<160).contains(scalar.value) ? "?" : scalar)
+            plain.unicodeScalars.append(isControl(scalar) ? "?" : scalar)
         }
         return plain
+    }
+
+    /// A text of many lines as a terminal may have it: of control characters only line feeds and ``Paint`` are left.
+    static func screened(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { isControl($0) && $0 != "\n" }) else { return text }
+        var (plain, rest) = (String.UnicodeScalarView(), text.unicodeScalars[...])
+        while let scalar = rest.first {
+            if let code = Paint.code(at: rest) {
+                plain.append(contentsOf: code)
+                rest = rest[code.endIndex...]
+                continue
+            }
+            plain.append(isControl(scalar) && scalar != "\n" ? "?" : scalar)
+            rest = rest.dropFirst()
+        }
+        return String(plain)
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 32 || (127..<160).contains(scalar.value)
     }
 }

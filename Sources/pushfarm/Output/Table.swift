@@ -13,7 +13,8 @@ struct Table {
         var paint: Paint?
 
         init(_ text: String, _ paint: Paint? = nil) {
-            self.text = text
+            // Names come from Redis, too: a terminal gets nothing of them that moves it, and a row stays one line.
+            self.text = PlainText.of(text, limit: .max)
             self.paint = paint
         }
 

@@ -14,7 +14,7 @@ struct TopText {
             let sums = status.sums(of: app.app)
             let state = app.pause != nil ? "paused" : app.full != nil ? "full" : "running"
             text +=
-                "\(time)  app \(app.app)  \(state)  \(sums.rate)/s  errors \(sums.errors)/s  open \(app.depths.open)"
+                "\(time)  app \(PlainText.of(app.app))  \(state)  \(sums.rate)/s  errors \(sums.errors)/s  open \(app.depths.open)"
             text += "  oldest \(app.ages.oldest.map { Figures.brief($0) } ?? "-")"
             text += "  delayed \(app.depths.delayed)  dead \(app.dead)  streams \(sums.streams)"
             text += sums.p99.map { "  p99 \($0) ms" } ?? ""
