@@ -53,10 +53,10 @@ import RESP
     ) {
         let commands = request.plain(keys)
         guard !commands.isEmpty else { return then(.failure(.redis(.noScripts))) }
-        let collector = AnswerCollector(count: commands.count) { result in
+        let collector = AnswerCollector(count: commands.count) { [keys] result in
             switch result {
             case .success(let answers):
-                then(Result { () throws(StoreError) in try Step.readPlain(answers) })
+                then(Result { () throws(StoreError) in try request.readPlain(answers, keys) })
             case .failure(let error): then(.failure(.redis(error)))
             }
         }

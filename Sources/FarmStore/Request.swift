@@ -13,7 +13,7 @@ package protocol Request: Sendable {
     /// The same as commands of Redis, for a client that may not run scripts; empty when there is no such way.
     func plain(_ keys: Keys) -> [RESPCommand]
     /// Reads the answers to them, of which none is an error.
-    static func readPlain(_ answers: [RESPValue]) throws(StoreError) -> Reply
+    func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply
     /// Appends the number of keys, the keys and the arguments of the script; without a script, the whole command.
     func write(_ keys: Keys, to command: inout RESPCommand)
     /// Reads the answer, which is no error.
@@ -25,7 +25,7 @@ extension Request {
     package var blocking: Duration { .zero }
     package func plain(_ keys: Keys) -> [RESPCommand] { [] }
 
-    package static func readPlain(_ answers: [RESPValue]) throws(StoreError) -> Reply {
+    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         throw .unexpectedReply("\(Self.self) has no plain commands")
     }
 

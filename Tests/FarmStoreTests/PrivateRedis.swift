@@ -47,7 +47,7 @@ final class PrivateRedis {
 
     /// As a client does that may not run scripts.
     func performPlainly<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
-        try Step.readPlain(run(together: request.plain(keys)))
+        try request.readPlain(run(together: request.plain(keys)), keys)
     }
 
     func command<Step: Request>(_ request: Step, _ keys: Keys) throws -> RESPCommand {

@@ -122,12 +122,12 @@ package struct ReadDepths: Request {
         ] + (0..<max(0, shards)).flatMap { keys.batchLists($0).map { RESPCommand("LLEN", key: $0) } }
     }
 
-    package static func readPlain(_ answers: [RESPValue]) throws(StoreError) -> Reply {
+    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         var numbers = answers
         guard numbers.count > 5 else { throw .unexpectedReply("depths, short") }
         // A field that is not there counts as 0.
         numbers[5] = .integer(numbers[5].text.flatMap { Int64(foreign: $0) } ?? 0)
-        return try read(.array(numbers))
+        return try Self.read(.array(numbers))
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {

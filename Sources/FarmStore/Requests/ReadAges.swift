@@ -34,7 +34,7 @@ package struct ReadAges: Request {
             }
     }
 
-    package static func readPlain(_ answers: [RESPValue]) throws(StoreError) -> Reply {
+    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         let time = answers.first?.array?.compactMap { $0.text.flatMap { Int64(foreign: $0) } } ?? []
         guard time.count == 2 else {
             throw .unexpectedReply("ages, the time")

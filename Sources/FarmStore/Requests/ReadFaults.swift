@@ -61,6 +61,65 @@ package struct ReadFaults: Request {
         command.append(shards)
     }
 
+    /// The keys of an app with the types that they must have, as the script has them.
+    private static let types: [(type: String, names: [String])] = [
+        ("list", ["taken", "parked", "unproven"]),
+        (
+            "hash",
+            [
+                "owners", "intake", "quarantine", "devices", "cancels", "withheld", "batches", "states",
+                "letters",
+                "suppression", "scopes", "guard", "feedback", "load", "gate", "refusals", "unsettled",
+                "unreadable",
+            ]
+        ),
+        ("zset", ["delayed", "jobs"]),
+        ("stream", ["results", "events", "refused", "dead", "audit"]),
+    ]
+
+    private func typedKeys(_ keys: Keys) -> [(key: [UInt8], type: String)] {
+        var typed = [(key: keys.inbox, type: "list")]
+        for (type, names) in Self.types { typed += names.map { (keys.prefix + Array($0.utf8), type) } }
+        for shard in 0..<max(0, shards) {
+            typed += keys.batchLists(shard).map { ($0, "list") }
+            typed.append((keys.suppressed(shard), "stream"))
+        }
+        return typed
+    }
+
+    package func plain(_ keys: Keys) -> [RESPCommand] {
+        [
+            RESPCommand("HLEN", key: keys.unsettled),
+            RESPCommand("HRANDFIELD", key: keys.unsettled, "1", "WITHVALUES"),
+            RESPCommand("HLEN", key: keys.unreadable),
+        ] + typedKeys(keys).map { RESPCommand("TYPE", key: $0.key) }
+    }
+
+    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
+        let typed = typedKeys(keys)
+        guard answers.count == typed.count + 3 else { throw .unexpectedReply("faults, short") }
+        var reply = Reply()
+        for ((key, type), answer) in zip(typed, answers.dropFirst(3)) {
+            guard let found = answer.text, found != "none", found != type else { continue }
+            reply.wrongTypes.append(
+                WrongType(key: String(decoding: key, as: UTF8.self), found: found, expected: type))
+        }
+        reply.wrongTypes.sort { $0.key < $1.key }
+        var counts = try ReplyReader(.array([answers[0], answers[2]]), "faults, counts")
+        (reply.unsettled, reply.unreadable) = (try counts.integer(), try counts.integer())
+        let sample = answers[1].array ?? []
+        (reply.entry, reply.why) = (
+            sample.first?.text ?? "", Self.reason(sample.dropFirst().first?.text ?? "")
+        )
+        return reply
+    }
+
+    /// A mark is "ms reason".
+    private static func reason(_ mark: String) -> String {
+        let parts = mark.split(separator: " ", maxSplits: 1)
+        return parts.count == 2 ? String(parts[1]) : mark
+    }
+
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, "faults")
         var keys = try ReplyReader(reader.next(), "faults, keys")
