@@ -20,6 +20,11 @@ package struct AnswerBody: Hashable, Sendable {
         timestamp = body.timestamp
     }
 
+    /// The gateway cannot have written the body: it writes none, or one JSON object.
+    package static func isForeign(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        !bytes.isEmpty && ErrorBody(bytes) == nil
+    }
+
     /// The body with which a gateway refuses a push.
     package static func write(_ reason: Reason, timestamp: Int64?) -> [UInt8] {
         let timestamp = timestamp.map { #","timestamp":\#($0)"# } ?? ""

@@ -57,4 +57,7 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
         case .serviceUnavailable, .shutdown: 503
         }
     }
+
+    /// The HTTP statuses of all reasons: one without a reason that is not among them is not the gateway's.
+    static let statuses = Set(allCases.map(\.status))
 }

@@ -3,10 +3,11 @@ import PushModel
 /// The headers of a push, in the order in which they are sent; the raw value is the place in that order.
 ///
 /// A value is ``prefix`` and then up to ``capacity`` bytes that change: with the connection (authority,
-/// authorization), with the options of a segment, or with each push (path: the token in ``Hexadecimal``; id).
+/// authorization), with the options of a segment, or with each push (path: the token in ``Hexadecimal``; id; length of the payload).
 /// - Source: Apple, "Sending notification requests to APNs", header table.
 package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
-    case method, scheme, authority, path, authorization, topic, pushType, priority, expiration, collapseID, id
+    case method, scheme, authority, path, authorization, topic, pushType, priority, expiration, collapseID,
+        id, contentLength
 
     package var name: String {
         switch self {
@@ -21,6 +22,7 @@ package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
         case .expiration: "apns-expiration"
         case .collapseID: "apns-collapse-id"
         case .id: "apns-id"
+        case .contentLength: "content-length"
         }
     }
 
@@ -31,7 +33,7 @@ package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
         case .scheme: "https"
         case .path: "/3/device/"
         case .authorization: "bearer "
-        case .authority, .topic, .pushType, .priority, .expiration, .collapseID, .id: ""
+        case .authority, .topic, .pushType, .priority, .expiration, .collapseID, .id, .contentLength: ""
         }
     }
 
@@ -47,6 +49,7 @@ package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
         case .priority, .expiration: Decimal.longest
         case .collapseID: 64
         case .id: 36
+        case .contentLength: 10
         }
     }
 
@@ -55,7 +58,7 @@ package enum RequestHeader: Int, CaseIterable, Hashable, Sendable {
     package var isIndexed: Bool {
         switch self {
         case .method, .scheme, .authority, .topic, .pushType, .priority: true
-        case .path, .authorization, .expiration, .collapseID, .id: false
+        case .path, .authorization, .expiration, .collapseID, .id, .contentLength: false
         }
     }
 }

@@ -23,7 +23,8 @@ package enum Verdict: Hashable, Sendable {
     case authenticationSlow(reason: String)
     /// Too much was sent to this one token: again, later.
     case throttled(reason: String)
-    /// The gateway is in trouble: again, later. `reconnect`: this server is going away.
+    /// The gateway is in trouble, or something on the way to it answered in its place: again, later. `reconnect`: this server is
+    /// going away.
     case serverTrouble(reason: String, reconnect: Bool)
     /// The gateway could not process this push and does not say why: again a few times, then never.
     case processingFailed(reason: String)
@@ -33,14 +34,23 @@ package enum Verdict: Hashable, Sendable {
     /// Judges one answer.
     ///
     /// A known reason decides if its own status is of the same class (4xx, 5xx) as `status`; else the status
-    /// alone does.
+    /// alone does. A response that the gateway cannot have sent is trouble of the way to it, such as a proxy's 411, or its 502 with a
+    /// page in HTML: it says nothing about the push.
     /// - Parameters:
     ///   - reason: the answer's reason, compared exactly; nil if it had none.
     ///   - timestamp: the answer's timestamp in milliseconds since 1970.
     ///   - registeredAt: when the producer last saw the token registered, in seconds since 1970.
-    package init(status: Int, reason: String? = nil, timestamp: Int64? = nil, registeredAt: Int64? = nil) {
+    ///   - isForeign: the body is not what the gateway writes (``AnswerBody/isForeign(_:)``).
+    package init(
+        status: Int, reason: String? = nil, timestamp: Int64? = nil, registeredAt: Int64? = nil,
+        isForeign: Bool = false
+    ) {
         if status == 200 {
             self = .delivered
+            return
+        }
+        if reason == nil, isForeign || !Reason.statuses.contains(status), !(201...299).contains(status) {
+            self = .serverTrouble(reason: "HTTP\(status)", reconnect: false)
             return
         }
         let words = reason ?? "HTTP\(status)"

@@ -6,6 +6,8 @@ extension Notice.Beat {
         package var openStreams: UInt32 = 0
         /// Pushes a second because the gateway is in trouble; 0: any number.
         package var slowedTo: UInt32 = 0
+        /// The gateway takes connections and responds to no push, and pushes wait.
+        package var isStalled = false
         /// Of the last second: counts are told once.
         package var sent: UInt64 = 0
         package var dials: UInt32 = 0
@@ -41,6 +43,7 @@ extension Notice.Beat.App {
     func write(to writer: inout ControlWriter) {
         writer.text(name)
         for number in [connections, openStreams, slowedTo, dials] { writer.number(number) }
+        writer.number(UInt8(isStalled ? 1 : 0))
         writer.number(sent)
         for times in [gateway, highWait, bulkWait] { times.write(to: &writer) }
     }
@@ -51,6 +54,7 @@ extension Notice.Beat.App {
         openStreams = try reader.number()
         slowedTo = try reader.number()
         dials = try reader.number()
+        isStalled = try reader.flag()
         sent = try reader.number()
         gateway = try Notice.Beat.Times(from: &reader)
         highWait = try Notice.Beat.Times(from: &reader)

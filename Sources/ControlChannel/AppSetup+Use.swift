@@ -33,6 +33,8 @@ extension AppSetup {
         package var shards: UInt16 = 1
         /// 0: idle connections are not asked whether they live.
         package var keepAliveSeconds: UInt32 = 3600
+        /// Where the gateway's Retry-After asks for more, so much counts.
+        package var maxRetryAfterSeconds: UInt32 = 600
 
         package init() {}
     }
@@ -59,7 +61,7 @@ extension AppSetup.Use {
         for number in [
             sustainMilliseconds, pollMilliseconds, settleMilliseconds, dialMilliseconds,
             minBackOffMilliseconds,
-            maxBackOffMilliseconds, keepAliveSeconds,
+            maxBackOffMilliseconds, keepAliveSeconds, maxRetryAfterSeconds,
         ] { writer.number(number) }
     }
 
@@ -87,6 +89,7 @@ extension AppSetup.Use {
         minBackOffMilliseconds = try reader.number()
         maxBackOffMilliseconds = try reader.number()
         keepAliveSeconds = try reader.number()
+        maxRetryAfterSeconds = try reader.number()
     }
 }
 

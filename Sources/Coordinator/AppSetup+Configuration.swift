@@ -20,6 +20,7 @@ extension AppSetup {
             proxyHost: app.proxy?.place.host ?? "", proxyPort: app.proxy?.place.port ?? 0,
             connections: UInt8(clamping: app.connections(workers: workers)),
             use: Use(app.use, app.budget, shards: shards), generation: generation)
+        use.maxRetryAfterSeconds = UInt32(clamping: (app.maxRetryAfter.milliseconds + 999) / 1000)
         weight = UInt8(clamping: app.weight)
         bulkFloor = UInt8(clamping: app.bulkFloor)
         isAudited = app.audit.isOn

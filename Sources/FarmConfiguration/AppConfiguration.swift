@@ -64,6 +64,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var caFile: String?
     /// How long an answer to a request may take.
     package var requestTimeout: Duration = .seconds(20)
+    /// Where a gateway's Retry-After asks for more, so much counts.
+    package var maxRetryAfter: Duration = .seconds(600)
     package var maxJobBytes = 64 << 20
     /// Tokens, or pushes, of one job.
     package var maxTokens = 100_000

@@ -30,6 +30,9 @@ struct AppReader {
         if let timeout = try reader.duration(app.appending("request_timeout"), upTo: 3600) {
             result.requestTimeout = timeout
         }
+        if let time = try reader.duration(app.appending("max_retry_after"), upTo: 86_400) {
+            result.maxRetryAfter = time
+        }
         // An inbox entry is one Redis string: 512 MiB is all that Redis takes.
         if let bytes = try reader.number(app.appending("max_job_bytes"), in: 1024...512 << 20) {
             result.maxJobBytes = bytes

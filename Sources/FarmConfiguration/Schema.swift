@@ -33,7 +33,8 @@ enum Schema {
     static let app = Shape.group([
         ("topic", .value), ("topics", .list), ("environment", .value), ("gateway", .value), ("proxy", .value),
         ("feedback", .value), ("feedback_interval", .value), ("ca_file", .value),
-        ("request_timeout", .value), ("max_job_bytes", .value), ("max_tokens", .value),
+        ("request_timeout", .value), ("max_retry_after", .value), ("max_job_bytes", .value),
+        ("max_tokens", .value),
         (
             "suppression",
             .group([("days", .value), ("tokens", .value), ("hold_share", .value), ("pause_share", .value)])

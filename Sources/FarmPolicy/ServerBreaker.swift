@@ -1,6 +1,6 @@
 /// Stops a connection from pouring pushes into a gateway that is in trouble.
 ///
-/// Closed: pushes flow. Ten answers of trouble in a row open it: nothing flows for 0.5 s, doubling to 15 s.
+/// Closed: pushes flow. Ten answers of trouble in a row open it: nothing flows for 0.5 s, doubling to 5 s.
 /// Then a single probe goes out. Any answer that is not trouble closes it.
 package struct ServerBreaker: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
@@ -25,7 +25,7 @@ package struct ServerBreaker: Hashable, Sendable {
     private var state = State.closed(troubles: 0)
 
     package init(
-        threshold: Int = 10, first: Duration = .milliseconds(500), longest: Duration = .seconds(15)
+        threshold: Int = 10, first: Duration = .milliseconds(500), longest: Duration = .seconds(5)
     ) {
         self.threshold = threshold
         backOff = BackOff(first: first, longest: longest)
@@ -34,6 +34,9 @@ package struct ServerBreaker: Hashable, Sendable {
     package var isClosed: Bool {
         if case .closed = state { true } else { false }
     }
+
+    /// Pauses in a row, with nothing but trouble in between.
+    package var pauses: Int { backOff.failures }
 
     package func permit(at now: Instant) -> Permit {
         switch state {

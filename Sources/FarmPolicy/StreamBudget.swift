@@ -19,6 +19,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     private var pace: Int?
     private var answersOfRound = 0
     private var troublesOfRound = 0
+    private var refusalsOfRound = 0
     /// Answers that were trouble only if several devices got them.
     private var throttles = 0
     private var wasLowered = false
@@ -84,7 +85,16 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Requests were not answered in time: more of them at once would only wait longer.
     package mutating func timedOut() {
         pace = max(1, min(limit, pace ?? limit) / 2)
-        (answersOfRound, troublesOfRound) = (0, 0)
+        beginRound()
+    }
+
+    /// The gateway refused a stream without acting on it, which counts as an answer of the round. More than half of a round means
+    /// that it takes fewer streams at a time than it says; what it refuses costs nobody much.
+    package mutating func refused() {
+        guard !isAlone else { return }
+        if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 0) }
+        refusalsOfRound += 1
+        answered()
     }
 
     /// The last answer was trouble of the gateway's.
@@ -113,13 +123,18 @@ package struct StreamBudget: ~Copyable, Sendable {
         guard let pace else { return }
         answersOfRound += 1
         guard answersOfRound >= pace else { return }
-        let isTroubled = 8 * troublesOfRound > answersOfRound
-        (answersOfRound, troublesOfRound) = (0, 0)
+        let isTroubled =
+            8 * troublesOfRound > answersOfRound || 2 * refusalsOfRound > answersOfRound
+        beginRound()
         if isTroubled {
             self.pace = max(1, min(limit, pace) / 2)
         } else {
             self.pace = pace >= cap ? nil : pace + max(1, pace / 4)
         }
+    }
+
+    private mutating func beginRound() {
+        (answersOfRound, troublesOfRound, refusalsOfRound) = (0, 0, 0)
     }
 
     /// The gateway said GOAWAY.

@@ -47,6 +47,8 @@ package import Transport
     package var isSpent: Bool { exchange.isSpent }
     package var isProven: Bool { exchange.isProven }
     package var isSlowed: Bool { exchange.isSlowed }
+    package var isRefused: Bool { exchange.isRefused }
+    package var hasMadeProgress: Bool { exchange.hasMadeProgress }
     package var bytesWritten: Int { stream.bytesWritten }
 
     package func send(

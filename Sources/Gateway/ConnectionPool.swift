@@ -51,6 +51,10 @@ import Transport
     private var isPausing = false
     /// The pause is one after a failure.
     private(set) var hasFailed = false
+    /// Failures in a row that were connections of no use: the gateway took them, and then responded to nothing.
+    private var uselessInARow = 0
+    /// Connections that count as such, and are not closed yet.
+    private var useless: Set<ObjectIdentifier> = []
     private var random = SystemRandomNumberGenerator()
 
     package init(owner: any Owner) {
@@ -160,7 +164,7 @@ import Transport
         epoch += 1
         retireAll()
         // After the retirements: connections that never had an answer are no failures of the new plan.
-        refusalsInARow = 0
+        (refusalsInARow, uselessInARow) = (0, 0)
         let dial = plan?.dial ?? DialSettings()
         backOff = BackOff(first: dial.firstPause, longest: dial.longestPause, jitter: dial.jitter)
         pause?.stop()
@@ -217,20 +221,42 @@ import Transport
         } while plan.wire == .http2
     }
 
+    /// The connection takes no more pushes, and may await responses for long. Unless it was of use, the next one is not dialled at
+    /// once: a gateway that says GOAWAY to every connection would be dialled in a loop.
+    package func spent(_ connection: any GatewayConnection) {
+        guard plan?.wire == .http2, !connection.hasMadeProgress,
+            useless.insert(ObjectIdentifier(connection)).inserted
+        else { return }
+        wasUseless()
+    }
+
+    /// The gateway takes connections and responds to no push, for some time.
+    package var isStalled: Bool {
+        let responds = connections.contains { $0.hasMadeProgress && !$0.isSpent && !$0.isRefused }
+        return !responds && (uselessInARow >= 3 || connections.contains { $0.isRefused })
+    }
+
     /// The connection is closed.
     package func remove(_ connection: any GatewayConnection, reason: String) {
         connections.removeAll { $0 === connection }
         bytesBefore += connection.bytesWritten
         if let latencies = connection.takeLatencies() { latenciesBefore.add(latencies) }
-        // One that never had an answer counts like a failed dial: no gateway likes to be dialled in a loop.
-        if connection.isProven {
+        let isKnown = useless.remove(ObjectIdentifier(connection)) != nil
+        if connection.isProven { refusalsInARow = 0 }
+        // One of no use counts like a failed dial: no gateway likes to be dialled in a loop.
+        if connection.hasMadeProgress {
             backOff.succeeded()
-            refusalsInARow = 0
+            uselessInARow = 0
         } else if connection.wasRefused {
             failed(reason, refusedByPeer: true)
-        } else {
-            wait()
+        } else if !isKnown {
+            wasUseless()
         }
+    }
+
+    private func wasUseless() {
+        if !hasFailed { uselessInARow += 1 }
+        wait()
     }
 
     private func dial(_ plan: GatewayPlan, epoch: Int) async {

@@ -20,6 +20,10 @@ package import PushModel
     var isProven: Bool { get }
     /// It sends less than the gateway allows, because the gateway was in trouble.
     var isSlowed: Bool { get }
+    /// The gateway has refused every stream for a while, without acting on it.
+    var isRefused: Bool { get }
+    /// It was of use: the gateway responded to more than a first push beside many that it did not process.
+    var hasMadeProgress: Bool { get }
     /// Bytes that it has written, without what TLS adds.
     var bytesWritten: Int { get }
     /// It was ended by a TLS alert: the gateway does not like our certificate. TLS 1.3 says so after the
@@ -44,6 +48,11 @@ package import PushModel
     func retire()
     /// Closes at once; what is open is settled as of unknown outcome.
     func close()
+}
+
+extension GatewayConnection {
+    package var isRefused: Bool { false }
+    package var hasMadeProgress: Bool { isProven }
 }
 
 /// Hears what becomes of pushes and of the connection. Calls come from the loop, never from within `send`.

@@ -31,6 +31,8 @@ package struct GatewayPlan {
     package var dial = DialSettings()
     /// A connection on which nothing came for so long is asked whether it is still there; nil: it is not.
     package var keepAlive: Duration? = .seconds(3600)
+    /// Where the gateway's Retry-After asks for more, so much counts.
+    package var longestRetryAfter = Duration.seconds(600)
     /// Which of the gateway's addresses to try first; every worker has its own.
     package var firstAddress: Int
 

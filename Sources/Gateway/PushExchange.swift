@@ -17,6 +17,10 @@ class PushExchange {
     private var open = OpenPushes()
     private var deadlines: RequestDeadlines
     private var quiet: QuietWatch
+    private var progress: ProgressWatch
+    private var refusals: RefusedStreams
+    /// Spreads the pauses of connections that were refused together.
+    var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     private var events = ExchangeEvents()
     private var isRetiring = false
     private var isOver = false
@@ -42,11 +46,13 @@ class PushExchange {
     ) {
         session = ClientSession(settings: Self.settings)
         watch = TurnWatch(start: now)
+        refusals = RefusedStreams(start: now)
         self.generation = generation
         request = PushRequest(authority: authority, providerToken: providerToken)
         budget = StreamBudget(aloneUntilAuthenticated: providerToken != nil)
         deadlines = RequestDeadlines(slots: StreamBudget.usualCap, timeout: requestTimeout, start: now)
         quiet = QuietWatch(start: now, busy: min(.seconds(15), requestTimeout / 2))
+        progress = ProgressWatch(timeout: UInt32(clamping: requestTimeout.clampedMilliseconds))
     }
 
     private static var settings: SessionSettings {
@@ -69,15 +75,20 @@ class PushExchange {
     /// that failed says so only when its GOAWAY is written.
     var room: Int {
         if isRetiring || isOver || session.isGoingAway { return 0 }
-        return min(budget.available, session.remoteMaxConcurrentStreams - session.openStreams)
+        return refusals.room(
+            of: min(budget.available, session.remoteMaxConcurrentStreams - session.openStreams))
     }
 
     /// Pushes sent and not settled, and streams of pushes given up that are still to close.
     var openStreams: Int { budget.open }
     /// The most pushes that may be open at a time.
     var limit: Int { budget.limit }
-    /// It sends less than the gateway allows, because that was in trouble.
-    var isSlowed: Bool { budget.isSlowed }
+    /// It sends less than the gateway allows, because that was in trouble or refused streams.
+    var isSlowed: Bool { budget.isSlowed || !refusals.isCalm }
+    /// The gateway has refused every stream for a while, without acting on it.
+    var isRefused: Bool { refusals.isLasting }
+    /// It was of use: the gateway responded to more than a first push beside many that it did not process.
+    var hasMadeProgress: Bool { refusals.wasOfUse }
     /// It takes no more pushes, though it may still settle some.
     var isSpent: Bool { isRetiring || isOver || budget.isSpent }
     /// Pushes whose answers are awaited.
@@ -96,7 +107,7 @@ class PushExchange {
     ) -> Bool {
         guard room > 0 else { return false }
         request.use(head)
-        request.aim(token: token, id: id)
+        request.aim(token: token, id: id, bodyCount: payload.count)
         let slot = open.add(ticket, credentials: generation, sentAt: watch.read(now))
         guard case .opened(let number) = session.submit(request.block, body: payload, tag: UInt32(slot.slot))
         else {
@@ -107,6 +118,7 @@ class PushExchange {
         if budget.open == 0 { quiet.becameBusy(at: now) }
         budget.opened()
         deadlines.add(slot, sentAt: now)
+        refusals.sent()
         return true
     }
 
@@ -143,6 +155,7 @@ class PushExchange {
         guard !hasEnded else { return }
         quiet.read(at: now)
         _ = watch.read(now)
+        refusals.turn(to: now)
         let before = room
         do { try session.receive(bytes) } catch {
             drain(roomBefore: before)
@@ -173,10 +186,14 @@ class PushExchange {
     func look(at now: Instant) {
         guard !isOver else { return }
         let (waiting, before) = (deadlines.count, room)
+        let moment = watch.read(now)
+        refusals.look(at: now)
         while let late = deadlines.expire(at: now) {
             let number = open.stream(of: late.slot)
+            progress.timedOut(sentAt: open.sentAt(of: late.slot))
             // One that the gateway's limit has held back is unprocessed: the reset says so.
-            if session.hasLeft(number) {
+            if hasLeft(number) {
+                refusals.endedUnanswered(using: &random)
                 let ticket = open.abandon(late.slot)
                 tell(.settled(ticket, .unknown(cause: "no answer within the deadline")))
             }
@@ -184,6 +201,7 @@ class PushExchange {
         }
         // A lost answer now and then is no sign of a gateway that does not keep up; a good part of them is.
         if (waiting - deadlines.count) * 8 > waiting { budget.timedOut() }
+        if !isSpent, let stall = progress.look(allowsStreams: budget.limit > 0, at: moment) { giveUp(stall) }
         drain(roomBefore: before)
         if isOver { return }
         switch quiet.act(at: now) {
@@ -213,14 +231,24 @@ class PushExchange {
 
     func tell(_ event: ExchangeEvent) { events.append(event) }
 
+    /// Something of a push's request has left us.
+    func hasLeft(_ stream: Int32) -> Bool { session.hasLeft(stream) }
+
     private func finish(_ reason: String) {
         guard !isOver else { return }
         isOver = true
         tell(.isOver(reason: reason))
     }
 
+    /// Streams that only wait for their reset to be written keep nothing: a gateway that does not read would never let it go.
     private func finishIfDone(reason: String) {
-        if isSpent, budget.open == 0 { finish(reason) }
+        if isSpent, budget.open == 0 || deadlines.count == 0 { finish(reason) }
+    }
+
+    /// Takes no more pushes, because the gateway responds to none. Those that are open keep their deadlines.
+    private func giveUp(_ stall: ProgressWatch.Stall) {
+        isRetiring = true
+        tell(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
     }
 
     // MARK: What the session tells
@@ -256,13 +284,17 @@ class PushExchange {
     private func answered(_ answer: Answer) {
         let slot = Int(answer.tag)
         budget.answered()
+        progress.responded(at: watch.last)
+        refusals.responded()
         latencies.add(UInt64(watch.last &- open.sentAt(of: slot)))
         guard answer.status != 200 else {
             prove()
             return settle(slot, .delivered)
         }
         let body = AnswerBody(answer.body)
-        let verdict = Verdict(status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp)
+        let verdict = Verdict(
+            status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp,
+            isForeign: body == nil && AnswerBody.isForeign(answer.body))
         if verdict.provesAuthentication { prove() }
         note(verdict)
         settle(
@@ -293,7 +325,20 @@ class PushExchange {
         budget.closed()
         if budget.open == 0 { quiet.becameIdle() }
         guard let entry else { return }
-        deadlines.remove(entry.request)
+        let wasInTime = deadlines.remove(entry.request)
+        switch fate {
+        case .unprocessed where wasInTime: cameBack()
+        case .unknown: refusals.endedUnanswered(using: &random)
+        case .delivered, .refused, .unprocessed: break
+        }
         tell(.settled(entry.ticket, fate))
+    }
+
+    /// The gateway did not act on a push that was sent in time.
+    private func cameBack() {
+        // After a farewell there is no stream to be careful with.
+        let isRefused = !isSpent && !session.isGoingAway && !isOver
+        if isRefused { budget.refused() }
+        refusals.cameBack(isRefused: isRefused, using: &random)
     }
 }

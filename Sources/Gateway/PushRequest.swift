@@ -10,7 +10,11 @@ struct PushRequest: ~Copyable {
     private static let longestProviderToken = 4096
     /// The app's own, with what the push type adds.
     private static let longestTopic = 512
+    /// Digits of a body's length.
+    private static let longestLength = 10
     private var head: PushHead?
+    /// Of the body before: the payloads of a job are often equally long.
+    private var bodyCount: Int?
 
     /// - Parameters:
     ///   - authority: the gateway's host, with its port unless that is 443.
@@ -34,6 +38,7 @@ struct PushRequest: ~Copyable {
                 case .pushType, .priority, .expiration:
                     return .changeable(name, capacity: 40, indexed: header.isIndexed)
                 case .id: return .own(name, capacity: 40)
+                case .contentLength: return .own(name, capacity: Self.longestLength)
                 }
             })
         if let providerToken { renew(providerToken) }
@@ -54,12 +59,19 @@ struct PushRequest: ~Copyable {
         set(.collapseID, head.collapseID)
     }
 
-    mutating func aim(token: UnsafeRawBufferPointer, id: PushID) {
+    /// - Parameter bodyCount: bytes of the payload. HTTP/2 can do without; some proxies refuse a request that does not say it.
+    mutating func aim(token: UnsafeRawBufferPointer, id: PushID, bodyCount: Int) {
         block.write(Self.index(.path)) { Hexadecimal.write(token, to: $0) }
         block.write(Self.index(.id)) { room in
             id.write(to: room)
             return PushID.textLength
         }
+        if bodyCount != self.bodyCount { measure(bodyCount) }
+    }
+
+    private mutating func measure(_ bodyCount: Int) {
+        self.bodyCount = bodyCount
+        set(.contentLength, String(bodyCount))
     }
 
     private func set(_ header: RequestHeader, _ text: String?) {

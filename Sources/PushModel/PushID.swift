@@ -1,7 +1,7 @@
 /// The `apns-id` of a push: the same job and token always give the same id, so that logs can tell.
 ///
-/// A UUID of version 8 (RFC 9562, 5.8): XXH64 with seed 1, then with seed 2, big-endian, of the job's id in
-/// UTF-8, a zero byte and the token's raw bytes.
+/// XXH64 with seed 1, then with seed 2, big-endian, of the job's id in UTF-8, a zero byte and the token's raw bytes, in the form of a
+/// UUID of version 4 (RFC 9562, 5.4), for some gateways and proxies take no later version.
 package struct PushID: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -31,24 +31,29 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
             return PushID(high: first.digest, low: second.digest)
         }
 
-        /// The upper half of the push's id.
+        /// By which an audit knows the push (``PushID/mark``).
         package func mark(token: UnsafeRawBufferPointer) -> UInt64 {
             var first = first
             first.update(token)
-            return PushID.versioned(first.digest)
+            return PushID.marked(first.digest)
         }
     }
 
-    private static func versioned(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000 }
+    /// By which an audit knows the push: the upper half of its id, with an 8 for the version, as ids have had it before.
+    package var mark: UInt64 { Self.marked(high) }
 
-    /// The text form, in either case; nil if it is no UUID.
+    private static func marked(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000 }
+    private static func versioned(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000 }
+
+    /// The text form, in either case; nil if it is no UUID. One of version 8 is a push's id as it was made before.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12],
             let high = UInt64(unbounded: parts[...2].joined(), radix: 16),
             let low = UInt64(unbounded: parts[3...].joined(), radix: 16)
         else { return nil }
-        (self.high, self.low) = (high, low)
+        self.high = high >> 12 & 0xF == 8 ? Self.versioned(high) : high
+        self.low = low
     }
 
     private init(high: UInt64, low: UInt64) {

@@ -112,7 +112,7 @@ import Transport
         lastRequestAt = Loop.milliseconds
         requests += 1
         gateway.counters.requests += 1
-        let id = EchoedID(request.value(.id), random: &gateway.random)
+        let id = EchoedID(request.value(.id), random: &gateway.ids)
         guard request.stream <= lastStream else {
             gateway.counters.unprocessedStreams += 1
             return note(request, id, status: 0, reason: "GOAWAY")

@@ -15,6 +15,8 @@ import Transport
     package var onStop: @Loop () -> Void = {}
 
     var random: RandomSource
+    /// Of the ids that it makes.
+    var ids: RandomSource
     var judge: PushJudge
     private var throttle = OverallThrottle()
     var keys: KeyRing
@@ -62,7 +64,8 @@ import Transport
             folder: options.folder, serverNames: options.serverNames, bundle: options.bundle)
         counters = Counters(countsDistinct: options.countsDistinct)
         random = RandomSource(seed: options.seed)
-        writer = AnswerWriter(environment: options.environment, seed: options.seed &+ 1)
+        ids = RandomSource(seed: options.idSeed)
+        writer = AnswerWriter(environment: options.environment, seed: options.idSeed &+ 1)
         keys = try KeyRing(try options.allKeys(own: credentials), environment: options.environment)
         let yesterday = WallClock.milliseconds / 1000 - 86_400
         var book = TokenBook(deadSince: yesterday)

@@ -92,8 +92,10 @@ package struct SimulatorOptions: Sendable {
     package var tokenFile: String?
     /// Lines of ``FaultCommand`` carried out at the start.
     package var faults: [String] = []
-    /// The seed of everything random.
+    /// The seed of everything random, but for the ids that the gateway makes.
     package var seed: UInt64 = 1
+    /// The seed of those: another one at each start, for no gateway gives the same id twice.
+    package var idSeed = UInt64.random(in: .min ... .max)
 
     /// Gets a JSON line for each request, appended before the answer is written.
     package var ledger: String?

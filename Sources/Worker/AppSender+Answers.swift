@@ -44,11 +44,8 @@ extension AppSender {
     }
 
     private func refused(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal) {
-        let retryAfter = (refusal.retryAfter ?? 0).multipliedReportingOverflow(by: 1000)
         func retry(_ cause: RetryCause, _ reason: String) -> Fact {
-            .retry(
-                cause, status: refusal.status, reason: reason,
-                retryAfterMilliseconds: retryAfter.overflow ? .max : retryAfter.partialValue)
+            .retry(cause, status: refusal.status, reason: reason, retryAfterMilliseconds: asked(refusal))
         }
         note(refusal.verdict, of: batch, position)
         if case .serverTrouble = refusal.verdict {} else { breaker.answered() }

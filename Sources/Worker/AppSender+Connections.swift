@@ -10,6 +10,7 @@ extension AppSender {
 
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
         context.log.debug("connection spent", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        pool.spent(connection)
         schedule()
         // Such as a certificate for the other environment, told before there was any push to refuse.
         guard case .credentialsWrong(let reason) = verdict, hold == nil else { return }

@@ -20,12 +20,11 @@ extension AppSender {
             : coolDown.refused(
                 batch.device(of: position), delays: Self.policy.range(for: .throttled, attempts: attempts),
                 at: .now)
-        let asked = UInt64(refusal.retryAfter ?? 0) * 1000
         settle(
             batch, position,
             .retry(
                 .throttled, status: refusal.status, reason: reason,
-                retryAfterMilliseconds: UInt32(clamping: max(asked, wait.milliseconds))))
+                retryAfterMilliseconds: max(asked(refusal), UInt32(clamping: wait.milliseconds))))
     }
 
     /// Puts a push off whose device cools.

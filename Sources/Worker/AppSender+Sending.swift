@@ -35,7 +35,7 @@ extension AppSender {
                 window.beginTurn()
                 continue
             }
-            guard let connection = connection(for: batch, maySpread: maySpread) else {
+            guard let connection = connection(for: batch, maySpread: maySpread, at: now) else {
                 if pool.roomiest(for: batch.lane) != nil {
                     window.pass(batch)
                     continue
@@ -72,8 +72,11 @@ extension AppSender {
     ///
     /// - Parameter maySpread: nothing else can be sent. As long as something can, a batch keeps to its connection, for its answers then
     ///   come together, and are told together.
-    private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
-        switch batch.route.way(of: batch.number) {
+    private func connection(
+        for batch: HeldBatch, maySpread: Bool, at now: ContinuousClock.Instant
+    ) -> (any GatewayConnection)? {
+        if batch.way == .none, batch.route.inAir > 0 { waitForRoute(of: batch, at: now) }
+        switch batch.way {
         case .any: return pool.roomiest(for: batch.lane)
         case .none: return nil
         case .following(let last, let isOnly):
@@ -83,6 +86,15 @@ extension AppSender {
             if isOnly, batch.isOfDistinctDevices { return other }
             batch.route.leave()
             return nil
+        }
+    }
+
+    /// Some tokens may never get a response: what has been in the air for long holds up only what is for the same devices.
+    private func waitForRoute(of batch: HeldBatch, at now: ContinuousClock.Instant) {
+        if batch.route.isStuck(at: now) {
+            for other in window.held.values where other.route === batch.route { other.setAside() }
+        } else if !timer.isRunning {
+            timer.start(after: ShardRoute.patience)
         }
     }
 

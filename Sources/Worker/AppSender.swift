@@ -24,6 +24,8 @@ import PushModel
     /// Where the gateway belongs, in the words of a ``SuppressionScope``.
     private(set) var environment = ""
     private(set) var hasOneTopic = false
+    /// Where the gateway's Retry-After asks for more, so much counts.
+    private var longestRetryAfter = Duration.seconds(600)
     /// What was sent with older credentials may have gone to another topic or environment.
     private(set) var scopeGeneration: UInt32 = 0
     var scopes: [String: Scope] = [:]
@@ -116,6 +118,7 @@ import PushModel
         (self.topic, self.environment) = (topic, environment)
         if let plan {
             generation = plan.generation
+            longestRetryAfter = plan.longestRetryAfter
             hasOneTopic = plan.wire != .http2
         }
         pool.follow(plan)
@@ -129,6 +132,12 @@ import PushModel
         self.generation = generation
         pool.renew(token, generation: generation)
         schedule()
+    }
+
+    /// How long the gateway asked to wait, in milliseconds, as far as that counts; 0: it did not.
+    func asked(_ refusal: Refusal) -> UInt32 {
+        let time = min(.seconds(Int64(refusal.retryAfter ?? 0)), longestRetryAfter)
+        return UInt32(clamping: time.milliseconds)
     }
 
     func pause() { hold(as: .paused) }

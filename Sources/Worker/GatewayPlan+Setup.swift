@@ -42,6 +42,7 @@ extension GatewayPlan {
         dial.firstPause = .milliseconds(Int64(use.minBackOffMilliseconds))
         dial.longestPause = .milliseconds(Int64(use.maxBackOffMilliseconds))
         dial.jitter = min(1, use.backOffJitter)
+        longestRetryAfter = .seconds(Int64(use.maxRetryAfterSeconds))
         keepAlive = use.keepAliveSeconds > 0 ? .seconds(Int64(use.keepAliveSeconds)) : nil
     }
 }

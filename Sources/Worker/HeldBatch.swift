@@ -28,7 +28,10 @@ class HeldBatch {
     let batch: Batch
     private(set) var delivery: Int
     private(set) var standing = Standing.ours {
-        didSet { if isDoubted { tellRoute() } }
+        didSet {
+            if isDoubted { tellRoute() }
+            if standing != .ours { isBehindAside = false }
+        }
     }
     /// Until here positions may be sent: what Redis has granted.
     private(set) var granted: Int
@@ -38,6 +41,12 @@ class HeldBatch {
     }
     /// Shared with the other batches of its shard and lane.
     let route: ShardRoute
+    /// Positions that are set aside, and the last change of the route's that was looked at.
+    var aside: (positions: Set<Int>, change: Int) = ([], 0)
+    /// It has pushes to devices of which some are set aside.
+    var isBehindAside = false {
+        didSet { if isBehindAside != oldValue { route.note(number, waits: isBehindAside) } }
+    }
     /// Settled positions that no report carries yet.
     var settled = 0
     /// Positions in the report that is under way.
@@ -109,6 +118,8 @@ class HeldBatch {
 
     /// It is let go: nothing of it is in the air.
     func leaveRoute() {
+        for position in aside.positions { takeBack(position) }
+        isBehindAside = false
         inAir = 0
         route.batches -= 1
         route.doubted.remove(number)
@@ -224,6 +235,7 @@ class HeldBatch {
             }
         }
         self.granted = min(max(0, granted), count)
+        aside.change = -1
         recount()
         return hasForgotten
     }

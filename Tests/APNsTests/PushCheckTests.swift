@@ -244,5 +244,9 @@ struct PushCheckTests {
         #expect(refusal(one, nil) == nil)
         #expect(refusal(one, "c.b") == .topicDisallowed)
         #expect(refusal(one, "c.a.location-query", "location") == .topicDisallowed)
+        // Location wants a provider token, even if the certificate lists the topic.
+        let location = try #require(CertificateTopics(subjectUID: "c.a.location-query", topicsExtension: nil))
+        #expect(refusal(location, "c.a.location-query", "location") == .topicDisallowed)
+        #expect(refusal(location, nil, "location") == .topicDisallowed)
     }
 }

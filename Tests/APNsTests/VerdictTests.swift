@@ -88,6 +88,33 @@ struct VerdictTests {
         #expect(Verdict(status: 503) == .serverTrouble(reason: "HTTP503", reconnect: false))
     }
 
+    @Test(arguments: [401, 402, 406, 407, 408, 411, 412, 421, 431, 451, 301, 302, 307, 502, 504, 100, 0])
+    func `a status that no reason of the gateway's has is trouble of the way to it`(status: Int) {
+        #expect(Verdict(status: status) == .serverTrouble(reason: "HTTP\(status)", reconnect: false))
+        #expect(!Verdict(status: status).provesAuthentication)
+    }
+
+    @Test(arguments: [400, 403, 404, 405, 410, 413, 429, 500, 503])
+    func `a page of somebody else's condemns neither push, token nor credentials`(status: Int) {
+        let trouble = Verdict.serverTrouble(reason: "HTTP\(status)", reconnect: false)
+        #expect(Verdict(status: status, isForeign: true) == trouble)
+        #expect(Verdict(status: status, timestamp: 5, isForeign: true) == trouble)
+    }
+
+    @Test func `a success that is none must not be sent again`() {
+        #expect(Verdict(status: 204) == .requestWrong(reason: "HTTP204"))
+        #expect(Verdict(status: 202, isForeign: true) == .requestWrong(reason: "HTTP202"))
+    }
+
+    @Test(arguments: [
+        ("", false), (#"{"reason":"BadTopic"}"#, false), (#"{}"#, false), (#" {"error":1} "#, false),
+        ("<html>411 Length Required</html>", true), ("Bad Gateway", true), ("[]", true),
+        (#"{"reason":"#, true),
+        ("\u{0}", true),
+    ]) func `a body is the gateway's or somebody else's`(body: String, isForeign: Bool) {
+        #expect(Array(body.utf8).withUnsafeBytes { AnswerBody.isForeign($0) } == isForeign)
+    }
+
     @Test(arguments: ["badDeviceToken", "BadDeviceToken ", " BadDeviceToken", "BADDEVICETOKEN", ""])
     func `reasons are compared exactly and kept as they came`(reason: String) {
         #expect(Verdict(status: 400, reason: reason) == .requestWrong(reason: reason))

@@ -21,6 +21,7 @@ import Testing
             var use = AppSetup.Use()
             (use.minConnections, use.maxStreams, use.maxRate, use.maxBandwidth) = (2, 3, 0.5, 1e9)
             (use.scale, use.backOffJitter, use.keepAliveSeconds) = (.exponential(1.5), 0.1, 7)
+            use.maxRetryAfterSeconds = 77
             (use.sustainMilliseconds, use.pollMilliseconds, use.settleMilliseconds) = (1, 2, 3)
             (use.dialMilliseconds, use.minBackOffMilliseconds, use.maxBackOffMilliseconds) = (4, 5, 6)
             (use.budgetRate, use.budgetBandwidth, use.budgetConnections, use.shards) = (2.5, 1e6, 70, 64)

@@ -15,6 +15,7 @@ let sample = """
         gateway: https://127.0.0.1:8443
         ca_file: ca.pem
         request_timeout: 2.5
+        max_retry_after: 90
         key: { file: keys/AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ }
       shop:
         topic: com.example.shop
@@ -107,13 +108,14 @@ struct FarmConfigurationTests {
         #expect(demo.environment == .sandbox)
         #expect(demo.gateway == HostPort(host: "127.0.0.1", port: 8443))
         #expect(demo.caFile == "/srv/etc/ca.pem")
-        #expect(demo.requestTimeout == .milliseconds(2500))
+        #expect(demo.requestTimeout == .milliseconds(2500) && demo.maxRetryAfter == .seconds(90))
         #expect(
             demo.credentials
                 == .key(file: "/srv/etc/keys/AuthKey_ABC123DEFG.p8", id: "ABC123DEFG", team: "DEF123GHIJ"))
         let shop = try #require(farm.app(named: "shop"))
         #expect(shop.gateway == HostPort(host: "api.push.apple.com", port: 443))
         #expect(shop.credentials == .certificate(file: "/etc/push.p12", keyFile: nil, password: nil))
+        #expect(shop.maxRetryAfter == .seconds(600))
         #expect(shop.connections == 3 && shop.connections(workers: 8) == 3)
         #expect(shop.maxJobBytes == 1_048_576)
         #expect((shop.maxTokens, shop.maxBacklog) == (5000, 2_000_000))

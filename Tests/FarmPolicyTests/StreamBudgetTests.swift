@@ -48,6 +48,32 @@ struct StreamBudgetTests {
         #expect(budget.limit == 500)
     }
 
+    @Test
+    func `a gateway that refuses most streams of a round gets half as many, and one that refuses some all`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: false)
+        budget.settings(maxConcurrentStreams: 100)
+        for _ in 0..<51 { budget.refused() }
+        for _ in 0..<49 { budget.answered() }
+        #expect(budget.limit == 50 && budget.isSlowed)
+        for _ in 0..<25 { budget.refused() }
+        for _ in 0..<25 { budget.answered() }
+        #expect(budget.limit == 62)
+        for _ in 0..<3000 {
+            budget.refused()
+            budget.answered()
+            budget.answered()
+        }
+        #expect(budget.limit == 100 && !budget.isSlowed)
+    }
+
+    @Test func `a refusal before the first response leaves the streams as many as they will be`() {
+        var budget = StreamBudget(aloneUntilAuthenticated: true)
+        budget.settings(maxConcurrentStreams: 100)
+        for _ in 0..<5 { budget.refused() }
+        budget.authenticated()
+        #expect(budget.limit == 100)
+    }
+
     @Test func `settings are obeyed in both directions`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         budget.settings(maxConcurrentStreams: 10)

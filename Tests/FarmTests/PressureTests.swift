@@ -180,5 +180,26 @@ extension BusyFarms {
             #expect(try farm.gateway.ledger().lost(of: tokens + more + quiet.tokens) == 0)
             _ = try await farm.event("farm.relieved")
         }
+
+        @Test func `a reload changes when producers are told to wait`() async throws {
+            let farm = try await Farm(
+                Farm.Options(faults: ["silence 1"], appLines: ["request_timeout: 300", "max_backlog: 20"]))
+            _ = try await farm.ready()
+            let client = try farm.redis.client()
+            try farm.push([Job(id: "open", tokens: Tokens.make(50))])
+            let event = try await farm.event("farm.full")
+            #expect(event["reason"] == "backlog")
+            let more = Job(id: "more", tokens: Tokens.make(5, seed: 7))
+            #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "BUSY")
+            let file = farm.folder.path + "/pushfarm.yaml"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try farm.folder.write(
+                text.replacing("max_backlog: 20", with: "max_backlog: 2000"), to: "pushfarm.yaml")
+            let reload = try await farm.run("reload")
+            #expect(reload.status == 0, "\(reload)")
+            // Nothing has been delivered: it is the limit that has changed.
+            _ = try await farm.event("farm.relieved")
+            #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "OK")
+        }
     }
 }

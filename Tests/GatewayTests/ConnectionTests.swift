@@ -185,6 +185,40 @@ import Transport
         }
     }
 
+    @Test func `each request says how long its payload is`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            #expect(await until { sender.connection!.room > 0 })
+            let counts = [2, 2, 9, 10, 9, 4096, 5120, 0, 1]
+            for (number, count) in counts.enumerated() {
+                sender.payload = [UInt8](repeating: 0x20, count: count)
+                sender.push(number..<number + 1)
+                sender.loopTurnEnded()
+            }
+            try await gateway.requests.wait(until: counts.count)
+            #expect(gateway.lengths.map(\.said) == counts.map(String.init))
+            #expect(gateway.lengths.map(\.had) == counts)
+        }
+    }
+
+    @Test(arguments: [
+        ("411", "<html><h1>Length Required</h1></html>"), ("407", ""), ("302", ""), ("431", "too large"),
+        ("502", "<html>Bad Gateway</html>"), ("403", "<html>blocked by policy</html>"),
+        ("410", "<html>Gone</html>"), ("400", "<html>400 Bad Request</html>"), ("413", "<html></html>"),
+    ]) func `what somebody on the way answers says nothing about push, token or credentials`(
+        status: String, page: String
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            sender.push(0..<1)
+            gateway.answer(try await gateway.requests.next(), status, body: page)
+            try await sender.finish()
+            #expect(
+                sender.refusals.map(\.verdict) == [.serverTrouble(reason: "HTTP\(status)", reconnect: false)])
+            #expect(sender.connection?.isProven == false)
+        }
+    }
+
     @Test func `a token and a topic of the greatest length are sent`() async throws {
         try await onLoop { () async throws -> Void in
             let long = String(repeating: "t", count: 255)

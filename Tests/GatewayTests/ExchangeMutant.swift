@@ -10,10 +10,15 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
     let description: String
     let type: PushExchange.Type
 
+    /// The pinned seeds must find it.
+    static let heldBack = ExchangeMutant(
+        description: "takes what the gateway's limit held back for sent", type: TrustsSubmission.self)
+
     static let all = [
         ExchangeMutant(description: "takes a reset for a refusal", type: TrustsResets.self),
         ExchangeMutant(description: "takes what was cut off for unprocessed", type: TrustsCuts.self),
         ExchangeMutant(description: "takes what was given up for unprocessed", type: TrustsDeadlines.self),
+        heldBack,
         ExchangeMutant(description: "takes a refused stream for a lost one", type: DoubtsRefusals.self),
         ExchangeMutant(description: "tells a late answer as well", type: TellsTwice.self),
         ExchangeMutant(description: "says nothing of what is open at the end", type: SilentAtTheEnd.self),
@@ -49,6 +54,10 @@ private final class TrustsDeadlines: PushExchange {
         }
         super.tell(event)
     }
+}
+
+private final class TrustsSubmission: PushExchange {
+    override func hasLeft(_ stream: Int32) -> Bool { true }
 }
 
 private final class DoubtsRefusals: PushExchange {

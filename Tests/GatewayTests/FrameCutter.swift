@@ -4,6 +4,8 @@ struct FrameCutter {
     /// Of a frame that is not yet whole.
     private var rest: [UInt8] = []
     private var preface: Int
+    /// Streams whose HEADERS have begun to leave.
+    private var streams: Set<UInt32> = []
 
     private static let headers: UInt8 = 1
     private static let continuation: UInt8 = 9
@@ -12,6 +14,17 @@ struct FrameCutter {
 
     /// - Parameter preface: bytes before the first frame.
     init(preface: Int) { self.preface = preface }
+
+    /// HEADERS of the stream were handed over, or the beginning of them.
+    func hasSeenHeaders(of stream: UInt32) -> Bool {
+        // The frame that is not yet whole.
+        streams.contains(stream) || rest.count >= 9 && rest[3] == Self.headers && Self.stream(rest) == stream
+            || rest.count < 9 && !rest.isEmpty
+    }
+
+    private static func stream(_ head: [UInt8]) -> UInt32 {
+        head[5..<9].reduce(0) { $0 << 8 | UInt32($1) }
+    }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer, chance: (ClosedRange<Int>) -> Int) {
         rest.append(contentsOf: bytes)
@@ -34,6 +47,7 @@ struct FrameCutter {
     private mutating func cut(
         _ head: [UInt8], _ payload: ArraySlice<UInt8>, _ chance: (ClosedRange<Int>) -> Int
     ) {
+        if head[3] == Self.headers { streams.insert(Self.stream(head)) }
         guard head[3] == Self.headers, head[4] & Self.endHeaders != 0, head[4] & Self.padding == 0,
             payload.count > 1, chance(0...1) == 0
         else {

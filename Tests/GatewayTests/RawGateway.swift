@@ -11,6 +11,8 @@ import Transport
     let stream: ByteStream
     /// Stream numbers of whole requests.
     let requests = Mailbox<Int32>()
+    /// What they said of their length, and how long they were.
+    private(set) var lengths: [(said: String, had: Int)] = []
     /// Called with what came, before anything else is done about it.
     var onInput: @Loop () -> Void = {}
     let ended = Mailbox<Void>()
@@ -35,7 +37,10 @@ import Transport
 
     private func drain() {
         while let event = session.nextEvent() {
-            if case .request(let request) = event { requests.put(request.stream) }
+            guard case .request(let request) = event else { continue }
+            let said = request.value(.contentLength).map { String(decoding: $0, as: UTF8.self) }
+            lengths.append((said ?? "", request.bodyCount))
+            requests.put(request.stream)
         }
     }
 

@@ -37,6 +37,8 @@ import PushModel
     var prefix: @Loop (Int) -> [UInt8] = { _ in [] }
     /// Called at each settlement.
     var onSettled: @Loop (Int, Fate) -> Void = { _, _ in }
+    /// Pushes of unknown outcome are sent again, too.
+    var resendsUnknown = false
     var payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
     init(topic: String = "com.example.demo") {
@@ -60,6 +62,9 @@ import PushModel
     /// How many sends ended so.
     func count(_ matches: (Fate) -> Bool) -> Int { fates.count { $0.map(matches) ?? false } }
     var delivered: Int { count { if case .delivered = $0 { true } else { false } } }
+    var deliveredPushes: Set<Int> {
+        Set(zip(sends, fates).compactMap { if case .delivered? = $1 { $0 } else { nil } })
+    }
     var unknown: Int { count { if case .unknown = $0 { true } else { false } } }
     var unknownCauses: Set<String> {
         Set(fates.compactMap { if case .unknown(let cause)? = $0 { cause } else { nil } })
@@ -118,6 +123,7 @@ import PushModel
         fates[place] = fate
         settledCount += 1
         if case .unprocessed = fate { backlog.append(sends[place]) }
+        if resendsUnknown, case .unknown = fate { backlog.append(sends[place]) }
         onSettled(sends[place], fate)
         settledEvents.put(())
         waiter.put(())
@@ -129,6 +135,7 @@ import PushModel
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
         spent.put(reason)
         verdicts.append(verdict)
+        pool.spent(connection)
         schedule()
     }
 

@@ -46,6 +46,9 @@ final class SimulatedPeer {
                 guard let serial = Serial(path.suffix(8), radix: 16) else {
                     throw ExchangeSimulation.Fault(description: "the path is \(path)")
                 }
+                guard request.value(.contentLength).map({ String(decoding: $0, as: UTF8.self) }) == "2" else {
+                    throw ExchangeSimulation.Fault(description: "push \(serial) does not say how long it is")
+                }
                 // What comes above the last stream is none of its business, even before it has said so.
                 if request.stream <= last ?? .max { open.append((request.stream, serial)) }
             case .closed(let stream, _, _):

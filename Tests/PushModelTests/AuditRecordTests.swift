@@ -9,7 +9,7 @@ struct AuditRecordTests {
     }
 
     private static func ids(_ job: String, _ tokens: [ArraySlice<UInt8>]) -> [UInt64] {
-        tokens.map { $0.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }.high }
+        tokens.map { $0.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }.mark }
     }
 
     @Test func `gives back what went in, and knows a push by its id`() throws {

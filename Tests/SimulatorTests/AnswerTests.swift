@@ -1,5 +1,6 @@
 import APNs
 import Foundation
+import LoopTesting
 import Simulator
 import TLS
 import Testing
@@ -43,6 +44,24 @@ import Testing
             #expect(UUID(uuidString: id) != nil)
             #expect(id == id.lowercased())
         }
+    }
+
+    @Test func `ids that are made are of version 4, and others at each start`() async throws {
+        let ids = await Mailbox<String>()
+        for _ in 0..<3 {
+            try await TestGateway.run { test in
+                let client = try await test.connect()
+                client.authorization = try test.authorization()
+                guard case .answered(200, _, let id, _) = try await client.push([("apns-id", "")]) else {
+                    Issue.record("not accepted")
+                    return
+                }
+                ids.put(id)
+                let text = Array(id)
+                #expect(text[14] == "4" && "89ab".contains(text[19]))
+            }
+        }
+        #expect(await Set(ids.all).count == 3)
     }
 
     private static let refusals:

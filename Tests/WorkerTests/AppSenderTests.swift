@@ -47,6 +47,58 @@ import Testing
         }
     }
 
+    @Test
+    func `what a gateway refuses again and again is tried rarely, without an attempt, until it responds`()
+        async throws
+    {
+        try await SendingFarm.run {
+            $0.faults = ["refuse 100%"]
+        } _: { farm in
+            let sender = farm.sender
+            try await farm.submit(Array(repeating: 200, count: 10))
+            try farm.follow()
+            #expect(await until { sender.takeNumbers()?.isStalled == true })
+            #expect(farm.counters.refusedStreams < 60, "\(farm.counters.refusedStreams)")
+            #expect(farm.counters.connections == 1)
+            try farm.order("refuse off")
+            try await farm.finish()
+            #expect(farm.counters.accepted == 2000 && farm.repeated == 0)
+            let results = try await farm.results()
+            #expect(results == ["delivered": 2000])
+            #expect(sender.takeNumbers()?.isStalled != true)
+        }
+    }
+
+    @Test(arguments: [(600, 599, 599), (600, 86_400, 600), (600, 999_999_999, 600), (90, 86_400, 90)])
+    func `a Retry-After holds a push for as long as is configured, and no longer`(
+        longest: Int64, asked: Int, counts: UInt32
+    ) async throws {
+        try await SendingFarm.run { farm in
+            try farm.order("answer 503 retry-after=\(asked)")
+            try await farm.submit([1])
+            try farm.follow(longestRetryAfter: .seconds(longest))
+            try await farm.finish()
+            #expect(try await farm.retryAfters() == [counts * 1000])
+        }
+    }
+
+    @Test func `an HTTP error of the way is tried again, and pauses nothing`() async throws {
+        try await SendingFarm.run { farm in
+            try await farm.submit([3])
+            try farm.follow()
+            try await farm.finish()
+            for status in [407, 411, 301] {
+                try farm.order("answer \(status)")
+                try await farm.submit([3])
+                try await farm.finish()
+            }
+            let results = try await farm.results()
+            #expect(results == ["delivered": 3, "retry server": 9])
+            #expect(farm.sender.hold == nil)
+            #expect(farm.notices.all.allSatisfy { if case .doubt = $0 { false } else { true } })
+        }
+    }
+
     @Test func `after a gateway's trouble the sender goes on, even with nothing left in hand`() async throws {
         try await SendingFarm.run { farm in
             try await farm.submit([10])

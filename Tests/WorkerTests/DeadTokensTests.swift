@@ -3,6 +3,7 @@ import FarmPolicy
 import FarmStore
 import LoopTesting
 import PushModel
+import RESP
 import Testing
 
 @testable import Worker
@@ -104,6 +105,35 @@ import Testing
             try await farm.submit([40])
             try await farm.finish()
             #expect(farm.counters.accepted == 20)
+        }
+    }
+
+    @Test func `a Redis that lost its last seconds is read again from before them`() async throws {
+        try await SendingFarm.run { farm in
+            try farm.follow(environment: "here")
+            let (store, key) = (farm.sender.store, "{pushfarm:demo}:suppressed:00")
+            @Loop func known() -> Int? { farm.sender.deadTokens.shelf(of: 0)?.table.count }
+            _ = try await store.perform(
+                Suppress(Self.entries(0..<10), scopes: [Self.scope], writer: "t", step: 1))
+            farm.sender.lookAround()
+            #expect(await until { known() == 10 })
+            // What is written after the loss may stand at places that were read before it.
+            _ = try await store.perform(
+                Suppress(Self.entries(10..<15), scopes: [Self.scope], writer: "t", step: 2))
+            let lines = try await farm.run("XRANGE", key, "-", "+").array ?? []
+            let last = try #require(lines.last?.array)
+            let read = try #require(lines.first?.array?.first?.text?.split(separator: "-").first)
+            let milliseconds = try #require(Int(read))
+            _ = try await farm.run("DEL", key)
+            for (index, line) in lines.suffix(5).enumerated() {
+                var command = RESPCommand()
+                for word in ["XADD", key, "\(milliseconds - 60_000)-\(index + 1)"] { command.append(word) }
+                for field in line.array?.last?.array ?? [] { command.append(field.bytes ?? []) }
+                _ = try await farm.redis.call(command)
+            }
+            #expect(last.count == 2)
+            farm.sender.reconnected(isOther: true)
+            #expect(await until { known() == 15 }, "\(known() ?? 0)")
         }
     }
 

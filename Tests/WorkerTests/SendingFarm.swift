@@ -85,11 +85,13 @@ import Testing
     /// Lets the sender follow a plan with these credentials.
     ///
     /// - Parameters:
-    ///   - most: connections; one is kept, whatever the load.
+    ///   - most: connections at most.
+    ///   - kept: as many are kept, whatever the load.
     ///   - port: of another gateway with the same identity.
     func follow(
         generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20),
-        environment: String = "", most: Int = 1, port: UInt16? = nil
+        environment: String = "", most: Int = 1, kept: Int = 1, longestRetryAfter: Duration = .seconds(600),
+        port: UInt16? = nil
     ) throws {
         var settings = ClientSettings(trust: .authorityFile(gateway.credentials.authorityFile))
         settings.applicationProtocols = ["h2"]
@@ -102,7 +104,8 @@ import Testing
             host: "localhost", port: port ?? gateway.port, tls: try TLSContext(client: settings),
             providerToken: token,
             generation: generation, requestTimeout: timeout, connections: most, firstAddress: 0)
-        plan.governor = GovernorSettings(connections: 1)
+        plan.governor = GovernorSettings(connections: kept)
+        plan.longestRetryAfter = longestRetryAfter
         sender.follow(plan, topic: "com.example.demo", environment: environment)
     }
 
@@ -154,6 +157,21 @@ import Testing
             }
         }
         return counts
+    }
+
+    /// Milliseconds that pushes to be tried again wait at least, as the results stream has them.
+    func retryAfters() async throws -> [UInt32] {
+        var command = RESPCommand()
+        for word in ["XRANGE", "{pushfarm:demo}:results", "-", "+"] { command.append(word) }
+        var found: [UInt32] = []
+        for entry in try await redis.call(command).array ?? [] {
+            let fields = entry.array?.last?.array ?? []
+            guard fields.count >= 2, let bytes = fields[1].bytes else { continue }
+            for item in try ResultsEntry(decoding: bytes).items {
+                if case .retry(let retry) = item.result { found.append(UInt32(retry.retryAfterMilliseconds)) }
+            }
+        }
+        return found
     }
 
     /// Faults in the books.

@@ -1,3 +1,5 @@
+import FarmStore
+import PushModel
 import Testing
 
 @testable import Worker
@@ -81,5 +83,72 @@ import Testing
         #expect(try Batches.held([job, other]).isOfDistinctDevices)
         other.repeatsTokens = true
         #expect(try !Batches.held([job, other]).isOfDistinctDevices)
+    }
+
+    /// A batch of pushes to the devices of these numbers, on a route that it may share with others.
+    private func batch(_ number: UInt32, _ first: Int, _ count: Int, on route: ShardRoute) throws -> HeldBatch
+    {
+        let batch = try Batch(decoding: Batches.body([.init(count: count)], from: first))
+        return HeldBatch(
+            number: number, id: BatchID(Array("03.h.\(number)".utf8)), shard: 3, lane: .high, delivery: 1,
+            granted: count, caution: nil, map: Array(repeating: UInt8(ascii: "."), count: count),
+            batch: batch,
+            route: route)
+    }
+
+    @Test func `what is in the air for long holds up only what is for the same devices`() throws {
+        let route = ShardRoute()
+        let now = ContinuousClock.now
+        let old = try batch(1, 0, 10, on: route)
+        let other = try batch(2, 100, 10, on: route)
+        let same = try batch(3, 5, 10, on: route)
+        let behind = try batch(4, 200, 10, on: route)
+        old.sendAll()
+        route.left(over: id(first), by: 1)
+        for position in 0..<8 { old.delivered(position) }
+        route.leave()
+        #expect([old, other, same, behind].allSatisfy { $0.way == .none })
+        // Two are left in the air, to the devices 8 and 9.
+        #expect(!route.isStuck(at: now) && !route.isStuck(at: now + .milliseconds(249)))
+        #expect(route.isStuck(at: now + .milliseconds(250)))
+        old.setAside()
+        #expect(route.inAir == 0 && old.inAir == 2)
+        #expect(other.way == .any && same.way == .none, "the third has pushes to both")
+        #expect(behind.way == .none, "nothing younger passes the third")
+        other.sendAll()
+        route.left(over: id(second), by: 2)
+        #expect(same.way == .none && other.way == .following(id(second), isOnlyBatch: false))
+        old.delivered(8)
+        #expect(same.way == .none)
+        old.giveBack(9)
+        #expect(route.inAir == 10 && old.inAir == 0)
+        #expect(same.way == .following(id(second), isOnlyBatch: false))
+        #expect(behind.way == .following(id(second), isOnlyBatch: false))
+    }
+
+    @Test func `as long as something lands, nothing is set aside; nor is a whole connection's load`() throws {
+        let now = ContinuousClock.now
+        let route = route(2, inAir: 5)
+        for step in 0..<5 {
+            #expect(!route.isStuck(at: now + .milliseconds(300 * step)))
+            route.inAir -= 1
+        }
+        let full = self.route(2, inAir: 257)
+        #expect(!full.isStuck(at: now) && !full.isStuck(at: now + .seconds(9)))
+    }
+
+    @Test func `a batch that is let go, or is somebody else's, holds nothing up`() throws {
+        let route = ShardRoute()
+        let old = try batch(1, 0, 2, on: route)
+        let same = try batch(2, 0, 2, on: route)
+        let behind = try batch(3, 10, 2, on: route)
+        old.sendAll()
+        route.left(over: id(first), by: 1)
+        old.setAside()
+        #expect(same.way == .none && behind.way == .none)
+        same.becomeStale()
+        #expect(behind.way == .any)
+        old.leaveRoute()
+        #expect(route.setAside.isEmpty && route.inAir == 0)
     }
 }

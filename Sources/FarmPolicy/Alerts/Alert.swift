@@ -17,12 +17,13 @@ package struct Alert: Hashable, Sendable {
         case strayInbox = "stray_inbox"
         /// Many tokens are bad: new ones are not suppressed until they are confirmed.
         case badTokens = "bad_tokens"
+        case gatewayStalled = "gateway_stalled"
 
         /// For how long all must be well before it is called off.
         package var patience: Duration {
             switch self {
             case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens: .zero
-            case .backlogAge, .redisFull, .refusedJobs: .seconds(10)
+            case .backlogAge, .redisFull, .refusedJobs, .gatewayStalled: .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
             }
         }

@@ -150,7 +150,9 @@ package struct AllowedRate: Sendable {
         }
         looseRounds = 0
         if limit < 0.9 * ceiling {
-            self.limit = min(limit + max(Self.least, ceiling / 10), max(0.9 * ceiling, limit + Self.least))
+            // Twice as much with each calm round, for several stops in a row may have brought it far down.
+            self.limit = min(
+                limit + max(Self.least, ceiling / 10, limit), max(0.9 * ceiling, limit + Self.least))
         } else {
             self.limit = limit + max(Self.least, growth)
             growth *= 1.5

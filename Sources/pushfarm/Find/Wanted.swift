@@ -43,7 +43,7 @@ enum Wanted: Sendable {
     func mark(in job: String) -> UInt64 {
         switch self {
         case .token(let token): token.withUnsafeBytes { PushID.Job(id: job).mark(token: $0) }
-        case .push(let id): id.high
+        case .push(let id): id.mark
         }
     }
 }

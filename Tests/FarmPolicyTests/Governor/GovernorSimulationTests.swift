@@ -110,6 +110,27 @@ struct GovernorSimulationTests {
         #expect(model.goodput(over: 5) > 0.9 * before)
     }
 
+    /// Seconds of nothing but 503, seconds without, and how many times; and in how many seconds of simulated time the rate is back.
+    @Test(arguments: [(3.0, 2.0, 4, 8.0), (1, 1, 6, 10), (10, 0, 1, 10), (30, 0, 1, 10), (60, 0, 1, 10)])
+    func `after 503 in bursts the rate is back soon`(
+        burst: Double, pause: Double, times: Int, limit: Double
+    ) {
+        for seed in 1...10 as ClosedRange<UInt64> {
+            var model = ModelGateway(GovernorSettings(connections: 1), seed: seed)
+            model.breaker = ServerBreaker()
+            let before = model.goodput(over: 10)
+            for _ in 0..<times {
+                model.failing = 1
+                model.run(burst)
+                model.failing = 0
+                model.run(pause)
+            }
+            var seconds = 0.0
+            while seconds < 60, model.goodput(over: 0.5) < 0.85 * before { seconds += 0.5 }
+            #expect(seconds <= limit, "seed \(seed)")
+        }
+    }
+
     @Test(arguments: [0.03, 0.1, 0.5]) func `trouble that does not follow the rate strangles nobody`(
         share: Double
     ) {

@@ -26,6 +26,8 @@ struct ModelGateway {
     var arrival = Double.infinity
     /// Pushes a second that we can send and settle: our own processor's limit.
     var ours = Double.infinity
+    /// Stops sending, but for probes, when all answers are trouble; connections are then made anew.
+    var breaker: ServerBreaker?
     /// The same because of Redis: without credit there is no work in hand.
     var credit = Double.infinity
 
@@ -135,10 +137,17 @@ struct ModelGateway {
             let failed = Double(good) * failing + Double(random.next() % 1000) / 1000
             good -= min(good, Int(failed))
         }
+        stopOrGoOn(good: good, bad: back - good)
         accepted += good
         answers += good
         refused += back - good
         troubles += back - good
+    }
+
+    private mutating func stopOrGoOn(good: Int, bad: Int) {
+        if good > 0 { breaker?.answered() }
+        for _ in 0..<bad { breaker?.troubled(at: now, using: &random) }
+        if bad > 0, breaker?.isClosed == false { connections = 0 }
     }
 
     private mutating func send() {
@@ -159,6 +168,13 @@ struct ModelGateway {
         } else {
             bucket = nil
         }
+        switch breaker?.permit(at: now) {
+        case .all, nil: break
+        case .probe where count >= 1:
+            count = 1
+            breaker?.probeSent()
+        case .probe, .nothing: count = 0
+        }
         let sent = Int(count.rounded(.down))
         bucket?.take(sent)
         // What we ourselves are too slow for fills our streams too: their answers wait unread.
@@ -175,6 +191,7 @@ struct ModelGateway {
         var sample = meter.take(at: now)
         (sample.connections, sample.streams) = (connections, connections * streams)
         (sample.answers, sample.troubles) = (answers, troubles)
+        sample.isStopped = breaker?.isClosed == false
         (sample.isBusy, sample.wasLowered) = (isBusy, wasLowered)
         (answers, troubles, wasLowered) = (0, 0, false)
         for change in governor.look(sample, at: now) { changes.append((elapsed, change)) }

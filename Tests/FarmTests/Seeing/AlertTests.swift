@@ -108,6 +108,21 @@ extension AlarmedFarms {
             #expect(try await farm.finished("late").delivered == 5)
         }
 
+        @Test func `a gateway that processes nothing is told, and called off with its first responses`()
+            async throws
+        {
+            let farm = try await Farm(Farm.Options(faults: ["refuse 100%"], lines: Self.lines()))
+            _ = try await farm.ready()
+            try farm.push([Job(id: "refused", tokens: Tokens.make(300))])
+            try await Self.eventually(["alert.raised gateway_stalled demo"], in: farm.folder.path)
+            try farm.gateway.tell("refuse off")
+            let account = try await farm.finished("refused")
+            #expect(account.delivered == 300)
+            try await Self.eventually(
+                ["alert.raised gateway_stalled demo", "alert.cleared gateway_stalled demo"],
+                in: farm.folder.path)
+        }
+
         @Test func `a worker that ends again and again is told by its host`() async throws {
             let farm = try await Farm(Farm.Options(workers: 1, lines: Self.lines()))
             _ = try await farm.ready()

@@ -1,0 +1,70 @@
+import FarmPolicy
+import RandomTesting
+import Testing
+
+struct RefusedStreamsTests {
+    private static let start = ContinuousClock().systemEpoch
+
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant {
+        Self.start + .milliseconds(milliseconds)
+    }
+
+    private func refuse(_ count: Int, _ streams: inout RefusedStreams, _ random: inout SplitMix) {
+        for _ in 0..<count { streams.cameBack(isRefused: true, using: &random) }
+    }
+
+    @Test func `after twenty in a row single ones are tried, after growing pauses`() {
+        var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
+        refuse(19, &streams, &random)
+        #expect(streams.room(of: 100) == 100 && streams.isCalm)
+        refuse(1, &streams, &random)
+        #expect(streams.room(of: 100) == 0 && !streams.isCalm)
+        // Those that were on their way change nothing.
+        refuse(500, &streams, &random)
+        var now = 0
+        for longest in [500, 1000, 2000, 4000, 8000, 8000, 8000] {
+            streams.look(at: at(now + longest / 2 - 1))
+            #expect(streams.room(of: 100) == 0, "\(longest)")
+            now += longest
+            streams.look(at: at(now))
+            #expect(streams.room(of: 100) == 1 && streams.room(of: 0) == 0, "\(longest)")
+            streams.sent()
+            #expect(streams.room(of: 100) == 0)
+            refuse(1, &streams, &random)
+        }
+        #expect(streams.isLasting && !streams.wasOfUse)
+        streams.responded()
+        #expect(streams.room(of: 100) == 100 && streams.isCalm && !streams.isLasting)
+    }
+
+    @Test func `a response in between begins anew`() {
+        var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
+        for _ in 0..<50 {
+            refuse(19, &streams, &random)
+            streams.responded()
+        }
+        #expect(streams.room(of: 100) == 100)
+    }
+
+    @Test func `one that was tried and got no response is followed by another after a pause`() {
+        var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
+        refuse(20, &streams, &random)
+        streams.look(at: at(500))
+        streams.sent()
+        streams.look(at: at(5000))
+        #expect(streams.room(of: 100) == 0)
+        streams.endedUnanswered(using: &random)
+        streams.look(at: at(6000))
+        #expect(streams.room(of: 100) == 1)
+    }
+
+    @Test(arguments: [
+        (0, 0, false), (1, 0, true), (1, 19, true), (1, 20, false), (2, 999, true), (0, 5, false),
+    ])
+    func `a connection was of use`(responses: Int, unprocessed: Int, isOfUse: Bool) {
+        var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
+        for _ in 0..<responses { streams.responded() }
+        for _ in 0..<unprocessed { streams.cameBack(isRefused: false, using: &random) }
+        #expect(streams.wasOfUse == isOfUse && streams.isCalm)
+    }
+}

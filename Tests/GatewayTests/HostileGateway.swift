@@ -1,0 +1,155 @@
+import EventLoop
+import HTTP2
+import TLS
+import Transport
+
+@testable import Gateway
+
+/// A gateway over TLS whose first connections misbehave; the later ones respond to everything.
+@Loop final class HostileGateway {
+    /// What a connection does instead of responding.
+    enum Conduct: CaseIterable, Sendable {
+        case pings, emptyData, drippingBody, shutWindow, noStreams, bytewise, silence
+        /// GOAWAY at once: with last stream 0, or with the highest one and no response ever.
+        case farewell, announcedFarewell
+        case refusals
+    }
+
+    let conduct: Conduct
+    let authority: ThrowAwayAuthority
+    /// Connections that misbehave, and requests to which one of them responds first.
+    var misbehaving: Int
+    let responses: Int
+    private(set) var connections = 0
+    private(set) var requests = 0
+    private(set) var pings = 0
+    private var listener: Listener?
+    private var peers: [HostilePeer] = []
+
+    init(_ conduct: Conduct, misbehaving: Int, responses: Int = 0) async throws {
+        (self.conduct, self.misbehaving, self.responses) = (conduct, misbehaving, responses)
+        authority = try ThrowAwayAuthority()
+        let settings = ServerSettings(
+            identity: try authority.server(names: ["localhost"]), applicationProtocols: ["h2"])
+        listener = try await Listener(
+            .tcp(host: "127.0.0.1", port: 0), tls: try TLSContext(server: settings)
+        ) { [unowned self] stream in accept(stream) }
+    }
+
+    func plan(timeout: Duration) throws -> GatewayPlan {
+        var settings = ClientSettings(trust: .authorities(authority.certificatePEM))
+        settings.applicationProtocols = ["h2"]
+        return GatewayPlan(
+            host: "localhost", port: listener?.address.port ?? 0, tls: try TLSContext(client: settings),
+            providerToken: nil, generation: 1, requestTimeout: timeout, connections: 1, firstAddress: 0)
+    }
+
+    private func accept(_ stream: ByteStream) {
+        connections += 1
+        let peer = HostilePeer(
+            stream, connections <= misbehaving ? conduct : nil, responses: responses
+        ) { [unowned self] in if $0 { requests += 1 } else { pings += 1 } }
+        peers.append(peer)
+    }
+}
+
+/// One connection of a ``HostileGateway``.
+@Loop private final class HostilePeer {
+    private typealias Conduct = HostileGateway.Conduct
+
+    private let stream: ByteStream
+    private let session: ServerSession
+    private let conduct: HostileGateway.Conduct?
+    private var responses: Int
+    /// A request came; or a PING.
+    private let count: @Loop (Bool) -> Void
+    private var open: [Int32] = []
+    private var isSilent = false
+    private var hasTurned = false
+    private var timer: Timer?
+
+    init(
+        _ stream: ByteStream, _ conduct: HostileGateway.Conduct?, responses: Int,
+        count: @escaping @Loop (Bool) -> Void
+    ) {
+        (self.stream, self.conduct, self.responses, self.count) = (stream, conduct, responses, count)
+        var settings = SessionSettings()
+        settings.maxConcurrentStreams = conduct == .noStreams && responses == 0 ? 0 : 50
+        if conduct == .shutWindow { settings.initialWindowSize = 0 }
+        session = ServerSession(settings: settings)
+        isSilent = conduct == .silence && responses == 0
+        stream.onBytes = { [unowned self] bytes in
+            do { try session.receive(bytes) } catch { self.stream.close() }
+            drain()
+            self.stream.setNeedsFlush()
+        }
+        stream.onEnd = { [unowned self] _ in timer?.stop() }
+        stream.source = { [unowned self] output in
+            guard !isSilent else { return }
+            output.append(upTo: 65_536) { room in
+                do { return try session.fill(room) } catch { return 0 }
+            }
+        }
+        timer = Timer { [unowned self] in tick() }
+        timer?.start(after: .milliseconds(20), every: .milliseconds(20))
+        if conduct == .farewell { session.goAway(lastStream: 0) }
+        if conduct == .announcedFarewell { session.announceGoAway() }
+        stream.setNeedsFlush()
+    }
+
+    private func drain() {
+        while let event = session.nextEvent() {
+            switch event {
+            case .request(let request):
+                count(true)
+                received(request.stream)
+            case .ping: count(false)
+            case .closed(let number, _, _): open.removeAll { $0 == number }
+            default: break
+            }
+        }
+    }
+
+    private func received(_ number: Int32) {
+        guard let conduct, responses == 0 else {
+            responses -= 1
+            session.respond(to: number, HeaderBlock([.fixed(":status", "200")]))
+            return
+        }
+        switch conduct {
+        case .refusals: session.refuse(number)
+        case .emptyData: write(type: 1, flags: 4, stream: number, [0x88])
+        case .drippingBody: write(type: 1, flags: 4, stream: number, [0x8C])
+        case .noStreams where !hasTurned: session.setMaxConcurrentStreams(0)
+        default: break
+        }
+        hasTurned = true
+        open.append(number)
+    }
+
+    private func tick() {
+        switch conduct {
+        case .pings: session.ping(7)
+        case .emptyData: for number in open { write(type: 0, flags: 0, stream: number, []) }
+        case .drippingBody: for number in open { write(type: 0, flags: 0, stream: number, [0x7B]) }
+        case .bytewise where hasTurned:
+            // The beginning of a frame of a type that is to be passed over, and then its payload, a byte at a time.
+            if !isSilent {
+                stream.sendNow()
+                write(Array([0, 0x3E, 0x80, 0x2A, 0, 0, 0, 0, 0]))
+            }
+            isSilent = true
+            write([0])
+        case .silence: isSilent = hasTurned || isSilent
+        default: break
+        }
+        stream.setNeedsFlush()
+    }
+
+    private func write(type: UInt8, flags: UInt8, stream number: Int32, _ payload: [UInt8]) {
+        let head: [UInt8] = [0, 0, UInt8(payload.count), type, flags]
+        write(head + withUnsafeBytes(of: number.bigEndian) { Array($0) } + payload)
+    }
+
+    private func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { stream.write($0) } }
+}

@@ -1,0 +1,125 @@
+import EventLoop
+import LoopTesting
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// Gateways that keep a connection busy with anything but responses.
+@Suite(.timeLimit(.minutes(5))) struct HostileGatewayTests {
+    @Loop private func run(
+        _ gateway: HostileGateway, _ body: @Loop (Sender) async throws -> Void
+    ) async throws {
+        let sender = Sender()
+        sender.pool.follow(try gateway.plan(timeout: .seconds(1)))
+        defer { sender.pool.closeAll() }
+        try await body(sender)
+    }
+
+    private static let silentConducts: [HostileGateway.Conduct] = [
+        .pings, .emptyData, .drippingBody, .shutWindow, .noStreams, .bytewise, .silence, .announcedFarewell,
+    ]
+
+    @Test(arguments: silentConducts, [0, 5])
+    func `a connection without responses is replaced, and every push is delivered`(
+        conduct: HostileGateway.Conduct, responses: Int
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let gateway = try await HostileGateway(conduct, misbehaving: 1, responses: responses)
+            try await self.run(gateway) { sender in
+                sender.resendsUnknown = true
+                sender.push(0..<100)
+                try await sender.finish()
+                #expect(sender.isBalanced && sender.deliveredPushes == Set(0..<100))
+                #expect(sender.pool.dials == 2 && gateway.connections == 2)
+                // It is closed, too, though it never ends by itself.
+                #expect(await until { sender.ended.all.count == 1 && sender.pool.connections.count == 1 })
+            }
+        }
+    }
+
+    @Test(arguments: [HostileGateway.Conduct.farewell, .announcedFarewell, .silence, .noStreams])
+    func `connections that never respond are dialled with growing pauses, until one does`(
+        conduct: HostileGateway.Conduct
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let gateway = try await HostileGateway(conduct, misbehaving: .max)
+            try await self.run(gateway) { sender in
+                sender.resendsUnknown = true
+                sender.push(0..<20)
+                #expect(await until { sender.pool.isStalled })
+                // One dial a pause, and those pauses double.
+                #expect(sender.pool.dials == 3 && sender.delivered == 0, "\(sender.pool.dials)")
+                gateway.misbehaving = 0
+                try await sender.finish()
+                #expect(sender.isBalanced && sender.deliveredPushes == Set(0..<20))
+                #expect(!sender.pool.isStalled && sender.pool.dials <= 5)
+            }
+        }
+    }
+
+    @Test(arguments: [0, 5]) func `a gateway that refuses every stream is tried with single ones`(
+        responses: Int
+    ) async throws {
+        try await onLoop { () async throws -> Void in
+            let gateway = try await HostileGateway(.refusals, misbehaving: .max, responses: responses)
+            try await self.run(gateway) { sender in
+                sender.push(0..<1000)
+                #expect(await until { sender.pool.isStalled })
+                // What was open when the first refusals came, and then one push after each of two pauses.
+                #expect(gateway.requests <= 50 + 50 + 5, "\(gateway.requests)")
+                #expect(gateway.connections == 1 && sender.delivered == responses)
+                #expect(sender.unprocessed == gateway.requests - responses)
+                #expect(sender.pool.connections.allSatisfy { $0.isSlowed && $0.isRefused })
+            }
+        }
+    }
+
+    @Test func `an idle connection is asked whether it lives as often as the plan says`() async throws {
+        try await onLoop { () async throws -> Void in
+            let gateway = try await HostileGateway(.silence, misbehaving: 0)
+            let sender = Sender()
+            var plan = try gateway.plan(timeout: .seconds(20))
+            plan.keepAlive = .milliseconds(100)
+            sender.pool.follow(plan)
+            defer { sender.pool.closeAll() }
+            sender.push(0..<1)
+            try await sender.finish()
+            #expect(await until { gateway.pings >= 3 })
+            #expect(gateway.requests == 1 && gateway.connections == 1)
+        }
+    }
+
+    @Test func `a gateway that refuses every stream for a while gets all when it responds again`()
+        async throws
+    {
+        try await Farm.run {
+            $0.faults = ["refuse 100%"]
+        } _: { farm in
+            farm.sender.pool.follow(try farm.plan())
+            farm.sender.push(0..<1000)
+            #expect(await until { farm.sender.pool.isStalled })
+            let refused = farm.counters.refusedStreams
+            #expect(refused < 40, "\(refused)")
+            try farm.order("refuse off")
+            try await farm.sender.finish()
+            #expect(farm.sender.isBalanced && farm.sender.delivered == 1000)
+            #expect(farm.counters.accepted == 1000 && farm.counters.connections == 1)
+            #expect(farm.counters.refusedStreams <= refused + 2 && !farm.sender.pool.isStalled)
+        }
+    }
+
+    @Test func `one that refuses some and responds to others is not paused`() async throws {
+        try await Farm.run {
+            $0.faults = ["refuse 30%", "latency 5ms"]
+        } _: { farm in
+            farm.sender.pool.follow(try farm.plan())
+            farm.sender.push(0..<3000)
+            try await farm.sender.finish()
+            #expect(farm.sender.isBalanced && farm.counters.accepted == 3000)
+            // Three of ten: a push is sent 1.43 times in the mean, and streams stay as wide as the gateway says.
+            #expect(farm.counters.refusedStreams < 1800 && farm.counters.connections == 1)
+            #expect(farm.sender.mostOpen > 500)
+        }
+    }
+}

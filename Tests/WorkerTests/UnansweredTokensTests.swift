@@ -1,0 +1,29 @@
+import EventLoop
+import LoopTesting
+import PushModel
+import Testing
+
+@testable import Worker
+
+/// Tokens to which the gateway never responds, beside all others.
+@Suite(.timeLimit(.minutes(5))) struct UnansweredTokensTests {
+    /// They have their streams for longer than the test waits.
+    @Test(arguments: [1, 4]) func `pushes pass those that get no response, whatever their shard`(
+        connections: Int
+    )
+        async throws
+    {
+        try await SendingFarm.run {
+            $0.faults = ["silence 0.4%", "latency 10ms"]
+        } _: { farm in
+            for _ in 0..<4 { try await farm.submit(Array(repeating: 250, count: 20), lane: .bulk) }
+            try farm.follow(timeout: .seconds(120), most: connections, kept: connections)
+            #expect(
+                await until {
+                    farm.counters.accepted + farm.sender.pool.openStreams == 20_000
+                        && farm.sender.pool.openStreams < 300
+                }, "accepted: \(farm.counters.accepted)")
+            #expect(farm.repeated == 0 && farm.sender.pool.openStreams > 20)
+        }
+    }
+}
