@@ -13,18 +13,19 @@ extension AppSender {
     /// The gateway refused a push because its device gets too many.
     func throttled(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal, _ reason: String) {
         let attempts = Int(batch.batch.segments[batch.segment(of: position)].attempt) + 1
+        let asked = Duration.milliseconds(Int64(self.asked(refusal)))
         // While the gateway wants less of everybody, it is not the device's doing.
         let wait =
             governor.rate != nil
-            ? .zero
+            ? asked
             : coolDown.refused(
                 batch.device(of: position), delays: Self.policy.range(for: .throttled, attempts: attempts),
-                at: .now)
+                asked: asked, at: .now)
         settle(
             batch, position,
             .retry(
                 .throttled, status: refusal.status, reason: reason,
-                retryAfterMilliseconds: max(asked(refusal), UInt32(clamping: wait.milliseconds))))
+                retryAfterMilliseconds: UInt32(clamping: max(asked, wait).milliseconds)))
     }
 
     /// Puts a push off whose device cools.

@@ -215,11 +215,12 @@ struct SettlePlanTests {
             retry(&builder, .throttled, tokens: 1...1)
             retry(&builder, .server, attempt: 3, tokens: 1...1)
             retry(&builder, .server, tokens: 1...1, retryAfter: 90_000)
+            retry(&builder, .throttled, tokens: 1...1, retryAfter: 120_000)
         }
         let seconds = settlement.retries.map { Int($0.delay / .seconds(1)) }
-        #expect(seconds.count == 4)
+        #expect(seconds.count == 5)
         #expect(seconds[0] < 1 && (15...30).contains(seconds[1]) && (2...4).contains(seconds[2]))
-        #expect((90...91).contains(seconds[3]))
+        #expect((90...91).contains(seconds[3]) && (120...135).contains(seconds[4]))
     }
 
     @Test func `an unknown outcome that is tried again may be a duplicate`() throws {

@@ -119,6 +119,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, 120]) func `429 puts the device's pushes off for as long as the gateway asks for`(
+        asked: Int?
+    ) async throws {
+        try await SendingFarm.run { farm in
+            try farm.follow()
+            try farm.order("answer 429" + (asked.map { " retry-after=\($0)" } ?? ""))
+            try await farm.submit([1], from: 7)
+            try await farm.finish()
+            // To the same device, and to another one.
+            try farm.order("calm")
+            try await farm.submit([1], from: 7)
+            try await farm.submit([1], from: 8)
+            try await farm.finish()
+            #expect(farm.counters.requests == 2 && farm.counters.accepted == 1)
+            let retries = try await farm.retries()
+            #expect(retries.map(\.why) == [.throttled, .cooling])
+            for retry in retries {
+                let isRight = asked.map { retry.seconds >= $0 - 1 } ?? (25..<60).contains(retry.seconds)
+                #expect(isRight, "\(retry)")
+            }
+        }
+    }
+
     @Test func `a pause gives back what is not in the air, and nothing is sent twice`() async throws {
         try await SendingFarm.run {
             // Far from their end when the pause comes, however late that is.

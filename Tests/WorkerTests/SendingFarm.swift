@@ -110,7 +110,10 @@ import Testing
     }
 
     /// Puts a job of batches of these sizes into Redis, and rings.
-    func submit(_ sizes: [Int], options: PushOptions = PushOptions(), lane: Lane = .high) async throws {
+    /// - Parameter first: number of the first device; nil: devices that had nothing yet.
+    func submit(
+        _ sizes: [Int], options: PushOptions = PushOptions(), lane: Lane = .high, from first: Int? = nil
+    ) async throws {
         step += 1
         let total = sizes.reduce(0, +)
         _ = try await sender.store.perform(Submit(job: Array("job".utf8)))
@@ -122,7 +125,7 @@ import Testing
             batches.append(
                 Split.NewBatch(
                     shard: index % Self.shards, lane: lane, tokens: size,
-                    body: Batches.body([part], from: pushes)))
+                    body: Batches.body([part], from: first ?? pushes)))
             pushes += size
         }
         _ = try await sender.store.perform(
@@ -139,15 +142,30 @@ import Testing
         _ = try gateway.carryOut(FaultCommand(line, now: Int64(Date().timeIntervalSince1970 * 1000)))
     }
 
-    /// What the results stream holds: pushes by outcome.
-    func results() async throws -> [String: Int] {
+    /// The entries of the results stream.
+    private func entries() async throws -> [ResultsEntry] {
         var command = RESPCommand()
         for word in ["XRANGE", "{pushfarm:demo}:results", "-", "+"] { command.append(word) }
-        var counts: [String: Int] = [:]
-        for entry in try await redis.call(command).array ?? [] {
+        return try await (redis.call(command).array ?? []).compactMap { entry in
             let fields = entry.array?.last?.array ?? []
-            guard fields.count >= 2, let bytes = fields[1].bytes else { continue }
-            for item in try ResultsEntry(decoding: bytes).items {
+            guard fields.count >= 2, let bytes = fields[1].bytes else { return nil }
+            return try ResultsEntry(decoding: bytes)
+        }
+    }
+
+    /// What is to be tried again, and after how many seconds at least.
+    func retries() async throws -> [(why: RetryCause, seconds: Int)] {
+        try await entries().flatMap(\.items).compactMap { item in
+            guard case .retry(let retry) = item.result else { return nil }
+            return (retry.why, Int(retry.retryAfterMilliseconds) / 1000)
+        }
+    }
+
+    /// What the results stream holds: pushes by outcome.
+    func results() async throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for entry in try await entries() {
+            for item in entry.items {
                 switch item.result {
                 case .delivered: counts["delivered", default: 0] += item.count
                 case .failed, .letter: counts["failed", default: 0] += item.count

@@ -1,7 +1,7 @@
 /// Devices that got more than their gateway likes: further pushes to them are put off for a while, in their order.
 ///
-/// A device cools for 30 s after a 429, for twice as long with each further one in a row, up to 30 minutes; an acceptance ends
-/// that. What is put off comes back behind the push that was refused, one after the other, and what is new goes behind what waits.
+/// A device cools for 30 s after a 429, for twice as long with each further one in a row, up to 30 minutes, and for as long as
+/// the gateway asks for; an acceptance ends that. What is put off comes back behind the push that was refused, one after the other, and what is new goes behind what waits.
 /// There is room for so many devices; one more is not cooled. Devices are told apart by a number, which two of them may share once
 /// in a long while.
 package struct CoolDown: Sendable {
@@ -41,24 +41,27 @@ package struct CoolDown: Sendable {
 
     /// A push to the device was refused with 429.
     ///
-    /// - Parameter delays: between which and which it is tried again, if nobody asks for more; the difference is added to what is
-    ///   asked for.
+    /// - Parameters:
+    ///   - delays: between which and which it is tried again, if nobody asks for more; the difference is
+    ///     added to what is asked for.
+    ///   - asked: what the gateway asked for.
     /// - Returns: for how long it is to be put off at least.
     package mutating func refused(
-        _ device: UInt64, delays: ClosedRange<Duration>, at now: Instant
+        _ device: UInt64, delays: ClosedRange<Duration>, asked: Duration = .zero, at now: Instant
     ) -> Duration {
         func latest(_ wait: Duration) -> Instant {
             now + max(delays.lowerBound, wait) + (delays.upperBound - delays.lowerBound)
         }
         if var cooling = devices[device], now < cooling.until {
             // It was in the air together with the one before.
-            let wait = cooling.tail + Self.spacing - now
+            let wait = max(cooling.tail + Self.spacing - now, asked)
             cooling.tail = latest(wait)
             devices[device] = cooling
             return wait
         }
         let known = devices[device]
-        let pause = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
+        let usual = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
+        let pause = max(usual, asked)
         guard known != nil || hasRoom(at: now) else { return pause }
         // Before it ends, all that waits has come back and was put off again.
         let waiting = known.flatMap { $0.isOver(at: now) ? nil : max($0.tail, now) + Self.margin }

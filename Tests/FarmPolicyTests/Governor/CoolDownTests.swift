@@ -24,6 +24,23 @@ struct CoolDownTests {
         }
     }
 
+    @Test(arguments: [(0, 30), (20, 30), (100, 100), (3600, 3600)])
+    func `a device cools for as long as the gateway asks for`(asked: Int, cools: Int) {
+        var cool = CoolDown()
+        #expect(cool.refused(7, delays: delays, asked: .seconds(asked), at: start) == .seconds(cools))
+        let almost = start + .seconds(cools) - .seconds(1)
+        var copy = cool
+        let early = copy.putOff(7, isReturned: true, at: almost)
+        #expect(early != nil)
+        // What is new comes behind the refused one, whose random part may be as long as half a minute's half.
+        let late = cool.putOff(7, isReturned: false, at: almost)
+        #expect(late.map { almost + $0 >= start + .seconds(cools + 15) } == true)
+        // One that was in flight together with it is asked for as much.
+        var both = CoolDown()
+        _ = both.refused(7, delays: delays, at: start)
+        #expect(both.refused(7, delays: delays, asked: .seconds(asked), at: start) >= .seconds(asked))
+    }
+
     @Test func `what was in the air together is one refusal, and keeps its order`() {
         var cool = CoolDown()
         var waits: [Duration] = []
