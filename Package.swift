@@ -143,7 +143,7 @@ let package = Package(
                 "FarmLogging",
                 "FarmPolicy", "FarmStore",
                 "EventLoop", "Supervision",
-                "PushModel", "Transport", "TLS", "RESP", "APNs",
+                "PushModel", "Transport", "TLS", "RESP", "APNs", "Gateway",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -60,4 +60,14 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
 
     /// The HTTP statuses of all reasons: one without a reason that is not among them is not the gateway's.
     static let statuses = Set(allCases.map(\.status))
+
+    /// Whether it refuses the provider token itself: the same token is never accepted later.
+    package var refusesProviderToken: Bool {
+        switch self {
+        case .invalidProviderToken, .expiredProviderToken, .badEnvironmentKeyIDInToken,
+            .badEnvironmentKeyInToken:
+            true
+        default: false
+        }
+    }
 }

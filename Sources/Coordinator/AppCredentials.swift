@@ -34,6 +34,8 @@ import Supervision
     private var isRenewing = false
     /// Why the app is paused, by us or by an operator; `nil` when it is not.
     private(set) var pauseReason: String?
+    /// The credentials for which it is paused; "" when they are not the cause.
+    private var pausedFingerprint = ""
     /// What an operator wants the farm's rate to be; nil: as it is configured.
     private var rate: RateWish?
     private var refusedValues = RefusedValues()
@@ -63,19 +65,25 @@ import Supervision
     /// Loads the credentials, and finds out whether the app is paused and should stay so.
     func start() async {
         load()
-        await refreshToken()
         do throws(StoreError) {
             let standing = try await store.performPatiently(ReadStanding())
             rate = standing.rate
             tellOfRefusedRate(standing)
             await onStanding(standing)
             if let pause = standing.pause {
-                pauseReason = pause.reason
-                let isOurs = !pause.fingerprint.isEmpty
-                if isOurs, problem == nil, pause.fingerprint != loaded?.fingerprint { await resume() }
+                held(pause)
+                if problem == nil, areOther(than: pause) { await resume() }
             }
         } catch { log.error("cannot read the gate", metadata: ["app": "\(name)", "error": "\(error)"]) }
-        if let problem, pauseReason == nil { await pause("credentials: \(problem)") }
+        guard pauseReason == nil else { return }
+        if let problem { return await pause("credentials: \(problem)") }
+        // A token that was refused is not replaced while the app is paused: that is the resume's to do.
+        if await refreshToken() == .refused { await pause(refusedTwice) }
+    }
+
+    /// Whether the app was paused for other credentials than those that are here now.
+    private func areOther(than pause: ReadGate.Pause) -> Bool {
+        !pause.fingerprint.isEmpty && pause.fingerprint != loaded?.fingerprint
     }
 
     /// What a worker has to be told when it starts.
@@ -105,7 +113,7 @@ import Supervision
             log.notice("credential files have changed", metadata: ["app": "\(name)"])
             await reload()
         }
-        if await refreshToken(), let token = tokens?.current {
+        if pauseReason == nil, await refreshToken() == .renewed, let token = tokens?.current {
             state.renewed()
             tellWorkers(
                 .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
@@ -116,11 +124,12 @@ import Supervision
             tellOfRefusedRate(standing)
             await onStanding(standing)
             let pause = standing.pause
-            if pause == nil, pauseReason != nil { lifted() }
+            if pause == nil, pauseReason != nil { await lifted() }
             if let pause, pauseReason == nil {
                 log.warning("app is paused", metadata: ["app": "\(name)", "reason": "\(pause.reason)"])
-                held(pause.reason)
+                tellWorkers(.pause(app: name))
             }
+            if let pause { held(pause) }
         } catch {
             // Redis is away; the next look comes in a moment.
         }
@@ -138,7 +147,9 @@ import Supervision
         }
         switch action {
         case .renew: await renew(reason)
-        case .pause(let why): await pause(why)
+        case .pause(let why):
+            if doubt != .configurationWrong { await refuseToken(reason) }
+            await pause(why)
         case .resend where !isRenewing: sendAgain()
         case .resend: break
         case .hold: tellWorkers(.pause(app: name))
@@ -156,7 +167,7 @@ import Supervision
         } catch {
             return log.error("cannot resume", metadata: ["app": "\(name)", "error": "\(error)"])
         }
-        lifted()
+        await lifted()
     }
 
     private func tellOfRefusedRate(_ standing: ReadStanding.Standing) {
@@ -195,13 +206,29 @@ import Supervision
     private func renew(_ reason: String) async {
         isRenewing = true
         defer { isRenewing = false }
-        if reason == "ExpiredProviderToken", let tokens, await !tokens.renewExpired() {
+        await refuseToken(reason)
+        if await refreshToken() == .refused {
             let why = "\(reason): the gateway refuses even a young token; check this host's clock and the key"
             if case .pause = state.notRenewed(reason: why) { await pause(why) }
             return
         }
         state.renewed()
         sendAgain()
+    }
+
+    /// The gateway's reason may say that the provider token itself is no good.
+    private func refuseToken(_ reason: String) async {
+        guard let tokens, ProviderTokens.isRefusal(reason) else { return }
+        await tokens.refuse()
+    }
+
+    /// Why the app stays paused though somebody resumed it.
+    private var refusedTwice: String {
+        let seconds = tokens?.renewalIn ?? 0
+        return """
+            the gateway has refused the provider token that was made for the last resume: correct key, id or \
+            team, or resume in \((seconds + 59) / 60) min, when another one may be made
+            """
     }
 
     /// Lets the workers go on with new connections.
@@ -216,22 +243,25 @@ import Supervision
 
     private func pause(_ reason: String) async {
         guard pauseReason == nil else { return tellWorkers(.pause(app: name)) }
-        held(reason)
+        let fingerprint = loaded?.fingerprint ?? "none"
+        (pauseReason, pausedFingerprint) = (reason, fingerprint)
+        tellWorkers(.pause(app: name))
         log.error("app paused", metadata: ["app": "\(name)", "reason": "\(reason)"])
         do throws(StoreError) {
-            let fingerprint = loaded?.fingerprint ?? "none"
             _ = try await store.performPatiently(Pause(reason: reason, fingerprint: fingerprint))
         } catch { log.error("cannot pause", metadata: ["app": "\(name)", "error": "\(error)"]) }
     }
 
-    private func held(_ reason: String) {
-        pauseReason = reason
-        tellWorkers(.pause(app: name))
+    private func held(_ pause: ReadGate.Pause) {
+        pauseReason = pause.reason
+        pausedFingerprint = pause.fingerprint
     }
 
-    private func lifted() {
-        pauseReason = nil
+    private func lifted() async {
+        let renewal = await tokens?.refreshAfterPause()
+        (pauseReason, pausedFingerprint) = (nil, "")
         state.resumed()
+        if renewal == .refused { return await pause(refusedTwice) }
         log.notice("app resumed", metadata: ["app": "\(name)"])
         sendAgain()
         tellWorkers(.resume(app: name))
@@ -251,8 +281,10 @@ import Supervision
             }
             (loaded, self.authority) = (credentials, authority)
             if case .key(let key, let id, let team) = credentials {
-                if tokens?.fingerprint != credentials.fingerprint {
-                    tokens = ProviderTokens(keyID: id, teamID: team, key: key, registry: registry, log: log)
+                let gateway = configuration.gatewayEnvironment
+                if tokens?.fingerprint != credentials.fingerprint || tokens?.gateway != gateway {
+                    tokens = ProviderTokens(
+                        key, keyID: id, teamID: team, gateway: gateway, registry: registry, log: log)
                 }
             } else {
                 tokens = nil
@@ -271,20 +303,19 @@ import Supervision
             if before == nil, let problem { await pause("credentials: \(problem)") }
             return
         }
-        _ = await refreshToken()
+        if pauseReason == nil, await refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
         if let setup { tellWorkers(.app(setup)) }
-        if pauseReason != nil, before != loaded?.fingerprint {
+        // What another host was refused for may be what is here only now.
+        if pauseReason != nil, before != loaded?.fingerprint, pausedFingerprint != loaded?.fingerprint {
             await resume()
         } else {
             sendAgain()
         }
     }
 
-    @discardableResult
-    private func refreshToken() async -> Bool {
-        guard let tokens else { return false }
-        return await tokens.refresh()
+    private func refreshToken() async -> ProviderTokens.Renewal {
+        await tokens?.refresh() ?? .kept
     }
 
     private var setup: AppSetup? {

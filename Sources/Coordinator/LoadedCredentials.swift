@@ -1,6 +1,7 @@
 import APNs
 import EventLoop
 import FarmConfiguration
+import FarmStore
 import TLS
 
 #if canImport(Glibc)
@@ -54,7 +55,8 @@ enum LoadedCredentials {
     /// A public name for the credentials: another one means other credentials.
     var fingerprint: String {
         switch self {
-        case .key(let key, let id, let team): "\(id) \(team) \(key.fingerprint)"
+        case .key(let key, let id, let team):
+            ProviderTokenOwner(keyID: id, teamID: team, keyFingerprint: key.fingerprint).description
         case .certificate(let identity): identity.certificate.fingerprint
         }
     }

@@ -109,20 +109,42 @@ import RESP
         }.sorted { $0.name < $1.name }
     }
 
-    /// The sealed provider token of a signing key.
-    package func providerToken(keyID: String) async throws(RedisError) -> [UInt8]? {
-        try await connection.call(RESPCommand("GET", FarmKeys.provider(keyID))).bytes
+    /// The sealed provider token that the hosts share.
+    package func providerToken(of owner: ProviderTokenOwner) async throws(RedisError) -> [UInt8]? {
+        try await connection.call(RESPCommand("GET", FarmKeys.provider(owner))).bytes
     }
 
     /// Puts a sealed provider token if the stored one is still `old` (nil: none is).
     package func swapProviderToken(
-        keyID: String, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
+        of owner: ProviderTokenOwner, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
     ) async throws(RedisError) -> SwapReply {
         let milliseconds = Array("\(lifetime.wholeMilliseconds)".utf8)
         let answer = try await run(
-            .swap, [Array(FarmKeys.provider(keyID).utf8), old ?? [], new, milliseconds])
+            .swap, [Array(FarmKeys.provider(owner).utf8), old ?? [], new, milliseconds])
         guard let parts = answer.array, parts.first?.integer != 1 else { return .put }
         return .stored(parts.last?.bytes ?? [])
+    }
+
+    /// Notes that a gateway refused the provider token of that time; an older refusal changes nothing.
+    ///
+    /// - Parameters:
+    ///   - issuedAt: seconds since 1970.
+    ///   - lifetime: longer than a provider token is shared.
+    package func refuseProviderToken(
+        of owner: ProviderTokenOwner, issuedAt: Int64, by gateway: String, lifetime: Duration
+    ) async throws(RedisError) {
+        let key = FarmKeys.refusedProvider(owner)
+        _ = try await connection.call(RESPCommand("ZADD", key, "GT", "\(issuedAt)", gateway))
+        _ = try await connection.call(RESPCommand("EXPIRE", key, "\(lifetime.components.seconds)"))
+    }
+
+    /// The time of the newest of these provider tokens that the gateway has refused, in seconds since 1970.
+    package func refusedProviderToken(
+        of owner: ProviderTokenOwner, by gateway: String
+    ) async throws(RedisError) -> Int64? {
+        let score = try await connection.call(
+            RESPCommand("ZSCORE", FarmKeys.refusedProvider(owner), gateway))
+        return score.text.flatMap { Int64(foreign: $0) }
     }
 
     /// Tells a command to every coordinator that listens on ``FarmKeys/commands``.

@@ -125,6 +125,13 @@ package enum FarmKeys {
     /// A stream: alerts that were raised and called off.
     package static let alerts = "{pushfarm}:alerts"
 
-    /// A string: the sealed provider token of a signing key.
-    package static func provider(_ keyID: String) -> String { "{pushfarm}:provider:\(keyID)" }
+    /// A string: the sealed provider token of a key id, a team and a signing key.
+    package static func provider(_ owner: ProviderTokenOwner) -> String {
+        "{pushfarm}:provider:\(owner.keyID):\(owner.teamID):\(owner.keyFingerprint.prefix(16))"
+    }
+
+    /// A sorted set: gateways, by the `iat` of the newest of these provider tokens that each has refused.
+    package static func refusedProvider(_ owner: ProviderTokenOwner) -> String {
+        provider(owner) + ":refused"
+    }
 }

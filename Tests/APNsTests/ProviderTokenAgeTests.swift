@@ -20,30 +20,70 @@ struct ProviderTokenAgeTests {
     @Test(arguments: [
         (20 as Int64, ProviderTokenAge.Decision.mint), (19, .wrong), (0, .wrong), (-10, .wrong), (59, .mint),
     ])
-    func `an expired token is made anew, but not twice in 20 minutes`(
+    func `a refused token is replaced, but not twice in 20 minutes`(
         minutes: Int64, decision: ProviderTokenAge.Decision
     ) {
         var age = age
         age.minted(at: 90_000)
         age.minted(at: 100_000)
-        #expect(age.expired(tokenOf: 100_000, now: 100_000 + minutes * Self.minute) == decision)
+        let now = 100_000 + minutes * Self.minute
+        age.refuse(tokenOf: 100_000, now: now)
+        #expect(age.decide(now: now) == decision)
+        #expect((age.renewalIn(now: now) == 0) == (decision == .mint))
     }
 
     @Test func `a first token that is refused at once is renewed once`() {
         var age = age
         age.minted(at: 100_000)
-        #expect(age.expired(tokenOf: 100_000, now: 100_001) == .mint)
+        age.refuse(tokenOf: 100_000, now: 100_001)
+        #expect(age.decide(now: 100_001) == .mint)
         age.minted(at: 100_001)
-        #expect(age.expired(tokenOf: 100_001, now: 100_002) == .wrong)
+        #expect(age.decide(now: 100_001) == .keep)
+        age.refuse(tokenOf: 100_001, now: 100_002)
+        #expect(age.decide(now: 100_002) == .wrong)
+    }
+
+    @Test func `what follows a refused token is younger, also within the same second`() {
+        var age = age
+        age.minted(at: 100_000)
+        #expect(age.issueTime(now: 100_000) == 100_000)
+        age.refuse(tokenOf: 100_000, now: 100_000)
+        #expect(age.issueTime(now: 100_000) == 100_001)
+        #expect(age.issueTime(now: 100_700) == 100_700)
+    }
+
+    @Test func `a refused token of another host is not taken over, and its renewal counts here`() {
+        var age = age
+        // As a coordinator that starts: it knows from Redis what was refused.
+        age.refuse(tokenOf: 100_000, now: 100_100)
+        #expect(age.decide(now: 100_100) == .mint)
+        let isOlder = age.adopt(issuedAt: 99_000, now: 100_100)
+        let isRefused = age.adopt(issuedAt: 100_000, renewedAt: 100_000, now: 100_100)
+        #expect(!isOlder && !isRefused)
+        #expect(age.decide(now: 100_100) == .wrong)
+        #expect(age.renewalIn(now: 100_100) == 1_100)
+        let isNewer = age.adopt(issuedAt: 100_050, renewedAt: 100_050, now: 100_100)
+        #expect(isNewer)
+        #expect(age.decide(now: 100_100) == .keep)
+    }
+
+    @Test func `another host's refusal from the future is ignored`() {
+        var age = age
+        age.minted(at: 100_000)
+        age.refuse(tokenOf: .max, now: 100_000)
+        #expect(age.decide(now: 100_000) == .keep && age.issueTime(now: 100_000) == 100_000)
     }
 
     @Test func `late answers about the token before change nothing`() {
         var age = age
         age.minted(at: 0)
-        #expect(age.expired(tokenOf: 0, now: 30 * Self.minute) == .mint)
+        age.refuse(tokenOf: 0, now: 30 * Self.minute)
+        #expect(age.decide(now: 30 * Self.minute) == .mint)
         age.minted(at: 30 * Self.minute)
-        #expect(age.expired(tokenOf: 0, now: 31 * Self.minute) == .keep)
-        #expect(age.expired(tokenOf: 30 * Self.minute, now: 31 * Self.minute) == .wrong)
+        age.refuse(tokenOf: 0, now: 31 * Self.minute)
+        #expect(age.decide(now: 31 * Self.minute) == .keep)
+        age.refuse(tokenOf: 30 * Self.minute, now: 31 * Self.minute)
+        #expect(age.decide(now: 31 * Self.minute) == .wrong)
     }
 
     @Test func `never renews twice in 20 minutes however often it is asked`() {
@@ -54,10 +94,8 @@ struct ProviderTokenAgeTests {
             var last: Int64?
             for _ in 0..<500 {
                 now += Int64.random(in: 0...600, using: &random)
-                let asked =
-                    Bool.random(using: &random)
-                    ? age.decide(now: now) : age.expired(tokenOf: age.issuedAt ?? 0, now: now)
-                guard asked == .mint else { continue }
+                if Bool.random(using: &random) { age.refuse(tokenOf: age.issuedAt ?? 0, now: now) }
+                guard age.decide(now: now) == .mint else { continue }
                 if let last { #expect(now - last >= 20 * Self.minute) }
                 if age.issuedAt != nil { last = now }
                 age.minted(at: now)

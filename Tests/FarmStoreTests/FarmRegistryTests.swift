@@ -119,9 +119,9 @@ import Testing
 
     @Test func `of two who renew a provider token the first wins`() async throws {
         try await withRegistry { registry, _ in
-            let key = "ABC123DEFG"
+            let key = ProviderTokenOwner(keyID: "ABC123DEFG", teamID: "TEAM123456", keyFingerprint: "0123")
             let minute = Duration.seconds(60)
-            let none = try await registry.providerToken(keyID: key)
+            let none = try await registry.providerToken(of: key)
             #expect(none == nil)
             let steps: [([UInt8]?, [UInt8], FarmRegistry.SwapReply)] = [
                 (nil, [1, 0, 255], .put), (nil, [2], .stored([1, 0, 255])), (nil, [1, 0, 255], .put),
@@ -129,11 +129,40 @@ import Testing
             ]
             for (old, new, expected) in steps {
                 let reply = try await registry.swapProviderToken(
-                    keyID: key, from: old, to: new, lifetime: minute)
+                    of: key, from: old, to: new, lifetime: minute)
                 #expect(reply == expected)
             }
-            let last = try await registry.providerToken(keyID: key)
+            let last = try await registry.providerToken(of: key)
             #expect(last == [3])
+        }
+    }
+
+    @Test func `a provider token belongs to a key id, a team and a key, and a refusal to a gateway, too`()
+        async throws
+    {
+        try await withRegistry { registry, redis in
+            let owners = [("K", "T", "1"), ("K", "T", "2"), ("K", "U", "1"), ("L", "T", "1")].map {
+                ProviderTokenOwner(keyID: $0.0, teamID: $0.1, keyFingerprint: $0.2)
+            }
+            for (number, owner) in owners.enumerated() {
+                let reply = try await registry.swapProviderToken(
+                    of: owner, from: nil, to: [UInt8(number)], lifetime: .seconds(60))
+                #expect(reply == .put)
+            }
+            for (number, owner) in owners.enumerated() {
+                #expect(try await registry.providerToken(of: owner) == [UInt8(number)])
+                #expect(try await registry.refusedProviderToken(of: owner, by: "production") == nil)
+            }
+            // A late word about an older token takes nothing back.
+            for time in [1_800_000_000, 1_800_000_100, 1_800_000_050] as [Int64] {
+                try await registry.refuseProviderToken(
+                    of: owners[0], issuedAt: time, by: "production", lifetime: .seconds(60))
+            }
+            #expect(
+                try await registry.refusedProviderToken(of: owners[0], by: "production") == 1_800_000_100)
+            #expect(try await registry.refusedProviderToken(of: owners[0], by: "sandbox") == nil)
+            #expect(try await registry.refusedProviderToken(of: owners[1], by: "production") == nil)
+            #expect(try redis.run("TTL", FarmKeys.refusedProvider(owners[0])).integer ?? 0 > 0)
         }
     }
 

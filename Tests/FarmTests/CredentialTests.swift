@@ -159,6 +159,154 @@ extension BusyFarms {
             #expect(try await farm.finished("kept").delivered == 200)
         }
 
+        /// Of the key that the gateway knows.
+        private static func key(_ started: Gateway.Started, team: String) -> String {
+            "key: { file: \(started.keyFile), id: \(started.keyID), team: \(team) }"
+        }
+
+        private static let wrongTeam = "WRONGTEAM1"
+
+        /// A farm whose app "demo" has a wrong team, and whose app "other" has the same key with the right one.
+        private func farmWithWrongTeam() async throws -> Farm {
+            try await Farm(
+                Farm.Options(apps: { started, _ in
+                    [
+                        App(started, credentials: Self.key(started, team: Self.wrongTeam)),
+                        App(started, name: "other"),
+                    ]
+                }))
+        }
+
+        /// Changes the team of the app "demo" in the configuration.
+        private func changeTeam(_ farm: Farm, to team: String) throws {
+            let started = farm.gateway.started
+            let apps = [
+                App(started, credentials: Self.key(started, team: team)), App(started, name: "other"),
+            ]
+            try farm.folder.write(
+                Farm.configuration(
+                    "unix://" + farm.redis.socket, workers: 2, folder: farm.folder.path, apps: apps),
+                to: "pushfarm.yaml")
+        }
+
+        private func refusals(_ farm: Farm) throws -> Int {
+            try farm.gateway.ledger().lines.count { $0.reason == "InvalidProviderToken" }
+        }
+
+        @Test func `a wrong team pauses, the right one delivers at once, and a wrong one pauses again`()
+            async throws
+        {
+            let farm = try await farmWithWrongTeam()
+            let team = farm.gateway.started.team
+            func push(_ id: String, _ seed: UInt64, to app: String = "demo") throws {
+                try farm.push([Job(id: id, tokens: Tokens.make(1, seed: seed))], to: app)
+            }
+            // Another app of the same key: its token is not taken for this one's.
+            try push("o", 1, to: "other")
+            #expect(try await farm.finished("o", app: "other").delivered == 1)
+            try push("first", 2)
+            #expect(try await farm.event("app.paused")["reason"]?.contains("InvalidProviderToken") == true)
+            #expect(try refusals(farm) == 1)
+            #expect(farm.mintedTokens == 2)
+
+            try changeTeam(farm, to: team)
+            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.finished("first").delivered == 1)
+            #expect(try refusals(farm) == 1 && farm.gateway.counter("tokens_verified") == 2)
+            // The other app's, which is shared.
+            #expect(farm.mintedTokens == 2)
+
+            // The right token is not sent for the wrong team.
+            try changeTeam(farm, to: Self.wrongTeam)
+            #expect(try await farm.run("reload").status == 0)
+            try push("second", 3)
+            _ = try await farm.event("app.paused", number: 2)
+            #expect(try refusals(farm) == 2)
+            #expect(farm.mintedTokens == 3)
+            let second = try #require(try await farm.account("second"))
+            #expect(second.delivered == 0 && second.failed == 0 && second.addsUp)
+
+            // And back, with `resume` by hand as well: what resumed by itself is not paused by that.
+            try changeTeam(farm, to: team)
+            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.run("resume", "demo").status == 0)
+            #expect(try await farm.finished("second").delivered == 1)
+            #expect(try refusals(farm) == 2 && farm.mintedTokens == 3)
+            #expect(try farm.events("app.paused").count == 2)
+        }
+
+        @Test func `a refused token is never sent again, whoever resumes the app and however often`()
+            async throws
+        {
+            let farm = try await farmWithWrongTeam()
+            try farm.push([Job(id: "kept", tokens: Tokens.make(1))])
+            _ = try await farm.event("app.paused")
+            #expect(try refusals(farm) == 1)
+            // One new token: the gateway may have changed its mind.
+            #expect(try await farm.run("resume", "demo").status == 0)
+            #expect(
+                try await farm.event("app.paused", number: 2)["reason"]?.contains("InvalidProviderToken")
+                    == true)
+            #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
+            // And no more.
+            #expect(try await farm.run("resume", "demo").status == 0)
+            let third = try await farm.event("app.paused", number: 3)
+            #expect(third["reason"]?.contains("correct key, id or team") == true, "\(third)")
+            // Nor after a restart, which knows from Redis what was refused.
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            try farm.restartCoordinator()
+            _ = try await farm.ready()
+            #expect(try await farm.run("resume", "demo").status == 0)
+            _ = try await farm.event("app.paused", number: 4)
+            #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
+            let kept = try #require(try await farm.account("kept"))
+            #expect(kept.delivered == 0 && kept.failed == 0 && kept.addsUp)
+
+            try changeTeam(farm, to: farm.gateway.started.team)
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            try farm.restartCoordinator()
+            #expect(try await farm.finished("kept").delivered == 1)
+            #expect(try refusals(farm) == 2)
+        }
+
+        @Test func `a pause for refused credentials ends by a change of those and of no other file`()
+            async throws
+        {
+            let farm = try await Farm(
+                Farm.Options(apps: { started, folder in
+                    _ = try? folder.write(Self.unknownKey, to: "key.p8")
+                    _ = try? folder.copy(started.keyFile, to: "other.p8")
+                    _ = try? folder.copy(started.caFile, to: "ca.pem")
+                    var demo = App(started, keyFile: folder.path + "/key.p8")
+                    demo.caFile = folder.path + "/ca.pem"
+                    return [demo, App(started, name: "other", keyFile: folder.path + "/other.p8")]
+                }))
+            try await paused(farm, Tokens.make(10))
+            let requests = try farm.gateway.ledger().lines.count
+            let key = try String(contentsOfFile: farm.folder.path + "/key.p8", encoding: .utf8)
+            func changes(of app: String) -> Int {
+                farm.coordinator.error.split(separator: "\n").count {
+                    $0.contains("credential files have changed") && $0.hasSuffix("app=\(app)")
+                }
+            }
+            try farm.folder.copy(farm.gateway.started.caFile, to: "ca.pem")
+            try await eventually("the new CA file is seen") { changes(of: "demo") == 1 }
+            try farm.folder.write(Self.unknownKey, to: "other.p8")
+            try await eventually("the other app's key is seen") { changes(of: "other") == 1 }
+            try farm.folder.write(key, to: "key.p8")
+            try await eventually("the same key is seen") { changes(of: "demo") == 2 }
+            // What followed from the files is done when this has ended.
+            #expect(try await farm.run("reload").status == 0)
+            #expect(try farm.events("app.resumed").isEmpty)
+            #expect(try farm.gateway.ledger().lines.count == requests)
+
+            try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
+            #expect(try await farm.finished("kept").delivered == 10)
+            #expect(try farm.events("app.resumed").count == 1)
+        }
+
         @Test func `certificate apps deliver`() async throws {
             let farm = try await Farm(
                 Farm.Options(
@@ -218,7 +366,7 @@ extension PatientFarms {
 
 extension Farm {
     /// Provider tokens that the coordinator has made.
-    fileprivate var mintedTokens: Int {
+    var mintedTokens: Int {
         coordinator.error.components(separatedBy: "provider token minted").count - 1
     }
 }

@@ -33,6 +33,37 @@ extension HostFarms {
             }
         }
 
+        @Test func `hosts share one provider token, also one that comes later and one that comes back`()
+            async throws
+        {
+            let farm = try await Hosts(Hosts.Options(workers: 1))
+            func minted(_ host: String) -> Int {
+                farm.log(host).components(separatedBy: "provider token minted").count - 1
+            }
+            func deliver(_ id: String, _ seed: UInt64) async throws {
+                let job = Job(id: id, tokens: Tokens.make(640, seed: seed))
+                try farm.push([job])
+                #expect(try await farm.finished([job]).delivered == 640)
+            }
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            try await deliver("alone", 1)
+            try farm.start("beta")
+            try await farm.shared(by: ["alpha", "beta"])
+            try await deliver("both", 2)
+            #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("beta"))")
+            #expect(farm.log("beta").contains("shared provider token taken over"))
+            farm.coordinator("alpha").signal(SIGTERM)
+            #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
+            try await deliver("beta", 3)
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha", "beta"])
+            try await deliver("again", 4)
+            #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("alpha"))")
+            // The gateway has seen one token from both hosts.
+            #expect(try farm.gateway.counter("tokens_verified") == 1)
+        }
+
         /// The intake is a process of each host's own: it goes on where the other host's has stopped.
         @Test func `an app's intake goes to another host and back, and after a fence, in the jobs' order`()
             async throws
@@ -85,6 +116,9 @@ extension HostFarms {
             }
             let took = ContinuousClock.now - start
             #expect(took < .seconds(16), "\(took)")
+            let gone = try await farm.line("beta")
+            #expect(gone.state == "gone" && gone.workers.map(\.state) == ["gone"])
+            #expect(gone.intake.state == "gone" && gone.workers[0].shards == 0)
             // Then the living make their shares even.
             try await farm.shared(by: ["alpha", "gamma"], within: .seconds(40))
             try await load.more(2)

@@ -8,18 +8,26 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Checks configuration, Redis, credentials, gateways and limits, and says what to do.",
         discussion: """
-            Nothing is sent to a gateway but a TLS handshake. Status 1 when a check
-            failed, 75 when something could not be reached.
+            Nothing is sent to a gateway but a TLS handshake. With --live, and always to a
+            simulator on this machine, one push goes to a device token that cannot exist:
+            the response shows a wrong team, key id or topic. The environment shows only
+            when the gateway's reason names it. Status 1 when a check failed, 75 when
+            something could not be reached.
 
             Example:
               pushfarm doctor --config /etc/pushfarm/pushfarm.yaml
+              pushfarm doctor --live
             """)
 
     @OptionGroup var common: CommonOptions
 
+    @Flag(help: "Send each gateway one push to a device token that cannot exist.")
+    var live = false
+
     func run() throws {
         let configuration = try common.load(purpose: .coordinator)
-        let findings = try Loop.run { @Loop in await Self.examine(configuration) }
+        let isLive = live
+        let findings = try Loop.run { @Loop in await Self.examine(configuration, isLive: isLive) }
         let console = Console(json: common.json)
         let isGood = findings.allSatisfy { $0.grade == .ok || $0.grade == .warning }
         console.show(
@@ -29,7 +37,9 @@ struct DoctorCommand: ParsableCommand {
         throw findings.contains { $0.grade == .failed } ? CommandFailure.failed() : .temporary("")
     }
 
-    @Loop private static func examine(_ configuration: FarmConfiguration) async -> [Finding] {
+    @Loop private static func examine(
+        _ configuration: FarmConfiguration, isLive: Bool
+    ) async -> [Finding] {
         var findings = [
             Finding("configuration", .ok, configuration.file ?? "no file: defaults, environment and flags")
         ]
@@ -40,32 +50,43 @@ struct DoctorCommand: ParsableCommand {
                     advice: "Add one under apps: in the file."))
         }
         findings += MachineCheck(configuration: configuration).findings
-        findings += await redis(configuration)
+        let (redis, client) = await redis(configuration)
+        defer { client?.close() }
+        findings += redis
         for app in configuration.apps {
             let (credentials, identity) = CredentialCheck(app: app, now: WallClock.seconds).findings()
             findings += credentials
-            findings.append(await GatewayCheck(app: app, identity: identity).finding())
+            let check = GatewayCheck(
+                app: app, identity: identity, registry: client.map { FarmRegistry(connection: $0.redis) },
+                isLive: isLive)
+            findings += await check.findings()
         }
         return findings
     }
 
-    @Loop private static func redis(_ configuration: FarmConfiguration) async -> [Finding] {
+    /// Also gives the connection, open, when there is one.
+    @Loop private static func redis(
+        _ configuration: FarmConfiguration
+    ) async -> (findings: [Finding], client: FarmClient?) {
+        var open: FarmClient?
         do {
             let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+            open = client
             let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
             let skew = try await client.clock()
             let check = RedisCheck(
                 info: info, place: client.place, skew: skew - .milliseconds(WallClock.milliseconds))
             let access = RedisAccessCheck(location: client.location)
-            return try await check.findings + [access.finding] + PressureCheck(client: client).findings()
+            let findings =
+                try await check.findings + [access.finding] + PressureCheck(client: client).findings()
                 + InboxCheck(client: client).findings()
+            return (findings, client)
         } catch {
-            return [
-                Finding(
-                    "redis", error.status == .temporary ? .unreachable : .failed, error.message,
-                    advice: "Is Redis running there? Name it with redis: in the configuration, or --redis.")
-            ]
+            open?.close()
+            let finding = Finding(
+                "redis", error.status == .temporary ? .unreachable : .failed, error.message,
+                advice: "Is Redis running there? Name it with redis: in the configuration, or --redis.")
+            return ([finding], nil)
         }
     }
 

@@ -1,14 +1,67 @@
+import Coordinator
 import EventLoop
 import FarmConfiguration
+import FarmStore
+import Logging
 import TLS
 import Transport
 
-/// Whether an app's gateway can be reached and is who it should be. Sends nothing.
+/// Whether an app's gateway can be reached and is who it should be, and whether it takes the app's credentials and topic.
 @Loop struct GatewayCheck {
     let app: AppConfiguration
     let identity: TLSIdentity?
+    /// Of a key, and of the Redis that holds the provider token that the farm shares; nil: nothing can be tried.
+    let registry: FarmRegistry?
+    /// One push to a token that cannot exist, also to Apple.
+    let isLive: Bool
 
-    func finding() async -> Finding {
+    func findings() async -> [Finding] {
+        var stream: ByteStream?
+        let reached = await reach(&stream)
+        guard let stream else { return [reached] }
+        return [reached] + (await trial(over: stream).map { [$0] } ?? [])
+    }
+
+    /// A gateway on this machine is a simulator.
+    private var isLoopback: Bool {
+        let host = app.gateway.host
+        return host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+
+    /// - Parameter stream: closed afterwards.
+    private func trial(over stream: ByteStream) async -> Finding? {
+        guard isLive || isLoopback else {
+            stream.close()
+            return nil
+        }
+        let port = app.gateway.port == 443 ? "" : ":\(app.gateway.port)"
+        let host = app.gateway.host.contains(":") ? "[\(app.gateway.host)]" : app.gateway.host
+        let words = TrialFinding(app: app)
+        guard case .key(let file, let id, let team) = app.credentials else {
+            let push = TrialPush(topic: app.topic)
+            return words.finding(
+                await push.send(over: stream, authority: host + port, providerToken: nil))
+        }
+        guard let registry, let key = try? SigningKey(file: file) else {
+            // Said by another check.
+            stream.close()
+            return nil
+        }
+        let silent = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
+        let tokens = ProviderTokens(
+            key, keyID: id, teamID: team, gateway: app.gatewayEnvironment, registry: registry, log: silent)
+        guard let token = await tokens.tokenForTrial() else {
+            stream.close()
+            return words.refusedBefore
+        }
+        let outcome = await TrialPush(topic: app.topic).send(
+            over: stream, authority: host + port, providerToken: token)
+        if case .refused(_, let reason) = outcome, ProviderTokens.isRefusal(reason) { await tokens.refuse() }
+        return words.finding(outcome)
+    }
+
+    /// - Parameter stream: set when HTTP/2 can be spoken over it.
+    private func reach(_ open: inout ByteStream?) async -> Finding {
         let name = "\(app.name) gateway"
         let place = app.gateway.description + (app.proxy.map { " through \($0)" } ?? "")
         let tls: TLSContext
@@ -26,16 +79,18 @@ import Transport
             proxy: app.proxy.map { .tcp(host: $0.place.host, port: $0.place.port) }, timeout: .seconds(10))
         do {
             let stream = try await dial.connect()
-            defer { stream.close() }
             if app.binary != nil {
+                stream.close()
                 // It says nothing of itself: what it speaks shows with the first push.
                 return Finding(name, .ok, "\(place): TLS in \(Figures.time(.now - start))")
             }
             guard stream.applicationProtocol == "h2" else {
+                stream.close()
                 return Finding(
                     name, .failed, "\(place) does not speak HTTP/2",
                     advice: "Is this the address of a push gateway?")
             }
+            open = stream
             return Finding(name, .ok, "\(place): TLS and HTTP/2 in \(Figures.time(.now - start))")
         } catch .tls(let error) {
             return Finding(
