@@ -5,7 +5,7 @@ package enum OperatorVerb: String, CaseIterable, Sendable {
     /// `N`, `+N`, `-N`, `auto` or `default`.
     case scale
     /// Nothing, or the number of a worker.
-    case quiet, drain, stop, restart
+    case quiet, resume, drain, stop, restart
     case upgrade, reload
     /// `APP NN`.
     case takeover

@@ -50,6 +50,14 @@ import Logging
         set { holdings.shares = newValue }
     }
 
+    /// The host serves nothing.
+    var isQuiet: Bool {
+        get { holdings.isQuiet }
+        set { holdings.isQuiet = newValue }
+    }
+    /// Shards of ours that others should own.
+    var strangers: Int { holdings.strangers }
+
     /// A script said FENCED: one lease at least is somebody else's. All are acquired anew.
     func doubt() {
         if !holdings.isDoubtful, isOwner { lost += 1 }

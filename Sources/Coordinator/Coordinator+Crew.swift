@@ -41,6 +41,7 @@ extension Coordinator {
 
     /// Who says how many are to work means that they work: those that were stopped, drained or told to be quiet serve again.
     private func awaken() {
+        if isQuiet, !isDrained { comeBack() }
         for slot in slots.prefix(crew.size) {
             if slot.state == .stopped, slot.pid == 0 { slot.startAnew() }
             crew.wake(slot.index)
@@ -111,14 +112,21 @@ extension Coordinator {
 
     func quiet(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
         let name = slot.map { "worker \($0.index)" } ?? "host \(configuration.host)"
-        if isDry { return "\(name) would take nothing more; what it has stays its own" }
+        if isDry {
+            let heirs = slot.map { hasOthers(than: $0) } ?? hasHeirs
+            return "\(name) would take nothing more; its shards would "
+                + (heirs ? "go to others that serve" : "wait: no other can serve them")
+        }
         if let slot {
             guard slot.index < crew.size else { throw Refusal("\(name) is leaving already") }
             let wasSo = crew.isQuiet(slot.index)
+            quietBySignal.remove(slot.index)
             crew.hush(slot.index)
             reassign()
             _ = await changes.until(.now + .seconds(30)) { [unowned self] in hands.isEmpty(slot.index) }
-            return wasSo ? "\(name) was quiet already" : "\(name) is quiet: restart or scale wakes it"
+            if wasSo { return "\(name) was quiet already" }
+            let shards = hasOthers(than: slot) ? "the others serve its shards" : "its shards wait"
+            return "\(name) is quiet: \(shards); resume, restart or scale wakes it"
         }
         let wasSo = isQuiet
         beQuiet()
@@ -128,21 +136,75 @@ extension Coordinator {
             return left == 0
         }
         guard isIdle else { throw .failed("pushes are still in the air after 30 s; nothing new is taken") }
-        return wasSo
-            ? "\(name) was quiet already"
-            : "\(name) is quiet; its shards wait until it drains or ends"
+        let isHandedOver = await changes.until(.now + HandOver.patience + .seconds(10)) { [unowned self] in
+            let left = apps.values.reduce(0) { $0 + $1.leases.strangers }
+            operation.progress("\(left) shards to go")
+            return isKnownQuiet && left == 0 || !redis.isReady || !isQuiet || isStopping
+        }
+        guard isHandedOver else {
+            throw .failed("\(name) is quiet, and keeps shards that others could serve")
+        }
+        return (wasSo ? "\(name) was quiet already; " : "\(name) is quiet; ") + quietShards
     }
 
-    /// One way: until the process ends, or its shards go to others.
+    private var quietShards: String {
+        let end = "resume \(configuration.host) ends that"
+        guard apps.values.contains(where: \.leases.isOwner) else {
+            return "its shards are with \(heirs). \(end)"
+        }
+        return redis.isReady
+            ? "no other host can serve its shards: they wait. \(end)"
+            : "its shards wait until Redis is back. \(end)"
+    }
+
+    /// The farm knows that this host serves nothing.
+    private var isKnownQuiet: Bool {
+        membership.hosts.contains { $0.name == configuration.host && $0.capacity == 0 }
+    }
+
+    /// Takes nothing more, until ``comeBack()``. What it has goes to hosts that serve, if there are any.
     func beQuiet() {
         guard !isQuiet else { return }
         log.notice("quiet: nothing more is taken")
         crew.isQuiet = true
         for app in apps.values { app.isQuiet = true }
         reassign()
+        Loop.task {
+            // Others learn first that this host serves nothing.
+            await self.beat()
+            self.registry.tell(HostCommand.hosts.text)
+            for app in self.apps.values {
+                self.handOverOthers(app)
+                self.letGo(app)
+            }
+        }
     }
 
     var isQuiet: Bool { crew.isQuiet }
+
+    // MARK: resume
+
+    /// Ends what ``quiet(_:_:_:)`` and ``drain(_:_:_:)`` began.
+    func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(Refusal) -> String {
+        let host = configuration.host
+        guard let slot else {
+            guard isQuiet || isDrained else { return "host \(host) takes part already" }
+            if isDry { return "host \(host) would take part again" }
+            comeBack()
+            return "host \(host) takes part again"
+        }
+        let name = "worker \(slot.index)"
+        guard slot.index < crew.size else { throw Refusal("\(name) is leaving") }
+        guard !isQuiet else { throw Refusal("host \(host) is quiet as a whole: resume \(host)") }
+        guard slot.state != .stopped, !quietBySignal.contains(slot.index) else {
+            throw Refusal("\(name) needs a new process: restart \(host)/\(slot.index)")
+        }
+        guard !crew.serves(slot.index) else { return "\(name) serves already" }
+        if isDry { return "\(name) would serve again" }
+        crew.wake(slot.index)
+        reassign()
+        return "\(name) serves again"
+    }
 
     func drain(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
         if let slot { return try await drain(worker: slot, isDry, operation) }
@@ -159,6 +221,10 @@ extension Coordinator {
             guard isEmpty else { throw .failed("not empty yet: pushes are still in the air") }
             return "empty; its shards are with \(heirs). reload brings it back"
         }
+    }
+
+    private var hasHeirs: Bool {
+        membership.hosts.contains { $0.name != configuration.host && $0.capacity > 0 }
     }
 
     /// Who takes what this host gives away, in words.
@@ -179,9 +245,9 @@ extension Coordinator {
         }
     }
 
-    /// Takes part again after ``beDrained()``.
+    /// Takes part again after ``beDrained()`` or ``beQuiet()``.
     func comeBack() {
-        guard isDrained, !isStopping else { return }
+        guard isDrained || isQuiet, !isStopping else { return }
         log.notice("takes part again")
         isDrained = false
         crew.isQuiet = false
@@ -189,6 +255,7 @@ extension Coordinator {
             app.isQuiet = false
             app.leases.comeBack()
         }
+        reassign()
         Loop.task {
             await self.beat()
             self.registry.tell(HostCommand.hosts.text)

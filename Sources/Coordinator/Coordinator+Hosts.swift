@@ -129,7 +129,8 @@ extension Coordinator {
     private var hostBeat: HostBeat {
         HostBeat(
             host: configuration.host, nonce: nonce,
-            capacity: isLeaving ? 0 : slots.prefix(capacity).count { $0.state != .failed },
+            // What a host has whose workers are all quiet goes to the others, if there are any that serve.
+            capacity: isLeaving || !crew.servesAny ? 0 : slots.prefix(capacity).count { $0.state != .failed },
             apps: isLeaving ? [] : configuration.apps.map(\.name), status: line.json)
     }
 

@@ -39,6 +39,7 @@ extension Coordinator {
         case .status: return String(decoding: statusLine, as: UTF8.self)
         case .scale: return try await scale(try words.first(Self.staffWords), isDry, operation)
         case .quiet: return try await quiet(try worker(words), isDry, operation)
+        case .resume: return try await resume(try worker(words), isDry)
         case .drain: return try await drain(try worker(words), isDry, operation)
         case .stop: return try await stop(try worker(words), isDry, operation)
         case .restart:

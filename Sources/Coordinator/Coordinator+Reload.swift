@@ -39,11 +39,11 @@ extension Coordinator {
         // What kept them from starting may be mended.
         for slot in slots where slot.state == .failed { slot.retry() }
         let wasDrained = isDrained
-        comeBack()
+        if isDrained { comeBack() }
         log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
         let state =
             isQuiet
-            ? "; still quiet: drain and reload it, or start it anew" : wasDrained ? "; takes part again" : ""
+            ? "; still quiet: resume \(configuration.host) ends that" : wasDrained ? "; takes part again" : ""
         return describe(differences, broken) + state
     }
 

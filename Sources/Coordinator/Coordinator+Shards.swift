@@ -119,9 +119,11 @@ extension Coordinator {
         leaseBell.ring()
     }
 
-    /// Begins to give others what should be theirs, when nothing has changed among the hosts for a while.
+    /// Begins to give others what should be theirs, when nothing has changed among the hosts for a while. What nobody serves
+    /// here goes at once.
     func handOverOthers(_ app: HostedApp) {
-        if membership.isSettled(at: .now), !isStopping { app.leases.handOverOthers() }
+        guard !isStopping, isQuiet || membership.isSettled(at: .now) else { return }
+        app.leases.handOverOthers()
     }
 }
 
@@ -144,7 +146,9 @@ extension Coordinator: WorkerSlot.Owner {
             for app in apps.values { assign(app, to: slot) }
             makeRoom()
             tellSoon()
-        case .beat(let beat): for app in beat.apps { apps[app.name]?.desk.tally.heard(app) }
+        case .beat(let beat):
+            for app in beat.apps { apps[app.name]?.desk.tally.heard(app) }
+            if beat.isQuiet { processIsQuiet(slot) }
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
             Loop.task {
@@ -185,11 +189,20 @@ extension Coordinator: WorkerSlot.Owner {
             emptied(app, app.leases.leaving.filter { worker(of: $0, app) == slot.index })
         }
         hands.ended(slot.index)
+        if quietBySignal.remove(slot.index) != nil { crew.wake(slot.index) }
         reassign()
         dismiss()
         changes.ring()
         if cause == .crash { setAside(accused) }
         for app in apps.values { await app.feedback.workerEnded(name) }
+    }
+
+    /// A signal has made the process quiet, one way: the others serve its shards until another process is here.
+    private func processIsQuiet(_ slot: WorkerSlot) {
+        guard !crew.isQuiet(slot.index) else { return }
+        quietBySignal.insert(slot.index)
+        crew.hush(slot.index)
+        reassign()
     }
 
     /// - Parameter hadSent: nil when that is unknown: then nobody is accused.

@@ -60,6 +60,7 @@ extension Coordinator {
         var around = around
         around.nonce = "\(nonce).\(added)"
         let app = HostedApp(configuration, shares: membership.shares(of: configuration.name), around)
+        app.isQuiet = isQuiet
         apps[configuration.name] = app
         app.onShardsChanged = { [unowned self, unowned app] in
             for slot in slots where slot.isReady { assign(app, to: slot) }

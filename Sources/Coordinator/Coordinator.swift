@@ -41,6 +41,8 @@ import Supervision
     var intake: IntakeSlot?
     /// How many workers there are to be, and whose each shard is.
     var crew: Crew
+    /// Workers whose processes a signal has made quiet.
+    var quietBySignal: Set<Int> = []
     var surroundings: HostedApp.Surroundings?
     /// Apps that were added since the start.
     var added = 0

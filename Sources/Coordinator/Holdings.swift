@@ -38,6 +38,8 @@ class Holdings {
     private(set) var isDoubtful = false
     /// Nothing more is taken: the host ends, or gives everything away.
     private(set) var isEnding = false
+    /// The host serves nothing: it takes no more than what no other host can serve, and hands all else over at once.
+    var isQuiet = false
     /// Won, and not yet free of what the owner before had in flight: no worker gets it.
     var unswept: Set<Int> = []
     var handOver = HandOver()
@@ -146,7 +148,9 @@ class Holdings {
         missing.removeAll { !mayAsk(for: $0) }
         let forced = missing.filter { seizures.contains($0) }
         missing.removeAll { seizures.contains($0) }
-        let wanted = missing.filter { rightful.contains($0) || vacancies.isOverdue($0, at: now) }
+        let wanted = missing.filter {
+            rightful.contains($0) || !isQuiet && vacancies.isOverdue($0, at: now)
+        }
         let others = missing.filter { !wanted.contains($0) }
         return AcquireLeases(
             nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: names.predecessor, fields: wanted,
@@ -224,6 +228,9 @@ class Holdings {
 
     // MARK: Handing over
 
+    /// Shards of ours that others should own.
+    var strangers: Int { tokens.keys.count { !rightful.contains(.shard($0)) } }
+
     /// Begins to withdraw shards that others should own; the intake goes at once.
     func handOverOthers(at now: Instant) {
         guard !isEnding else { return }
@@ -231,7 +238,7 @@ class Holdings {
             !unswept.contains($0) && !rightful.contains(.shard($0))
         }
         let back = handOver.cancel { rightful.contains(.shard($0)) }
-        let leaving = handOver.begin(strangers, at: now)
+        let leaving = handOver.begin(strangers, isAll: isQuiet, at: now)
         let isIntakeLeaving = intake != nil && !rightful.contains(.intake)
         if isIntakeLeaving { giveBackIntake() }
         if !back.isEmpty || !leaving.isEmpty || isIntakeLeaving { hasChanged = true }

@@ -24,7 +24,10 @@ import Logging
     private(set) var configuration: AppConfiguration
     /// No jobs are taken in here.
     var isQuiet = false {
-        didSet { if isQuiet != oldValue { tellIntake(intakeFence) } }
+        didSet {
+            leases.isQuiet = isQuiet
+            if isQuiet != oldValue { tellIntake(intakeFence) }
+        }
     }
     /// That the budget is too small was said.
     private var isBeyondBudget = false

@@ -1,7 +1,7 @@
 /// A host's workers by place: how many there are to be, which of them serve, and whose each shard is.
 ///
-/// Places are filled from 0 on. A place that rests lends its shards to the others, each to the same one every time, and has
-/// them back when it serves again: nothing else moves.
+/// Places are filled from 0 on. A place that rests or is quiet lends its shards to the others, each to the same one every
+/// time, and has them back when it serves again: nothing else moves.
 package struct Crew: Sendable {
     /// Places that are to be filled.
     package private(set) var size: Int
@@ -19,19 +19,24 @@ package struct Crew: Sendable {
         map = ShardMap(shards: shards, workers: size)
     }
 
-    /// The place whose the shard is. Of those that rest, when all do.
+    /// The place that serves the shard. When no place serves, the one that served it before.
     package func place(of shard: Int) -> Int {
         let owner = map.worker(of: shard)
-        guard resting.contains(owner) else { return owner }
-        let others = (0..<seated).filter { !resting.contains($0) }
+        guard isAway(owner) else { return owner }
+        let others = (0..<seated).filter { !isAway($0) }
         guard !others.isEmpty, let rank = map.shards(of: owner).firstIndex(of: shard) else { return owner }
         return others[(rank + owner) % others.count]
     }
 
     /// Whether the place is to check anything out.
     package func serves(_ place: Int) -> Bool {
-        !isQuiet && place < seated && !resting.contains(place) && !quiet.contains(place)
+        !isQuiet && place < seated && !isAway(place)
     }
+
+    /// Some place takes what is there.
+    package var servesAny: Bool { (0..<seated).contains { serves($0) } }
+
+    private func isAway(_ place: Int) -> Bool { resting.contains(place) || quiet.contains(place) }
 
     /// Some place does not serve what is its own: nothing is to be concluded from what the others do.
     package var isDisturbed: Bool { isQuiet || !resting.isEmpty || !quiet.isEmpty }
@@ -42,7 +47,7 @@ package struct Crew: Sendable {
     /// The others serve its shards.
     package mutating func rest(_ place: Int) { resting.insert(place) }
 
-    /// Nobody serves its shards.
+    /// It takes nothing more: the others serve its shards, if there are any.
     package mutating func hush(_ place: Int) { quiet.insert(place) }
 
     /// It serves what is its own again.

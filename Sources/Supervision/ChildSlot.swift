@@ -14,6 +14,7 @@ package import Logging
     package typealias State = ChildState
 
     package private(set) var state = State.stopped
+    /// Processes that followed one which had crashed or was killed, and that no operator had ended.
     package private(set) var restarts = 0
     /// A process has started; it may be given its first orders.
     package var onStart: @Loop () -> Void = {}
@@ -43,6 +44,8 @@ package import Logging
     private var wasStopped = false
     /// An operator has ended the present process.
     private var isSlain = false
+    /// The present process was asked to finish, and another one is to follow.
+    private var isRenewing = false
     /// Ends a process that does not finish.
     private var killer: Timer?
     /// Between processes that the system would not start.
@@ -73,7 +76,7 @@ package import Logging
     package func start() {
         guard child == nil, !isStopping, !isLast else { return }
         state = .starting
-        (isCondemned, wasStopped, isSlain) = (false, false, false)
+        (isCondemned, wasStopped, isSlain, isRenewing) = (false, false, false, false)
         vigil = Vigil(start: .now)
         do {
             let child = try makeChild()
@@ -130,6 +133,7 @@ package import Logging
     /// Tells the process to finish; another one takes its place.
     package func renew(within grace: Duration, telling order: Order) {
         guard let child, child.end == nil else { return retry() }
+        isRenewing = true
         tell(order)
         let killer = Timer { [weak child] in child?.signal(SIGKILL) }
         killer.start(after: grace + .seconds(3))
@@ -275,7 +279,7 @@ package import Logging
             state = .stopped
             return
         }
-        restarts += 1
+        if lastEnd != .orderly, !isRenewing, !isSlain { restarts += 1 }
         switch policy.ended(lastEnd, at: .now, using: &random) {
         case .giveUp(let starts):
             state = .failed

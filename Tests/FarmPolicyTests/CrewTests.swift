@@ -30,6 +30,19 @@ struct CrewTests {
         #expect((0..<64).allSatisfy { crew.place(of: $0) == before.place(of: $0) } && crew.serves(1))
     }
 
+    @Test func `a quiet place lends its shards to those that serve, and to none that rests`() {
+        let before = Crew(shards: 64, size: 3)
+        var crew = before
+        crew.hush(0)
+        crew.rest(1)
+        #expect(!crew.serves(0) && crew.serves(2) && crew.isQuiet(0) && !crew.isQuiet(1))
+        #expect(shards(crew, of: 2).count == 64 && crew.servesAny)
+        crew.wake(1)
+        #expect(shards(crew, of: 0).isEmpty && shards(crew, of: 1).count + shards(crew, of: 2).count == 64)
+        crew.wake(0)
+        #expect((0..<64).allSatisfy { crew.place(of: $0) == before.place(of: $0) })
+    }
+
     @Test func `when all rest, or are quiet, nobody serves and nothing moves`() {
         let before = Crew(shards: 64, size: 2)
         var crew = before
@@ -37,8 +50,10 @@ struct CrewTests {
         #expect((0..<64).allSatisfy { crew.place(of: $0) == before.place(of: $0) })
         #expect(!crew.serves(0) && !crew.serves(1))
         var quiet = before
-        quiet.hush(0)
-        #expect(!quiet.serves(0) && quiet.serves(1) && quiet.isQuiet(0) && shards(quiet, of: 0).count == 32)
+        for place in 0..<2 { quiet.hush(place) }
+        #expect((0..<64).allSatisfy { quiet.place(of: $0) == before.place(of: $0) })
+        #expect(!quiet.serves(0) && !quiet.serves(1) && quiet.isQuiet(0) && !quiet.servesAny)
+        quiet = before
         quiet.isQuiet = true
         #expect(!quiet.serves(1) && quiet.isQuiet(1))
     }

@@ -28,17 +28,13 @@ extension OperatedFarms {
             try await farm.shared(by: ["alpha", "beta"])
             try await load.more(1)
             try await farm.operate("quiet", "beta")
-            #expect(try farm.shares()["beta"] ?? 0 > 0)
             #expect(try await farm.line("beta").state == "quiet")
-            // A worker has let go of everything long before: nobody is to be waited for.
             try await farm.operate("drain", "beta", "--timeout", "10")
             try await farm.shared(by: ["alpha"], within: .seconds(10))
             try await farm.operate("reload", "beta")
             try await farm.shared(by: ["alpha", "beta"])
             try await load.more(1)
             try await farm.operate("quiet", "beta")
-            let status = try await farm.run(["status"], on: "alpha")
-            #expect(status.status == 1 && status.output.contains("beta is quiet"), "\(status)")
             let stopped = try await farm.operate("stop", "beta")
             // The answer comes when it is done.
             #expect(stopped.hosts[0].text.contains("ended") && stopped.hosts[0].text.contains("alpha"))
@@ -60,11 +56,19 @@ extension OperatedFarms {
             try await farm.operate("reload", "beta")
             try await farm.shared(by: ["alpha", "beta"])
             try await load.more(1)
-            // A worker alone: its shards wait, and go with the host's.
+            // A worker alone: the other one serves its shards, and when there is none they wait.
             try await farm.operate("quiet", "beta/1")
-            #expect(try await farm.line("beta").workers[1].state == "quiet")
+            let workers = try await farm.line("beta").workers
+            #expect(workers[1].state == "quiet" && workers[1].shards == 0 && workers[0].shards > 0)
+            try await load.more(1)
+            try await farm.operate("quiet", "beta/0")
             let status = try await farm.run(["status"], on: "alpha")
             #expect(status.status == 1 && status.output.contains("worker 1 of beta is quiet"), "\(status)")
+            let needless = try await farm.operate("resume", "beta")
+            #expect(needless.hosts[0].text.contains("takes part already"))
+            try await farm.operate("resume", "beta/0")
+            try await farm.shared(by: ["alpha", "beta"])
+            #expect(try await farm.line("beta").workers[0].shards == workers[0].shards)
             try await farm.operate("upgrade", "beta")
             try await load.more(1)
             try await farm.operate("quiet", "beta/0")
@@ -72,6 +76,65 @@ extension OperatedFarms {
             try await farm.shared(by: ["alpha"], within: .seconds(10))
             try await load.more(1)
             try await load.expectExactlyOnce()
+        }
+
+        @Test func `what a quiet host has is sent by the other one, until resume gives it back`() async throws
+        {
+            let farm = try await farm()
+            let load = try Load(farm)
+            try await load.more(1)
+            let quiet = try await farm.operate("quiet", "beta")
+            #expect(quiet.hosts[0].text.contains("its shards are with alpha"), "\(quiet)")
+            try await farm.shared(by: ["alpha"], within: .seconds(10))
+            #expect(try await farm.line("beta").state == "quiet")
+            // The devices of all shards get theirs: nothing waits for the quiet host.
+            try await load.more(2)
+            let status = try await farm.run(["status"], on: "alpha")
+            #expect(status.status == 0, "\(status)")
+            let dry = try await farm.operate("resume", "beta", "--dry-run")
+            #expect(dry.hosts[0].text.contains("would take part"))
+            #expect(try await farm.line("beta").state == "quiet")
+            try await farm.operate("resume", "beta")
+            #expect(try await farm.line("beta").state == "running")
+            try await farm.shared(by: ["alpha", "beta"])
+            try await load.more(1)
+            // Who says how many are to work means that they work.
+            try await farm.operate("quiet", "alpha")
+            try await farm.shared(by: ["beta"], within: .seconds(10))
+            try await farm.operate("scale", "2", "--host", "alpha")
+            try await farm.shared(by: ["alpha", "beta"])
+            try await load.more(1)
+            try await load.expectExactlyOnce()
+        }
+
+        @Test func `a quiet host that is alone keeps its shards and shows it, and one that comes takes them`()
+            async throws
+        {
+            let farm = try await Hosts(
+                Hosts.Options(faults: Self.pace, appLines: ["budget: { max_rate: 500 }"]))
+            try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let job = Job(id: "slow", tokens: Tokens.make(4_000))
+            try farm.push([job])
+            try await farm.gateway.requests(200)
+            let quiet = try await farm.operate("quiet", "alpha")
+            #expect(quiet.hosts[0].text.contains("no other host can serve its shards"), "\(quiet)")
+            let requests = try farm.gateway.requestCount()
+            let shares = try farm.shares()
+            #expect(requests < 4_000 && shares == ["alpha": 64])
+            let status = try await farm.run(["status"], on: "alpha")
+            #expect(status.status == 1 && status.output.contains("alpha is quiet"), "\(status)")
+            let stuck = try await farm.run(["jobs", "--stuck"], on: "alpha")
+            #expect(
+                stuck.status == 1 && stuck.output.contains("slow") && stuck.output.contains("quiet host"),
+                "\(stuck)")
+            #expect(try farm.gateway.requestCount() == requests)
+            try farm.start("beta")
+            try await farm.shared(by: ["beta"])
+            #expect(try await farm.finished([job]).delivered == 4_000)
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: job.tokens) == 0 && ledger.doubles == 0)
+            #expect(try await farm.line("alpha").state == "quiet")
         }
 
         @Test func `a shard is moved by hand, stays, and goes back`() async throws {

@@ -37,6 +37,9 @@ extension OperatedFarms {
             let anew = try await farm.line("alpha").workers.map(\.pid)
             #expect(Set(anew).isDisjoint(with: pids) && anew.count == 2)
             pids = anew
+            // What operators ask for is no crash.
+            let planned = try await farm.line("alpha")
+            #expect(planned.workers.map(\.restarts) == [0, 0] && planned.intake.restarts == 0)
 
             try await farm.operate("drain", "alpha/0")
             let drained = try await farm.line("alpha").workers

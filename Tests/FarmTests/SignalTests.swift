@@ -105,6 +105,13 @@ extension OperatedFarms {
                 try await farm.line("alpha").workers[0].state == "quiet"
             }
             #expect(log().contains("quiet: nothing more is taken"))
+            // The other one serves what it had.
+            try await eventually("its shards are lent") {
+                try await farm.line("alpha").workers.map(\.shards) == [0, 64]
+            }
+            try await load.more(1)
+            let vain = try await farm.operate("resume", "alpha/0", status: 1)
+            #expect(vain.hosts[0].text.contains("restart alpha/0"), "\(vain)")
             try await farm.operate("restart", "alpha/0")
             try await load.more(2)
             try await load.expectExactlyOnce()

@@ -58,6 +58,30 @@ struct ChildSlotTests {
         }
     }
 
+    @Test func `restarts that were asked for are not counted, and ends from outside are`() async throws {
+        try await onLoop { () async throws -> Void in
+            let slot = ChildSlot<Order, Notice>(
+                role: "100", launch: ChildLaunch(program: "/bin/sleep", lock: 2, environment: []),
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let ends = Mailbox<ChildProcess.End?>()
+            slot.onEnd = { ends.put($0) }
+            func follows(_ before: Int32) async -> Bool { await until { slot.pid > 0 && slot.pid != before } }
+            slot.start()
+            var pid = slot.pid
+            // Asked to finish; it does not hear, and is ended.
+            slot.renew(within: .seconds(-3), telling: .finish(withinMilliseconds: 0))
+            #expect(await follows(pid) && slot.restarts == 0)
+            pid = slot.pid
+            slot.slay(hasTrace: false)
+            #expect(await follows(pid) && slot.restarts == 0)
+            pid = slot.pid
+            _ = kill(pid, SIGKILL)
+            #expect(await follows(pid) && slot.restarts == 1)
+            await slot.stop(within: .seconds(-3), telling: .finish(withinMilliseconds: 0))
+            #expect(slot.restarts == 1)
+        }
+    }
+
     @Loop private func slot(_ program: String, role: String = "none", shortage: Duration = .milliseconds(1))
         -> ChildSlot<Order, Notice>
     {

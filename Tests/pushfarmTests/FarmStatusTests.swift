@@ -44,7 +44,7 @@ struct FarmStatusTests {
 
     @Test func `what somebody has made quiet, and forgotten, is trouble`() {
         #expect(
-            idle(["running", "quiet"]).troubles == ["h1 is quiet: its shards wait until it drains or ends"])
+            idle(["running", "quiet"]).troubles == ["h1 is quiet: its shards wait until pushfarm resume h1"])
         #expect(
             idle(["running"], worker: "quiet").troubles
                 == ["worker 0 of h0 is quiet: its shards wait until it is restarted"])

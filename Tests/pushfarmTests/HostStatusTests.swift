@@ -21,6 +21,27 @@ struct HostStatusTests {
             places == (isTold ? ["worker 1 of a is \(state): its shards wait until it is restarted"] : []))
     }
 
+    @Test(arguments: [(12, ["a is quiet: its shards wait until pushfarm resume a"]), (0, [])])
+    func `a quiet host is trouble while it keeps shards`(shards: Int, words: [String]) {
+        let line = #"{"state":"quiet","apps":[{"app":"demo","shards":\#(shards)}]}"#
+        let status = HostStatus(name: "a", json: Array(line.utf8), isAlive: true)
+        #expect(status.quietPlaces == words && status.servesNothing)
+    }
+
+    @Test func `nothing of a host that is gone is ready, sends or has shards`() {
+        let line = #"""
+            {"state":"running","intake":{"pid":3,"state":"ready","rate":5},"workers":[{"worker":"1","pid":7,
+            "state":"ready","shards":32,"rate":900,"streams":4,"delivered":70}],"apps":[{"app":"demo","shards":64,
+            "rate":900,"delivered":70}]}
+            """#
+        let status = HostStatus(name: "a", json: Array(line.utf8), isAlive: false)
+        let worker = status.workers[0]
+        #expect(status.state == "gone" && status.intake?.state == "gone" && status.intake?.rate == 0)
+        #expect(worker.state == "gone" && worker.pid == nil && worker.shards == 0)
+        #expect(worker.rate == 0 && worker.streams == 0 && worker.delivered == 70)
+        #expect(status.apps[0].rate == 0 && status.apps[0].shards == 0 && status.apps[0].delivered == 70)
+    }
+
     @Test func `what has no process has no number of one`() {
         let line =
             #"{"state":"running","intake":{"pid":0},"workers":[{"worker":"1","pid":0,"state":"stopped"}]}"#

@@ -68,7 +68,7 @@ extension Coordinator {
             }
             add("up", .gauge, "1 when the worker is ready.", slot.isReady ? 1 : 0)
             add(
-                "restarts_total", .counter, "Processes that followed another one in the worker's place.",
+                "restarts_total", .counter, "Processes that followed one which crashed or was killed.",
                 Double(slot.restarts))
             add(
                 "cpu_seconds_total", .counter, "Processor time of the worker's present process.",
@@ -86,7 +86,7 @@ extension Coordinator {
         }
         add("up", .gauge, "1 when the intake is ready.", intake.state == .ready ? 1 : 0)
         add(
-            "restarts_total", .counter, "Processes that followed another one in the intake's place.",
+            "restarts_total", .counter, "Processes that followed one which crashed or was killed.",
             Double(intake.restarts))
         add(
             "jobs_total", .counter, "Jobs that the intake's present process is done with.",

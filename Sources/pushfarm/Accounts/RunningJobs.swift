@@ -9,6 +9,8 @@ struct RunningJobs: Sendable {
         let rate: Double
         /// The app is paused.
         let isPaused: Bool
+        /// Batches of the app wait in shards of a host that is quiet.
+        var isQuiet = false
 
         /// Nil when nothing moves.
         var remaining: Duration? {
@@ -23,7 +25,7 @@ struct RunningJobs: Sendable {
         /// - Parameter now: Unix milliseconds.
         func isStuck(at now: Int64) -> Bool {
             return !account.isPutOff && account.parked == nil && !isPaused && rate == 0
-                && now - lastActivity > RunningJobs.stuckAfter
+                && (isQuiet || now - lastActivity > RunningJobs.stuckAfter)
         }
 
         var json: JSONValue {
@@ -67,10 +69,14 @@ struct RunningJobs: Sendable {
         let others = open.count - first.count
         do { try await Loop.sleep(for: pause) } catch {}
         var jobs: [Job] = []
-        var paused: [String: Bool] = [:]
+        var (paused, quiet): ([String: Bool], [String: Bool]) = ([:], [:])
+        let still = try await stillHosts()
         for (before, at) in first {
             let app = before.app
-            if paused[app] == nil { paused[app] = try await client.call(ReadGate(), app) != nil }
+            if paused[app] == nil {
+                paused[app] = try await client.call(ReadGate(), app) != nil
+                quiet[app] = try await hasWork(app, in: still)
+            }
             guard let account = try await client.account(before.id, app), account.state == .open else {
                 continue
             }
@@ -78,9 +84,26 @@ struct RunningJobs: Sendable {
             jobs.append(
                 Job(
                     account: account, rate: Double(max(0, account.settled - before.settled)) / time,
-                    isPaused: paused[app] == true))
+                    isPaused: paused[app] == true, isQuiet: quiet[app] == true))
         }
         return (jobs, others)
+    }
+
+    /// Hosts that live and serve nothing.
+    @Loop private func stillHosts() async throws(CommandFailure) -> Set<String> {
+        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
+        return Set(hosts.filter(\.servesNothing).map(\.host))
+    }
+
+    /// Whether batches of the app are ready in shards of these hosts.
+    @Loop private func hasWork(_ app: String, in hosts: Set<String>) async throws(CommandFailure) -> Bool {
+        guard !hosts.isEmpty else { return false }
+        let owners = try await client.call(ReadOwners(), app).fields
+        let depths = try await client.call(ReadDepths(shards: client.shards()), app).shards
+        return depths.enumerated().contains { shard, depth in
+            depth.high + depth.bulk > 0 && owners[.shard(shard)].map { hosts.contains($0.host) } ?? false
+        }
     }
 
     @Loop private func open(_ app: String) async throws(CommandFailure) -> [Account] {

@@ -17,7 +17,7 @@ struct JobsCommand: ParsableCommand {
             --running lists jobs that are not finished, the oldest first, with their rate
             and the time that they still take; --stuck those of them in which nothing has
             happened for five minutes, though nothing of them is paused, parked or put
-            off: status 1 when there are any.
+            off, and those that wait for a quiet host: status 1 when there are any.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -113,7 +113,10 @@ struct JobsCommand: ParsableCommand {
             table.add(
                 .init(account.id), .init(account.app),
                 account.parked != nil
-                    ? .init("parked", .red) : job.isPaused ? .init("paused", .yellow) : .init("running"),
+                    ? .init("parked", .red)
+                    : job.isPaused
+                        ? .init("paused", .yellow)
+                        : job.isQuiet && job.rate == 0 ? .init("quiet host", .red) : .init("running"),
                 .init("\(share) %"), .init(Figures.grouped(account.accepted)),
                 .init(Figures.grouped(account.waiting)),
                 .init("\(Figures.grouped(Int(clamping: job.rate.rounded())))/s"),

@@ -34,6 +34,12 @@ extension HostStatus {
             wait = fields.value("wait")
         }
 
+        /// Its host is gone: what remains are the counts.
+        mutating func becomeGone() {
+            (shards, connections, streams, rate, errors, slowedTo) = (0, 0, 0, 0, 0, 0)
+            (p50, p99, wait) = (nil, nil, nil)
+        }
+
         var json: JSONValue {
             .object([
                 "app": .string(app), "shards": .number(shards), "rate": .number(rate),

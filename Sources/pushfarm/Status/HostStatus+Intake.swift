@@ -26,6 +26,11 @@ extension HostStatus {
             pushes = fields.number("pushes")
         }
 
+        /// Its host is gone: what remains are the counts.
+        mutating func becomeGone() {
+            (state, pid, rate) = ("gone", nil, 0)
+        }
+
         var json: JSONValue {
             .object([
                 "pid": .whole(pid), "state": .string(state), "rate": .number(rate),

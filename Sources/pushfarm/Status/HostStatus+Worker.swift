@@ -42,6 +42,12 @@ extension HostStatus {
             since = fields.number("since")
         }
 
+        /// Its host is gone: what remains are the counts.
+        mutating func becomeGone() {
+            (state, pid, shards) = ("gone", nil, 0)
+            (connections, streams, rate, slowedTo, busy, since) = (0, 0, 0, 0, 0, 0)
+        }
+
         var json: JSONValue {
             .object([
                 "worker": .string(worker), "pid": .whole(pid), "state": .string(state),

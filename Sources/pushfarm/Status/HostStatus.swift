@@ -47,7 +47,15 @@ struct HostStatus: Decodable, Sendable {
         // What cannot be read is a host of which only the name is known.
         self = (try? JSONDecoder().decode(HostStatus.self, from: Data(json))) ?? HostStatus()
         host = name
-        if !isAlive { state = "gone" }
+        if !isAlive { becomeGone() }
+    }
+
+    /// What the line said last holds no more: nothing of the host sends or is ready.
+    private mutating func becomeGone() {
+        state = "gone"
+        intake?.becomeGone()
+        for index in workers.indices { workers[index].becomeGone() }
+        for index in apps.indices { apps[index].becomeGone() }
     }
 
     init(from decoder: any Decoder) throws {
@@ -80,10 +88,21 @@ struct HostStatus: Decodable, Sendable {
 }
 
 extension HostStatus {
+    /// The host lives and none of its workers takes anything.
+    var servesNothing: Bool {
+        switch state {
+        case "quiet", "drained": true
+        case "running": !workers.isEmpty && workers.allSatisfy { ["quiet", "stopped"].contains($0.state) }
+        default: false
+        }
+    }
+
     /// What takes nothing though it has shards: whose pushes wait, and how they go on.
     var quietPlaces: [String] {
         if state == "quiet" {
-            return ["\(host) is quiet: its shards wait until it drains or ends"]
+            // That others have a quiet host's shards is no trouble.
+            let hasShards = apps.contains { $0.shards > 0 } || workers.contains { $0.shards > 0 }
+            return hasShards ? ["\(host) is quiet: its shards wait until pushfarm resume \(host)"] : []
         }
         let still = ["quiet", "stopped"]
         return workers.filter { state == "running" && still.contains($0.state) && $0.shards > 0 }.map {

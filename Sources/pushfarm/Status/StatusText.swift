@@ -59,7 +59,7 @@ struct StatusText {
     private func paint(of worker: HostStatus.Worker) -> Paint? {
         switch worker.state {
         case "ready": nil
-        case "failed", "backing-off": .red
+        case "failed", "backing-off", "gone": .red
         default: .yellow
         }
     }

@@ -169,7 +169,7 @@ struct TopScreen {
             ("ERR%", "answers that were errors; a device that is gone is none"),
             ("P50, P99", "the gateway's answers of the last ten seconds"),
             ("OPEN", "pushes without an outcome"), ("OLDEST", "how long the oldest of them has waited"),
-            ("ENDED", "processes that ended in a worker's place"),
+            ("ENDED", "a worker's processes that crashed or were killed"),
         ].map { keys, words in
             var line = TopLine(keys.padding(to: 18), .bold)
             line.add(words)

@@ -7,9 +7,9 @@ struct QuietCommand: ParsableCommand {
         commandName: "quiet",
         abstract: "Lets a host or a worker take nothing more.",
         discussion: """
-            What is in the air is finished; shards and leases stay where they are, so what
-            is queued in them waits. One way: a host is quiet until it drains or ends, a
-            worker until restart or scale wakes it.
+            What is in flight is finished. The shards go to the other hosts, or to the
+            host's other workers. When there are no others that serve, they stay and what
+            is queued in them waits; pushfarm status says so. resume or scale ends it.
 
             Example:
               pushfarm quiet alpha
