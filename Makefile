@@ -138,6 +138,8 @@ lint:
 		|| { echo "tasks are started by Loop.task" >&2; exit 1; }
 	@! grep -rn 'Task { @Loop' Tests --include='*.swift' --exclude-dir=EventLoopTests \
 		|| { echo "tasks on the loop are started by Loop.task, in tests, too" >&2; exit 1; }
+	@! grep -rnE '\.(first|last|min\(\)|max\(\)|popLast\(\))!|(^|[^a-z])try!|uniqueKeysWithValues' Sources --include='*.swift' \
+		|| { echo "a foreign value may lack that, or have it twice: use guard let, or Dictionary(_:uniquingKeysWith:)" >&2; exit 1; }
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests

@@ -159,7 +159,7 @@ let package = Package(
         .testTarget(
             name: "APNsTests", dependencies: ["RandomTesting", "APNs", "PushModel"], swiftSettings: strict),
         .testTarget(
-            name: "CheckedNumbersTests", dependencies: ["RandomTesting", "CheckedNumbers"],
+            name: "CheckedNumbersTests", dependencies: ["CheckedNumbers", "FarmHarness"],
             swiftSettings: strict),
         .testTarget(
             name: "FarmPolicyTests", dependencies: ["RandomTesting", "FarmPolicy", "PushModel"],

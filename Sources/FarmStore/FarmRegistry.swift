@@ -35,11 +35,10 @@ import RESP
         if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
     }
 
-    /// Nil before the farm was ever started.
+    /// Nil before the farm was ever started, and when the stored number is none that a farm can have.
     package func fixedShards() async throws(RedisError) -> Int? {
-        try await connection.call(RESPCommand("HGET", FarmKeys.farm, "shards")).text.flatMap {
-            Int(foreign: $0)
-        }
+        let text = try await connection.call(RESPCommand("HGET", FarmKeys.farm, "shards")).text
+        return text.flatMap { Int(foreign: $0) }.flatMap { FarmKeys.shards.contains($0) ? $0 : nil }
     }
 
     package func addApps(_ apps: [String]) async throws(RedisError) {

@@ -104,6 +104,8 @@ package struct Keys: Hashable, Sendable {
 package enum FarmKeys {
     /// A hash: what is fixed at the farm's first start.
     package static let farm = "{pushfarm}:farm"
+    /// How many shards a farm can have.
+    package static let shards = 1...1024
     /// A hash: host to "end nonce capacity apps JSON"; the end of the line in ms, apps as "a,b".
     package static let hosts = "{pushfarm}:hosts"
     /// A set: apps that a coordinator was ever configured with.

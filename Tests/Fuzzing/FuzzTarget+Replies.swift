@@ -48,11 +48,14 @@ extension FuzzTarget {
         if let fields = try? ReadAccount.result(value),
             let account = Account(id: "j", app: "a", fields: fields)
         {
-            _ = account.queued
+            try Violation.unless(account.queued.magnitude < 1 << 60, "\(account.queued) are queued")
         }
         if let records = try? ReadResults.result(value) {
             for case .closed(_, _, let positions) in records.map(\.content) {
                 try Violation.unless(positions.allSatisfy { !$0.isEmpty }, "a run without positions")
+                try Violation.unless(
+                    zip(positions, positions.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound },
+                    "runs that do not ascend")
             }
         }
     }
@@ -62,9 +65,16 @@ extension FuzzTarget {
         let batch = BatchID(bytes)
         try Violation.unless((-1...9999).contains(batch.shard), "shard \(batch.shard)")
         _ = batch.lane
+        for moment in [batch.madeAt, batch.waitsSince, EntryID(bytes).milliseconds] {
+            try Violation.unless(moment.map { $0.magnitude <= 1 << 48 } ?? true, "a time \(moment ?? 0)")
+        }
         let token = FenceToken(bytes)
         _ = (token.epoch, token.nonce, token.host, token.isFree)
         let text = String(decoding: bytes, as: UTF8.self)
+        _ = SuppressionPlace(text: text).back(milliseconds: 86_400_000)
+        if case .limit(let rate) = RateWish(text) {
+            try Violation.unless(RateWish.rates.contains(rate), "a rate of \(rate)")
+        }
         let command = HostCommand(text)
         try Violation.unless(HostCommand(command.text) == command, "another command")
         let info = RedisInfo(text)

@@ -42,6 +42,8 @@ local CAUTION = { 'suspect', 'group', 'careful', 'crashes', 'kills', 'culprit', 
 local function load_caution(text)
     local c, i = {}, 1
     for n in text:gmatch('%d+') do
+        -- A ninth number is nobody's: an error here would keep all that a lost worker held.
+        if i > 8 then break end
         c[CAUTION[i]] = tonumber(n)
         i = i + 1
     end
