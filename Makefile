@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build man completions deb demo test simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
+.PHONY: setup build man completions deb demo test test-outside simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
 	drill governor-picture lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
@@ -41,6 +41,13 @@ test:
 	@deploy/install-packages test
 	swift build --build-tests
 	@Tests/all
+
+# What needs foreign software, which Debian has: the producers of docs/jobs.md with the clients of five languages.
+test-outside: export SWIFT_DETERMINISTIC_HASHING = 1
+test-outside:
+	@deploy/install-packages outside
+	swift build --build-tests
+	swift test --skip-build --filter '^FarmTests\.OutsideFarms'
 
 # More seeds of the simulation of the scripts than `make test` runs (docs/proof.md): SEEDS of each profile, from FIRST.
 # A single one is told step by step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.

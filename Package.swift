@@ -180,7 +180,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "pushfarmTests",
-            dependencies: ["pushfarm", "PushModel", "FarmStore", "FarmHarness", "RESP"],
+            dependencies: ["pushfarm", "PushModel", "FarmStore", "FarmConfiguration", "FarmHarness", "RESP"],
             swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests", dependencies: ["RandomTesting", "FarmConfiguration"],

@@ -57,7 +57,7 @@ extension Coordinator {
                 try words.first("app"), try words.number(1, "shard"), isForced: words.has("force"), isDry)
         case .kill: return try kill(try worker(words), hasTrace: words.has("abrt"), isDry)
         case .purge: return try purge(isDry)
-        case .dump: return try dump(try worker(words))
+        case .dump: return try dump(try worker(words), isDry)
         case .logLevel: return try setLogLevel(try words.first("level"), isDry)
         }
     }
@@ -143,8 +143,9 @@ extension Coordinator {
         return "ended \(list)"
     }
 
-    private func dump(_ slot: WorkerSlot?) throws(Refusal) -> String {
+    private func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(Refusal) -> String {
         if let slot, slot.pid == 0 { throw Refusal("worker \(slot.index) has no process now") }
+        if isDry { return "would write what is known to the log" }
         for slot in slot.map({ [$0] }) ?? slots where slot.pid > 0 { slot.tell(.dump) }
         if slot == nil { logState() }
         return "see the log"

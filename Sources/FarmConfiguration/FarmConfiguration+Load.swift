@@ -13,16 +13,28 @@ extension FarmConfiguration {
     /// Taken when no file is named and it is there.
     package static let defaultFile = "pushfarm.yaml"
 
+    /// What `pushfarm up` writes into its state folder for the other commands, when it has no file itself.
+    package static let localFarmFile = "up.yaml"
+
     /// Reads the configuration. Flags win over the environment, that over the file, that over the defaults.
     ///
     /// - Parameters:
     ///   - path: YAML or JSON; nil takes `PUSHFARM_CONFIG`, then ./pushfarm.yaml if it is there, then no file.
+    ///   - findsLocalFarm: in place of no file the one of a `pushfarm up` that runs in the state folder is taken.
     ///   - environment: all of the process's environment; only `PUSHFARM_…`, `password_env` names and CREDENTIALS_DIRECTORY are looked at.
     package static func load(
-        path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client
+        path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client,
+        findsLocalFarm: Bool = false
     ) throws(ConfigurationError) -> FarmConfiguration {
         var path = path ?? environment[EnvironmentLayer.fileVariable]
         if path == nil, FileText.exists(defaultFile) { path = defaultFile }
+        if path == nil, findsLocalFarm {
+            let named = overrides.last { $0.key == "state_dir" }?.text ?? environment["PUSHFARM_STATE_DIR"]
+            let folder = FilePathText.resolve(named ?? "var", in: FileText.workingDirectory)
+            let file = folder + "/" + localFarmFile
+            // Others who may write it could send this user's pushes elsewhere.
+            if FileText.isOnlyOurs(file) { path = file }
+        }
         var text = ""
         if let path {
             do {

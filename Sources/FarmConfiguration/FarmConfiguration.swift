@@ -48,9 +48,21 @@ package struct FarmConfiguration: Sendable, Equatable {
     /// The Unix socket of the private Redis that `pushfarm up` runs.
     package var privateRedisSocket: String { stateDirectory + "/redis.sock" }
 
+    /// The password of that Redis, in a file that only its user may read.
+    package var privateRedisPasswordFile: String { stateDirectory + "/redis.password" }
+
     /// The Redis to use: the configured one; else the private one while it is there; else the local default.
     package func redisLocation(privateSocketExists: Bool) -> RedisLocation {
-        redis ?? (privateSocketExists ? RedisLocation(.unix(privateRedisSocket)) : .local)
+        if let redis { return redis }
+        guard privateSocketExists else { return .local }
+        var location = RedisLocation(.unix(privateRedisSocket))
+        if FileText.isOnlyOurs(privateRedisPasswordFile),
+            let password = (try? FileText.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
+            !password.isEmpty
+        {
+            location.password = Secret(String(password))
+        }
+        return location
     }
 
     /// A farm without apps has nothing to do: for a coordinator that is an error.

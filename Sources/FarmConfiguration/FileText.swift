@@ -46,6 +46,14 @@ enum FileText {
         access(path, F_OK) == 0
     }
 
+    /// Whether it is a plain file of this user's that no other may write.
+    static func isOnlyOurs(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
+            && status.st_mode & (S_IWGRP | S_IWOTH) == 0
+    }
+
     static var workingDirectory: String {
         guard let path = getcwd(nil, 0) else { return "." }
         defer { free(path) }

@@ -48,11 +48,11 @@ struct CommonOptions: ParsableArguments {
     }
 
     func load(
-        _ more: [Override] = [], purpose: FarmConfiguration.Purpose = .client
+        _ more: [Override] = [], purpose: FarmConfiguration.Purpose = .client, findsLocalFarm: Bool = true
     ) throws(ConfigurationError) -> FarmConfiguration {
         try FarmConfiguration.load(
             path: config, environment: ProcessEnvironment.variables, overrides: try overrides(more),
-            purpose: purpose)
+            purpose: purpose, findsLocalFarm: findsLocalFarm)
     }
 }
 

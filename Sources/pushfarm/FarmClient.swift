@@ -19,7 +19,8 @@ import Transport
         let redis = RedisConnection(try settings(location))
         if let error = await firstFailure(of: redis) {
             redis.close()
-            throw error.isTemporary ? .temporary("\(location): \(error)") : .failed("\(location): \(error)")
+            let text = "\(location): \(error)" + (configuration.isOfNoFile ? hint() : "")
+            throw error.isTemporary ? .temporary(text) : .failed(text)
         }
         return FarmClient(configuration: configuration, redis: redis, location: location)
     }
@@ -35,6 +36,14 @@ import Transport
             }
             do { try await Loop.sleep(for: .milliseconds(100)) } catch { throw .failed("interrupted") }
         }
+    }
+
+    /// Where a farm runs, when no Redis is configured and none is in this folder.
+    private static func hint() -> String {
+        let folders = RunningFarms.stateFolders()
+        guard !folders.isEmpty else { return "" }
+        let named = folders.prefix(20).map { PlainText.of($0, limit: 200) }.joined(separator: " or ")
+        return "\npushfarm up runs with --state-dir \(named): name it here, too"
     }
 
     func close() { redis.close() }

@@ -16,6 +16,11 @@ extension FarmConfiguration {
     }
 }
 
+extension FarmConfiguration {
+    /// Nobody has said where Redis is, but for a `pushfarm up` that may have ended.
+    var isOfNoFile: Bool { redis == nil || file?.hasSuffix("/" + Self.localFarmFile) == true }
+}
+
 extension FarmClient {
     /// The app that a command is for: the one that was named, or the only one of the configuration, else of the farm.
     func chosenApp(_ name: String?) async throws(CommandFailure) -> String {

@@ -28,6 +28,12 @@ enum ProcessEnvironment {
     /// As `NAME=value`.
     static var all: [String] { variables.map { "\($0.key)=\($0.value)" }.sorted() }
 
+    static var workingDirectory: String? {
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
     /// Whoever starts a process with it takes that process's end for its service's; supervisord sets it as well.
     static let supervised = "SUPERVISOR_ENABLED=1"
 

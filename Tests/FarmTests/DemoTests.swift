@@ -63,5 +63,75 @@ extension BusyFarms {
             #expect(try await up.wait() == .exited(0), "\(up.error)")
             #expect(ProcessTable.naming(folder: folder.path).isEmpty)
         }
+
+        @Test func `the lines of the pages and of up itself work as they are written`() async throws {
+            let folder = try TestFolder()
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/.build/release", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path + "/.build/release/pushfarm", withDestinationPath: BuiltProgram.path)
+            let (readme, jobs) = (try Page("README.md"), try Page("docs/jobs.md"))
+            let start = try readme.block(below: "## Try it", "sh", with: " up --simulate")
+            let up = try Child("up", "/bin/sh", ["-c", "exec " + start], in: folder.path)
+            try await eventually("up has started") { up.hasEnded || up.output.contains("redis-cli") }
+            var number = 0
+            func run(_ line: String, in place: TestFolder) async throws -> Child {
+                number += 1
+                let child = try Child("line-\(number)", "/bin/sh", ["-c", line], in: place.path)
+                _ = try await child.wait()
+                return child
+            }
+            let pushed = try await run(
+                readme.block(below: "## Try it", "sh", with: "pushfarm push"), in: folder)
+            #expect(
+                pushed.output.contains("delivered") && pushed.error.isEmpty, "\(pushed.output)\(pushed.error)"
+            )
+            let raw = try await run(jobs.block(below: "## Send a job", "sh", with: "RPUSH"), in: folder)
+            #expect(
+                Int(raw.output.trimmingCharacters(in: .whitespacesAndNewlines)) != nil,
+                "\(raw.output)\(raw.error)")
+
+            // What up prints is for a terminal that may be anywhere.
+            let elsewhere = try TestFolder()
+            let printed = up.output.components(separatedBy: "To push from another terminal:\n").last ?? ""
+            let lines = printed.split(separator: "\n").prefix(2).map(String.init)
+            for (line, word) in zip(lines, ["delivered", ""]) {
+                let child = try await run(line, in: elsewhere)
+                #expect(
+                    child.error.isEmpty && child.output.contains(word),
+                    "\(line): \(child.output)\(child.error)")
+            }
+            #expect(lines.count == 2 && lines[1].contains("redis-cli -p "), "\(up.output)")
+            let redis = try RedisClient(folder.path + "/var/redis.sock")
+            let password = try String(contentsOfFile: folder.path + "/var/redis.password", encoding: .utf8)
+                .trimmingCharacters(in: .newlines)
+            #expect(throws: (any Error).self) { try redis.run("PING") }
+            try redis.run("AUTH", password)
+            try await eventually("all three jobs of it are delivered") {
+                try redis.run("HGET", "{pushfarm:demo}:load", "settled").text == "4"
+            }
+            for file in ["redis.password", "redis.conf", "up.yaml"] {
+                let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/var/" + file)[
+                    .posixPermissions]
+                #expect(mode as? Int == 0o600, "\(file)")
+            }
+            for pid in ProcessTable.naming(folder: folder.path) {
+                #expect(!ProcessTable.visibleText(of: pid).contains(password))
+            }
+
+            // A command that finds no farm says where one runs.
+            try elsewhere.write(
+                "redis: unix://\(elsewhere.path)/var/redis.sock\nstate_dir: \(elsewhere.path)/var\n",
+                to: "var/up.yaml")
+            let lost = try Child("lost", BuiltProgram.path, ["status"], in: elsewhere.path)
+            #expect(try await lost.wait() == .exited(75))
+            #expect(lost.error.contains("pushfarm up runs with --state-dir "), "\(lost.error)")
+            #expect(lost.error.contains(folder.path + "/var"), "\(lost.error)")
+
+            up.signal(SIGTERM)
+            #expect(try await up.wait() == .exited(0), "\(up.error)")
+            #expect(!FileManager.default.fileExists(atPath: folder.path + "/var/up.yaml"))
+            #expect(ProcessTable.naming(folder: folder.path).isEmpty)
+        }
     }
 }

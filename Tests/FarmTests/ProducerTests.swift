@@ -2,66 +2,154 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension BusyFarms {
-    /// The producers of docs/jobs.md, as they stand there.
-    struct ProducerTests {
-        private static let page = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("docs/jobs.md")
-
-        /// The first program of a language below the headline "Producers".
-        private static func program(_ language: String) throws -> String {
-            let page = try String(contentsOf: page, encoding: .utf8)
-            let producers = try #require(page.components(separatedBy: "\n## Producers\n").last)
-            let blocks = producers.components(separatedBy: "```\(language)\n").dropFirst()
-            return try #require(blocks.first?.components(separatedBy: "\n```").first)
+/// The producers of docs/jobs.md, as they stand there.
+struct ProducerTests {
+    @Test(arguments: ProducerProgram.allCases)
+    func `each language submits, with what to do when it is told to wait`(_ producer: ProducerProgram) throws
+    {
+        let text = try producer.block
+        for word in ["pushfarm_submit", "BUSY", "OK", "DUPLICATE", "REFUSED", "order-4711"] {
+            #expect(text.contains(word), "\(producer): \(word)")
         }
+        _ = try producer.files(host: "127.0.0.1", port: "1", tokens: ["aa"])
+    }
+}
 
-        private static var hasPythonClient: Bool {
-            get async throws {
-                let folder = try TestFolder()
-                let probe = try Child("probe", "python3", ["-c", "import redis"], in: folder.path)
-                return try await probe.wait() == .exited(0)
-            }
-        }
+/// What needs software that only these tests use: `make test-outside` installs it and runs them, `make test` leaves them out.
+@Suite(.serialized, .timeLimit(.minutes(5)), .keepsTraces) enum OutsideFarms {}
 
-        @Test func `each language submits, with what to do when it is told to wait`() throws {
-            for language in ["python", "js", "ruby", "php", "go"] {
-                let text = try Self.program(language)
-                for word in ["pushfarm_submit", "BUSY", "OK", "DUPLICATE", "REFUSED", "order-4711"] {
-                    #expect(text.contains(word), "\(language): \(word)")
-                }
-            }
-        }
-
-        @Test func `the Python producer waits while the farm is full, then its job is delivered`()
-            async throws
-        {
-            // Where its client is not installed the wire is tested all the same: see PressureTests, UserTests.
-            guard try await Self.hasPythonClient else { return }
-            let farm = try await Farm()
+extension OutsideFarms {
+    /// With the languages' own clients, as Debian has them.
+    struct ProducerProgramTests {
+        @Test(arguments: ProducerProgram.allCases)
+        func `a producer waits while the farm is full, and its job is delivered once`(
+            _ producer: ProducerProgram
+        ) async throws {
+            let place = try FreePort.take().split(separator: ":").map(String.init)
+            var options = Farm.Options()
+            options.redisOptions = ["--port", place[1], "--bind", place[0], "--protected-mode", "no"]
+            let farm = try await Farm(options)
             _ = try await farm.ready()
             let client = try farm.redis.client()
             let tokens = Tokens.make(20)
-            let text = try Self.program("python")
-                .replacingOccurrences(
-                    of: "redis.Redis(", with: "redis.Redis(unix_socket_path=\"\(farm.redis.socket)\", "
-                )
-                .replacingOccurrences(
-                    of: "\"tokens\": tokens", with: "\"tokens\": \(tokens.description)")
-            let file = try farm.folder.write(text, to: "producer.py")
-            try client.run("CONFIG", "SET", "maxmemory", "1")
-            let producer = try Child("producer", "python3", [file], in: farm.folder.path)
-            try await eventually("it is refused") {
-                let statistics = try client.run("INFO", "commandstats").text ?? ""
-                let calls = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_fcall:") }
-                return calls.map { !$0.contains("rejected_calls=0,failed_calls=0") } ?? false
+            for file in try producer.files(host: place[0], port: place[1], tokens: tokens) {
+                try farm.folder.write(file.text, to: file.name)
             }
-            #expect(!producer.hasEnded)
+            if producer == .js {
+                // Modules of Debian stand where only Debian's own Node looks by itself.
+                try FileManager.default.createSymbolicLink(
+                    atPath: farm.folder.path + "/node_modules", withDestinationPath: "/usr/share/nodejs")
+            }
+            try client.run("CONFIG", "SET", "maxmemory", "1")
+            let first = try start(producer, "first", farm)
+            try await eventually("it is refused", within: .seconds(120)) {
+                first.hasEnded ? true : try refusals(client) > 0
+            }
+            #expect(!first.hasEnded, "\(first.error)")
+            // Its connection is lost, and the connections of the farm, on the socket, are not.
+            for line in try (client.run("CLIENT", "LIST").text ?? "").split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard words.contains(where: { $0.hasPrefix("addr=127.") }),
+                    let id = words.first(where: { $0.hasPrefix("id=") })?.dropFirst(3)
+                else { continue }
+                _ = try? client.run("CLIENT", "KILL", "ID", String(id))
+            }
             try client.run("CONFIG", "SET", "maxmemory", "0")
-            #expect(try await producer.wait() == .exited(0), "\(producer.error)")
+            #expect(try await first.wait() == .exited(0), "\(first.error)")
             #expect(try await farm.finished("order-4711").delivered == 20)
-            #expect(try farm.gateway.ledger().lost(of: tokens) == 0)
+            // As after a lost reply: the same job comes a second time.
+            let second = try start(producer, "second", farm)
+            #expect(try await second.wait(within: .seconds(120)) == .exited(0), "\(second.error)")
+            let ledger = try farm.gateway.ledger()
+            #expect(ledger.lost(of: tokens) == 0 && ledger.lines.count == 20)
+            #expect(try client.run("EXISTS", "pushfarm:demo").integer == 0)
         }
+
+        private func start(_ producer: ProducerProgram, _ name: String, _ farm: Farm) throws -> Child {
+            let command = producer.command
+            return try Child(
+                name, command[0], Array(command.dropFirst()),
+                environment: [
+                    "PATH": "/usr/bin:/bin", "HOME": farm.folder.path, "GO111MODULE": "off",
+                    "GOPATH": "/usr/share/gocode", "GOCACHE": farm.folder.path + "/go",
+                    "NODE_PATH": "/usr/share/nodejs",
+                ], in: farm.folder.path)
+        }
+
+        /// Calls of functions that Redis has refused.
+        private func refusals(_ client: RedisClient) throws -> Int {
+            let statistics = try client.run("INFO", "commandstats").text ?? ""
+            let calls = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_fcall:") }
+            return calls?.split(separator: ",").compactMap { word in
+                word.hasPrefix("rejected_calls=") || word.hasPrefix("failed_calls=")
+                    ? Int(word.split(separator: "=")[1]) : nil
+            }.reduce(0, +) ?? 0
+        }
+    }
+}
+
+/// A producer of the page, and how it is run.
+enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
+    case python, js, ruby, php, go
+
+    var testDescription: String { rawValue }
+
+    /// As it stands on the page.
+    var block: String {
+        get throws { try Page("docs/jobs.md").block(below: "## Producers", rawValue) }
+    }
+
+    /// Debian's own programs, whatever else is installed.
+    var command: [String] {
+        switch self {
+        case .python: ["/usr/bin/python3", "producer.py"]
+        case .js: ["/usr/bin/node", "producer.mjs"]
+        case .ruby: ["/usr/bin/ruby", "producer.rb"]
+        case .php: ["/usr/bin/php", "producer.php"]
+        case .go: ["/usr/bin/go", "run", "producer.go", "tokens.go"]
+        }
+    }
+
+    /// The page's program with the test's tokens and Redis.
+    func files(host: String, port: String, tokens: [String]) throws -> [(name: String, text: String)] {
+        let list = tokens.description
+        switch self {
+        case .python:
+            let call = #"redis.Redis(host="\#(host)", port=\#(port), "#
+            return [("producer.py", "tokens = \(list)\n" + (try text("redis.Redis(", call)))]
+        case .js:
+            let call = #"createClient({ socket: { host: "\#(host)", port: \#(port) } })"#
+            // It has nothing more to do: the page's program would wait for more.
+            return [
+                (
+                    "producer.mjs",
+                    "const tokens = \(list);\n" + (try text("createClient()", call))
+                        + "\nawait farm.quit();\n"
+                )
+            ]
+        case .ruby:
+            let call = #"Redis.new(host: "\#(host)", port: \#(port))"#
+            return [("producer.rb", "tokens = \(list)\n" + (try text("Redis.new", call)))]
+        case .php:
+            let call = "connect('\(host)', \(port))"
+            return [
+                ("producer.php", "<?php\n$tokens = \(list);\n" + (try text("connect('127.0.0.1')", call)))
+            ]
+        case .go:
+            let values = tokens.map { "\"\($0)\"" }.joined(separator: ", ")
+            return [
+                ("producer.go", try text("127.0.0.1:6379", "\(host):\(port)")),
+                ("tokens.go", "package main\n\nvar tokens = []string{\(values)}\n"),
+            ]
+        }
+    }
+
+    /// The page's program at another address, which stands there once.
+    private func text(_ address: String, _ other: String) throws -> String {
+        let parts = try block.components(separatedBy: address)
+        guard parts.count == 2 else {
+            throw Page.Missing(description: "\(address) is not there once in \(self)")
+        }
+        return parts.joined(separator: other)
     }
 }

@@ -18,6 +18,15 @@ extension PatientFarms {
             #expect(waiting.waiting == 20 && waiting.addsUp)
             let app = try #require(try await farm.status().apps.first)
             #expect(app.delayed > 0 && app.ready == 0)
+            let running = try await farm.run("jobs", "--running", "--over", "100ms")
+            #expect(running.output.contains("delayed") && running.output.contains("due in "), "\(running)")
+            for words in [["job", "far"], ["find", "--job", "far"]] {
+                let said = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
+                #expect(said.output.contains("waits: 20 pushes are delayed; the first: due in "), "\(said)")
+            }
+            #expect(try await farm.run("pause", "demo").status == 0)
+            #expect(try await farm.run("job", "far").output.contains("waits: the app is paused"))
+            #expect(try await farm.run("resume", "demo").status == 0)
             let lines = try farm.gateway.ledger().lines
             #expect(lines.compactMap(\.token).sorted() == soon.sorted())
             #expect(lines.allSatisfy { $0.time >= Int64(time) * 1000 })
@@ -44,6 +53,22 @@ extension PatientFarms {
             #expect(account.expired == 20 && account.delivered == 0 && account.failed == 0)
             #expect(try farm.gateway.ledger().lines.isEmpty)
             #expect(try farm.events("push.expired").compactMap { $0["token"] }.sorted() == tokens.sorted())
+        }
+
+        @Test func `a job that is tried again says so, and why`() async throws {
+            let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
+            try farm.push([Job(id: "ill", tokens: Tokens.make(1))])
+            let words = [
+                "jobs", "--running", "--over", "100ms", "--config", farm.folder.path + "/pushfarm.yaml",
+            ]
+            try await eventually("it says which retry is next") {
+                try await farm.run(words).output.contains(
+                    /retry [1-8] of 8 (in [0-9]|now).*: ServiceUnavailable/)
+            }
+            try await eventually("and so does the job") {
+                try await farm.run("job", "ill").output.contains(
+                    "waits: 1 push is delayed; the first: retry ")
+            }
         }
 
         @Test func `a push in trouble expires at its deadline, with the cause`() async throws {

@@ -5,14 +5,22 @@ import FarmStore
 struct AccountReport {
     let accounts: [Account]
     let console: Console
+    /// Why jobs wait, by their apps; only of open jobs.
+    var waits: [String: [String]] = [:]
 
     /// - Throws: status 1 when a finished job was not delivered whole.
     func show() throws(CommandFailure) {
-        for account in accounts { console.show(account.json, text(account)) }
+        for account in accounts { console.show(json(account), text(account)) }
         let isGood = accounts.allSatisfy {
             $0.state == .open || $0.delivered == $0.accepted && $0.malformed == 0
         }
         if !isGood { throw .failed() }
+    }
+
+    private func json(_ account: Account) -> JSONValue {
+        guard case .object(let fields) = account.json else { return account.json }
+        let waits = (waits[account.app] ?? []).map(JSONValue.string)
+        return .object(fields + [.init(name: "waits", value: .array(waits))])
     }
 
     func text(_ account: Account) -> String {
@@ -46,6 +54,7 @@ struct AccountReport {
         }
         return "\(head)\(origin)  \(account.state.rawValue)\(timing(account))\(parked)\n" + (warning ?? "")
             + table.text(colours: console.colours)
+            + (waits[account.app] ?? []).map { "waits: \($0)\n" }.joined()
     }
 
     private func timing(_ account: Account) -> String {

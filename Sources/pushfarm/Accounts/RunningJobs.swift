@@ -11,6 +11,11 @@ struct RunningJobs: Sendable {
         let isPaused: Bool
         /// Batches of the app wait in shards of a host that is quiet.
         var isQuiet = false
+        /// What its delayed pushes wait for.
+        var delay: JobDelay?
+
+        /// All that is open of it waits for its time.
+        var isDelayed: Bool { account.isPutOff }
 
         /// Nil when nothing moves.
         var remaining: Duration? {
@@ -39,6 +44,7 @@ struct RunningJobs: Sendable {
                             .number($0.clampedMilliseconds)
                         } ?? .null),
                     .init(name: "last_activity", value: .number(lastActivity)),
+                    .init(name: "delayed_until", value: delay?.json ?? .null),
                 ])
         }
     }
@@ -86,6 +92,15 @@ struct RunningJobs: Sendable {
                     account: account, rate: Double(max(0, account.settled - before.settled)) / time,
                     isPaused: paused[app] == true, isQuiet: quiet[app] == true))
         }
+        for app in apps {
+            let waiting = Set(
+                jobs.filter { $0.account.app == app && $0.account.waiting > 0 }.map(\.account.id))
+            guard !waiting.isEmpty else { continue }
+            let delays = try await client.delays(of: waiting, app)
+            for index in jobs.indices where jobs[index].account.app == app {
+                jobs[index].delay = delays[jobs[index].account.id]
+            }
+        }
         return (jobs, others)
     }
 
@@ -126,5 +141,5 @@ struct RunningJobs: Sendable {
 
 extension Account {
     /// All that is open of it waits for its time.
-    fileprivate var isPutOff: Bool { waiting == accepted - settled }
+    var isPutOff: Bool { waiting == accepted - settled }
 }

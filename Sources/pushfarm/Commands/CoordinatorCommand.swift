@@ -49,7 +49,7 @@ struct CoordinatorCommand: ParsableCommand {
     }
 
     private func load() throws(ConfigurationError) -> FarmConfiguration {
-        try common.load(overrides, purpose: .coordinator)
+        try common.load(overrides, purpose: .coordinator, findsLocalFarm: false)
     }
 
     private var overrides: [Override] {

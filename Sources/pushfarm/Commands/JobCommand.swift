@@ -10,7 +10,8 @@ struct JobCommand: ParsableCommand {
             Example:
               pushfarm job order-4711 --wait --json
 
-            Status 1 when there is no such job, or when it is finished and not all of
+            Of an open job it says why pushes wait: a pause, their time, or a retry and its
+            cause. Status 1 when there is no such job, or when it is finished and not all of
             it was delivered.
             """)
 
@@ -27,21 +28,23 @@ struct JobCommand: ParsableCommand {
         let configuration = try common.load()
         let console = Console(json: common.json)
         let (id, app, wait) = (choice.job, choice.app, wait)
-        let accounts = try Loop.run { @Loop in
+        let (accounts, waits) = try Loop.run { @Loop () async throws -> ([Account], [String: [String]]) in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let apps = if let app { [app] } else { try await client.apps() }
             let found = try await client.accounts(ofJob: id, in: apps)
             guard let first = found.first else {
                 if let app, wait {
-                    return try await AccountWatch(client: client, console: console).wait([id], app)
+                    return (try await AccountWatch(client: client, console: console).wait([id], app), [:])
                 }
                 throw try await client.noJob(id, in: apps)
             }
             guard found.count == 1 else { throw CommandFailure.several(found) }
-            guard wait, first.state == .open else { return found }
-            return try await AccountWatch(client: client, console: console).wait([id], first.app)
+            guard wait, first.state == .open else {
+                return (found, [first.app: try await client.waits(of: first)])
+            }
+            return (try await AccountWatch(client: client, console: console).wait([id], first.app), [:])
         }
-        try AccountReport(accounts: accounts, console: console).show()
+        try AccountReport(accounts: accounts, console: console, waits: waits).show()
     }
 }

@@ -14,8 +14,9 @@ struct JobsCommand: ParsableCommand {
               pushfarm jobs --running
               pushfarm jobs --stuck
 
-            --running lists jobs that are not finished, the oldest first, with their rate
-            and the time that they still take; --stuck those of them in which nothing has
+            --running lists jobs that are not finished, the oldest first, with their rate,
+            the time that they still take, and what their delayed pushes wait for: their
+            time or a retry; --stuck those of them in which nothing has
             happened for five minutes, though nothing of them is paused, parked or put
             off, and those that wait for a quiet host: status 1 when there are any.
             """)
@@ -83,29 +84,31 @@ struct JobsCommand: ParsableCommand {
     private func showRunning() throws {
         let configuration = try common.load()
         let (app, limit, isStuck, pause) = (app, limit, stuck, over.duration)
-        let (jobs, others) = try Loop.run { @Loop in
+        let (jobs, others, now) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let names = try await client.apps(meant: app)
             let now = try await client.clock().components.seconds * 1000
             let running = RunningJobs(client: client, limit: isStuck ? nil : limit)
             let (jobs, others) = try await running.look(names, over: pause)
-            return (jobs.filter { !isStuck || $0.isStuck(at: now) }, others)
+            let end = try await client.clock().clampedMilliseconds
+            return (jobs.filter { !isStuck || $0.isStuck(at: now) }, others, end)
         }
         let console = Console(json: common.json)
         let rest =
             others > 0 ? "and \(Figures.counted(others, "job", "jobs")) more that are open (--limit)\n" : ""
         console.show(
-            .object(["jobs": .array(jobs.map(\.json)), "others": .number(others)]), text(jobs, console) + rest
+            .object(["jobs": .array(jobs.map(\.json)), "others": .number(others)]),
+            text(jobs, at: now, console) + rest
         )
         if stuck, !jobs.isEmpty { throw CommandFailure.failed() }
     }
 
-    private func text(_ jobs: [RunningJobs.Job], _ console: Console) -> String {
+    private func text(_ jobs: [RunningJobs.Job], at now: Int64, _ console: Console) -> String {
         guard !jobs.isEmpty else { return stuck ? "no job is stuck\n" : "no job is running\n" }
         var table = Table([
             "JOB": .left, "APP": .left, "STATE": .left, "DONE": .right, "ACCEPTED": .right, "WAITING": .right,
-            "RATE": .right, "LEFT": .right,
+            "RATE": .right, "LEFT": .right, "NEXT": .left,
         ])
         for job in jobs {
             let account = job.account
@@ -116,11 +119,14 @@ struct JobsCommand: ParsableCommand {
                     ? .init("parked", .red)
                     : job.isPaused
                         ? .init("paused", .yellow)
-                        : job.isQuiet && job.rate == 0 ? .init("quiet host", .red) : .init("running"),
+                        : job.isQuiet && job.rate == 0
+                            ? .init("quiet host", .red)
+                            : job.isDelayed ? .init("delayed", .yellow) : .init("running"),
                 .init("\(share) %"), .init(Figures.grouped(account.accepted)),
                 .init(Figures.grouped(account.waiting)),
                 .init("\(Figures.grouped(Int(clamping: job.rate.rounded())))/s"),
-                .init(job.remaining.map { Figures.time($0) } ?? "-"))
+                .init(job.isDelayed ? "-" : job.remaining.map { Figures.time($0) } ?? "-"),
+                .init(job.delay?.text(at: now) ?? ""))
         }
         return table.text(colours: console.colours)
     }

@@ -27,10 +27,10 @@ struct QuarantineShardCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, shard) = (try common.load(), shard)
-        let (reason, dryRun) = (try options.line(), options.dryRun)
-        let app = try configuration.chosenApp(app)
+        let (reason, dryRun, app) = (try options.line(), options.dryRun, app)
         try ChangeReport.make("quarantine", isDryRun: dryRun, configuration, Console(json: common.json)) {
             report, client in
+            let app = try await client.chosenApp(app)
             try await client.mustHave(app: app)
             let hold = ShardHold(client: client, isDryRun: dryRun)
             report.lines = [try await hold.hold(app, shard, .quarantine, reason: reason)]

@@ -27,11 +27,11 @@ struct QuarantineTokenCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, text) = (try common.load(), token)
-        let (reason, dryRun) = (try options.line(), options.dryRun)
-        let app = try configuration.chosenApp(app)
+        let (reason, dryRun, app) = (try options.line(), options.dryRun, app)
         let token = try OperatorText.token(text)
         try ChangeReport.make("quarantine", isDryRun: dryRun, configuration, Console(json: common.json)) {
             report, client in
+            let app = try await client.chosenApp(app)
             try await client.mustHave(app: app)
             let shards = try await client.shards()
             let shard = token.withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }

@@ -149,7 +149,7 @@ struct SimulatorCommand: ParsableCommand {
     var control: String?
 
     func run() throws {
-        let configuration = try common.load(service.overrides())
+        let configuration = try common.load(service.overrides(), findsLocalFarm: false)
         let options = try options(configuration)
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         let console = Console(json: common.json)

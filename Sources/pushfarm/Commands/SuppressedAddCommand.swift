@@ -33,13 +33,13 @@ struct SuppressedAddCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let app = try selection.chosenApp(configuration)
         let (selection, list) = (selection, list)
         _ = try TokenOptions.bytes(of: list.tokens)
         let reason = SuppressionReason(name: reason) ?? .operator
         let report = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
+            let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionBook.open(client, app: app)
             var defaults = selection.defaults(
                 book.settings, now: try await client.clock().components.seconds)

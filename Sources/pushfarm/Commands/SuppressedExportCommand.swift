@@ -24,11 +24,12 @@ struct SuppressedExportCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let (app, selection) = (try selection.chosenApp(configuration), selection)
+        let selection = selection
         let (file, json) = (file, common.json)
         let count = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
+            let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionBook.open(client, app: app)
             var sink = try TextSink(file)
             var progress = ProgressLine("shards", total: book.shards, quiet: json || file == nil)

@@ -26,11 +26,11 @@ struct SuppressedImportCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let app = try selection.chosenApp(configuration)
         let (selection, file, json) = (selection, file, common.json)
         let report = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
+            let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionBook.open(client, app: app)
             let now = try await client.clock().components.seconds
             var run = SuppressionImport(

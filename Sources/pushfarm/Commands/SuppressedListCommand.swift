@@ -25,11 +25,12 @@ struct SuppressedListCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let (app, selection, json) = (try selection.chosenApp(configuration), selection, common.json)
+        let (selection, json) = (selection, common.json)
         let wanted = try TokenOptions.bytes(of: tokens)
         try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
+            let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionBook.open(client, app: app)
             var sink = try TextSink(nil)
             let shards = Set(wanted.map { book.shard(of: $0) })

@@ -25,11 +25,12 @@ struct SuppressedRemoveCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let (app, selection) = (try selection.chosenApp(configuration), selection)
+        let selection = selection
         let tokens = try tokens()
         let removed = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
+            let app = try await client.chosenApp(selection.app)
             var book = try await SuppressionBook.open(client, app: app)
             let shards = Dictionary(grouping: tokens) { book.shard(of: $0) }
             var removed: Set<[UInt8]> = []

@@ -8,12 +8,16 @@ struct UpCommand: ParsableCommand {
         abstract: "Runs everything in one terminal.",
         discussion: """
             A private Redis if none is configured, a simulated gateway if asked, the
-            coordinator and its workers. Control-C ends it in order; what is queued
-            is kept in the state folder.
+            coordinator and its workers. It prints the lines with which another terminal
+            pushes; commands that are started in the same folder find it by themselves.
+            Control-C ends it in order; what is queued is kept in the state folder.
+
+            The private Redis has a password, which is in redis.password of the state
+            folder, and listens on a socket there and on a free port of 127.0.0.1.
 
             Example:
               pushfarm up --simulate
-              pushfarm push --app demo --token $TOKEN --alert "Hello" --wait
+              pushfarm push --token $TOKEN --alert "Hello" --wait
             """)
 
     @OptionGroup var common: CommonOptions
@@ -26,10 +30,11 @@ struct UpCommand: ParsableCommand {
     var workers: String?
 
     func run() throws {
-        let configuration = try common.load(overrides)
+        let configuration = try common.load(overrides, findsLocalFarm: false)
         if !simulate { try configuration.requireApps() }
         var plan = LocalFarm.Plan(
             configuration: configuration, arguments: common.arguments + flags, simulates: simulate)
+        plan.hasRedisPort = true
         plan.simulatorArguments = (common.config.map { ["--config", $0] } ?? []) + ["--port", "0"]
         if configuration.apps.contains(where: { $0.binary != nil }) {
             plan.simulatorArguments += ["--binary-port", "0", "--feedback-port", "0"]

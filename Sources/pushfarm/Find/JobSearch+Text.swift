@@ -6,6 +6,7 @@ extension JobSearch.Outcome {
         .object([
             "job": .string(job), "app": .string(app), "place": .text(place?.rawValue),
             "quarantined": .bool(isQuarantined), "account": account?.json ?? .null,
+            "waits": .array(waits.map(JSONValue.string)),
             "dead": .object(
                 letters.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) }),
             "refused": .array(refused.map { $0.json(app: app) }),
@@ -15,7 +16,9 @@ extension JobSearch.Outcome {
 
     func text(_ job: String, _ console: Console) -> String {
         var text = ""
-        if let account { text += AccountReport(accounts: [account], console: console).text(account) }
+        if let account {
+            text += AccountReport(accounts: [account], console: console, waits: [app: waits]).text(account)
+        }
         if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
         if isQuarantined { text += Paint.red.on("quarantined", if: console.colours) + "\n" }
         for (reason, pushes) in letters.sorted(by: { $0.key < $1.key }) {

@@ -8,6 +8,8 @@ import RESP
     struct Outcome: Sendable {
         let app: String
         var account: Account?
+        /// Why what is open of it is not sent at this moment.
+        var waits: [String] = []
         /// It waits, whole.
         var place: PushFinding.Place?
         var isQuarantined = false
@@ -31,7 +33,9 @@ import RESP
     func run() async throws(CommandFailure) -> Outcome {
         var outcome = Outcome(app: app)
         outcome.account = try await client.account(job, app)
-        if outcome.account == nil {
+        if let account = outcome.account {
+            outcome.waits = try await client.waits(of: account)
+        } else {
             outcome.place = try await place()
         }
         do {

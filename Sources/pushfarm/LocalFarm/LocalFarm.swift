@@ -24,11 +24,15 @@ import FarmLogging
         var logsToFiles = false
         /// What our environment configures does not count.
         var isSealed = false
+        /// Producers of this machine reach the private Redis over a port, with a password.
+        var hasRedisPort = false
     }
 
     /// Called when a process ends that was not told to.
     var onLoss: (@Loop (_ name: String, _ end: ChildProcess.End) -> Void)?
     private(set) var simulation: SimulatorStarted?
+    /// Of the private Redis, on 127.0.0.1.
+    private(set) var redisPort: UInt16?
 
     private let plan: Plan
     private var redis: ChildService?
@@ -74,7 +78,14 @@ import FarmLogging
         guard !LocalSocket.accepts(socket) else {
             throw .failed("another farm runs in \(folder); end it, or name another folder with --state-dir")
         }
-        redis = try await PrivateRedis.start(in: folder, socket: socket).service
+        let started: PrivateRedis
+        if plan.hasRedisPort {
+            started = try await PrivateRedis.start(
+                in: folder, socket: socket, passwordFile: plan.configuration.privateRedisPasswordFile)
+        } else {
+            started = try await PrivateRedis.start(in: folder, socket: socket)
+        }
+        (redis, redisPort) = (started.service, started.port)
         watch(redis)
     }
 
@@ -135,7 +146,11 @@ import FarmLogging
 
     private var privateRedisArguments: [String] {
         ["--state-dir", folder]
-            + (redis == nil ? [] : ["--redis", "unix://" + plan.configuration.privateRedisSocket])
+            + (redis == nil
+                ? []
+                : ["--redis", RedisLocation(.unix(plan.configuration.privateRedisSocket)).revealedURL()])
+            + (redisPort == nil
+                ? [] : ["--set", "redis_password_file=" + plan.configuration.privateRedisPasswordFile])
     }
 
     private func logFile(of role: String) -> String { folder + "/\(role).log" }

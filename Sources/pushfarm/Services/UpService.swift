@@ -34,35 +34,47 @@ import EventLoop
         }
         await end.wait()
         console.say("ending")
+        let directions = directions(to: farm)
+        if directions.hasFile { unlink(directions.file) }
         await farm.stop()
         withExtendedLifetime(reload) {}
         if let failure { throw failure }
     }
 
     private func announce(_ farm: LocalFarm, _ end: EndSignal) async throws(CommandFailure) {
-        var configuration = plan.configuration
-        let apps = configuration.apps.isEmpty ? ["demo"] : configuration.apps.map(\.name)
-        if configuration.redis == nil { configuration.stateDirectory = plan.configuration.stateDirectory }
-        let client = try await FarmClient.connect(configuration, within: .seconds(60))
+        let client = try await FarmClient.connect(plan.configuration, within: .seconds(60))
         defer { client.close() }
         guard try await FarmReadiness(client: client).wait(within: .seconds(60), unless: { end.isGiven })
         else { return }
         let workers = try await FarmReadiness(client: client).readyWorkers().count
+        let directions = directions(to: farm)
+        let apps = directions.apps
+        if directions.hasFile { try StateFolder.write(directions.text, to: directions.file) }
+        let passwordFile = farm.redisPort.map { _ in plan.configuration.privateRedisPasswordFile }
         console.show(
             .object([
                 "state": .string("running"), "apps": .array(apps.map { .string($0) }),
                 "workers": .number(workers),
                 "redis": .string(client.place), "gateway": .text(farm.simulation?.gateway),
                 "binary": .text(farm.simulation?.binary), "feedback": .text(farm.simulation?.feedback),
+                "redis_port": .whole(farm.redisPort.map { Int($0) }),
+                "redis_password_file": .text(passwordFile),
+                "push": .string(directions.push), "redis_cli": .text(directions.redisCommand),
             ]),
             """
             \(Paint.bold.on("pushfarm is up", if: console.colours)): \(workers) workers, \(apps.joined(separator: ", "))
-              Redis    \(client.place)
+              Redis    \(client.place)\(farm.redisPort.map { ", and 127.0.0.1:\($0) with the password in \(passwordFile ?? "")" } ?? "")
               gateway  \(farm.simulation.map { "\($0.places) (simulated)" } ?? "as configured")
-              push     pushfarm push --app \(apps[0]) --token TOKEN --alert "Hello" --wait
               end      Control-C
-
+            To push from another terminal:
+              \(directions.push)
+            \(directions.redisCommand.map { "  \($0)\n" } ?? "")
             """)
+    }
+
+    private func directions(to farm: LocalFarm) -> LocalFarmDirections {
+        LocalFarmDirections(
+            configuration: plan.configuration, simulation: farm.simulation, redisPort: farm.redisPort)
     }
 
     /// A child's own status says what went wrong.

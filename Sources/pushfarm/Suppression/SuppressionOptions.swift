@@ -29,10 +29,6 @@ struct SuppressionOptions: ParsableArguments {
 
     private var scopeTopic: String? { topic == "-" ? "" : topic }
 
-    func chosenApp(_ configuration: FarmConfiguration) throws(CommandFailure) -> String {
-        try configuration.chosenApp(app)
-    }
-
     /// Whether a line is one of those that were asked for.
     func covers(_ line: SuppressionLine) -> Bool {
         (scopeTopic ?? line.scope.topic) == line.scope.topic

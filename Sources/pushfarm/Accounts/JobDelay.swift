@@ -1,0 +1,99 @@
+import EventLoop
+import FarmStore
+import PushModel
+import RESP
+
+/// What the delayed pushes of a job wait for: its time, or the next try.
+struct JobDelay: Equatable, Sendable {
+    /// When the first of them is due, in Unix milliseconds.
+    let due: Int64
+    /// Tries made so far; 0 of pushes that wait for `deliver_at`.
+    let attempts: Int
+    let maxAttempts: Int
+    /// Why the last try failed; empty before the first.
+    let cause: String
+
+    /// "due in 23 h 4 min", "retry 3 of 8 in 40 s: ServiceUnavailable".
+    ///
+    /// - Parameter now: Unix milliseconds of Redis's clock.
+    func text(at now: Int64) -> String {
+        let left = due > now ? "in " + Figures.time(.milliseconds(due - now)) : "now"
+        guard attempts > 0 || !cause.isEmpty else { return "due \(left)" }
+        let number = min(attempts + 1, maxAttempts)
+        return "retry \(number) of \(maxAttempts) \(left)"
+            + (cause.isEmpty ? "" : ": \(PlainText.of(cause, limit: 60))")
+    }
+
+    var json: JSONValue {
+        .object([
+            "due_at": .number(due), "attempts": .number(attempts), "max_attempts": .number(maxAttempts),
+            "cause": .string(cause),
+        ])
+    }
+}
+
+extension FarmClient {
+    /// Batches looked at in an app, those that are due first, and their bodies at a time.
+    private static let mostBatches = 20_000
+    private static let bodies = 64
+
+    /// What jobs wait for, by the delayed batch of each that is due first.
+    ///
+    /// - Parameter jobs: of the app; those whose delayed batches come behind very many others are left out.
+    func delays(of jobs: Set<String>, _ app: String) async throws(CommandFailure) -> [String: JobDelay] {
+        var found: [String: JobDelay] = [:]
+        var start = 0
+        while found.count < jobs.count, start < Self.mostBatches {
+            let page = try await reply(
+                RESPCommand(
+                    "ZRANGE", "{pushfarm:\(app)}:delayed", "\(start)", "\(start + Self.bodies - 1)",
+                    "WITHSCORES"))
+            let words = page.array ?? []
+            let waiting = stride(from: 0, to: words.count - words.count % 2, by: 2).map { index in
+                (id: words[index].bytes ?? [], due: words[index + 1].text.flatMap(Double.init) ?? 0)
+            }
+            guard !waiting.isEmpty else { break }
+            var command = RESPCommand("HMGET", "{pushfarm:\(app)}:batches")
+            for batch in waiting { command.append(batch.id) }
+            let bodies = try await reply(command).array ?? []
+            for (batch, body) in zip(waiting, bodies) {
+                guard let bytes = body.bytes, let read = try? Batch(decoding: bytes) else { continue }
+                for (index, segment) in read.segments.enumerated() {
+                    let job = read.jobID(of: index)
+                    guard jobs.contains(job), found[job] == nil else { continue }
+                    found[job] = JobDelay(
+                        due: Int64(clamping: batch.due), attempts: Int(segment.attempt),
+                        maxAttempts: Int(segment.options.maxAttempts), cause: read.text(segment.cause))
+                }
+            }
+            start += waiting.count
+        }
+        return found
+    }
+
+    /// Why what is open of a job is not sent at this moment; empty when nothing is known to hold it back.
+    func waits(of account: Account) async throws(CommandFailure) -> [String] {
+        guard account.state == .open else { return [] }
+        var reasons: [String] = []
+        if let pause = try await call(ReadStanding(), account.app).pause {
+            reasons.append("the app is paused: \(PlainText.of(pause.reason, limit: 200))")
+        }
+        for mark in try await marks(.jobs, account.app) where mark.text == account.id {
+            let by = mark.by.isEmpty ? "the farm" : PlainText.of(mark.by)
+            let why = mark.reason.isEmpty ? "" : ": " + PlainText.of(mark.reason, limit: 200)
+            reasons.append("\(by) holds the job back (\(PlainText.of(mark.kind)))\(why)")
+        }
+        if let parked = account.parked { reasons.append("parked: \(PlainText.of(parked, limit: 200))") }
+        if account.waiting > 0, let delay = try await delays(of: [account.id], account.app)[account.id] {
+            let now = try await clock().clampedMilliseconds
+            reasons.append(
+                "\(Figures.counted(account.waiting, "push is", "pushes are")) delayed; the first: \(delay.text(at: now))"
+            )
+        }
+        return reasons
+    }
+
+    private func reply(_ command: RESPCommand) async throws(CommandFailure) -> RESPValue {
+        do { return try await redis.call(command) } catch { throw failure(.redis(error)) }
+    }
+}

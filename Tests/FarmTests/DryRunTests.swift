@@ -1,0 +1,224 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension OperatedFarms {
+    /// Every command that has --dry-run, as the program itself lists them.
+    struct DryRunTests {
+        @Test func `a dry run of any command changes nothing`() async throws {
+            let stage = try await DryStage()
+            defer { stage.orphan.destroy() }
+            let commands = try await HelpCommand.all(of: stage.farm).filter { $0.has("dry-run") }
+            #expect(commands.count >= 30)
+            try await eventually("the farm is at rest") {
+                let first = try stage.snapshot()
+                try await Task.sleep(for: .seconds(2))
+                return try stage.snapshot() == first
+            }
+            for command in commands {
+                let name = command.path.joined(separator: " ")
+                let before = try stage.snapshot()
+                var (done, last) = (0, "")
+                for call in try stage.calls(of: command) {
+                    let result = try await stage.farm.run(
+                        call + ["--dry-run", "--config", stage.farm.folder.path + "/pushfarm.yaml"])
+                    if result.status == 0 { done += 1 }
+                    last = "\(call): \(result)"
+                }
+                #expect(done > 0, "\(name) runs with nothing that the table has; at last \(last)")
+                let after = try stage.snapshot()
+                #expect(after == before, "\(name) --dry-run: \(after.differences(from: before))")
+            }
+        }
+    }
+}
+
+/// A command of `pushfarm --experimental-dump-help`.
+private struct HelpCommand: Decodable {
+    struct Argument: Decodable {
+        struct Name: Decodable { var name: String }
+
+        var kind: String
+        var valueName: String?
+        var isOptional: Bool
+        var names: [Name]?
+        var allValues: [String]?
+    }
+
+    private struct Dump: Decodable { var command: HelpCommand }
+
+    var commandName: String
+    var subcommands: [HelpCommand]?
+    var arguments: [Argument]?
+    /// Its name and those of the commands above it.
+    var path: [String] = []
+
+    private enum CodingKeys: String, CodingKey { case commandName, subcommands, arguments }
+
+    static func all(of farm: Farm) async throws -> [HelpCommand] {
+        let text = try await farm.run(["--experimental-dump-help"]).output
+        return try JSONDecoder().decode(Dump.self, from: Data(text.utf8)).command.flat(below: nil)
+    }
+
+    private func flat(below parent: [String]?) -> [HelpCommand] {
+        var command = self
+        command.path = parent.map { $0 + [commandName] } ?? []
+        return [command] + (subcommands ?? []).flatMap { $0.flat(below: command.path) }
+    }
+
+    var options: [Argument] { (arguments ?? []).filter { $0.kind != "positional" } }
+    var positionals: [Argument] { (arguments ?? []).filter { $0.kind == "positional" } }
+
+    func has(_ option: String) -> Bool {
+        options.contains { $0.names?.contains { $0.name == option } == true }
+    }
+}
+
+/// A farm in which every command would find something to do.
+private final class DryStage {
+    struct Unknown: Error, CustomStringConvertible { let description: String }
+
+    struct Snapshot: Equatable {
+        var keys: [String: [UInt8]]
+        var processes: [pid_t]
+        var isOrphanAlive: Bool
+        /// Commands of operators that were no dry runs.
+        var operations: Int
+        /// Lines of the coordinator's log that only commands bring about: of other levels, and dumps.
+        var lines: Int
+
+        func differences(from other: Snapshot) -> String {
+            let names = Set(keys.keys).union(other.keys.keys).filter { keys[$0] != other.keys[$0] }
+            var all = names.sorted()
+            if processes != other.processes { all.append("processes \(other.processes) -> \(processes)") }
+            if isOrphanAlive != other.isOrphanAlive {
+                all.append("the process without a coordinator has ended")
+            }
+            if operations != other.operations { all.append("operations") }
+            if lines != other.lines { all.append("the log") }
+            return all.joined(separator: ", ")
+        }
+    }
+
+    let farm: Farm
+    /// A worker of a coordinator that is gone: something to purge.
+    let orphan: Child
+    private let token = Tokens.make(1, seed: 77)[0]
+    /// A dead letter and a refused job.
+    private let ids: [String]
+
+    init() async throws {
+        var options = Farm.Options()
+        options.apps = { started, _ in [App(started), App(started, name: "shop")] }
+        farm = try await Farm(options)
+        _ = try await farm.ready()
+        let redis = try farm.redis.client()
+        try farm.gateway.tell("answer 400 reason=PayloadTooLarge")
+        try farm.push([Job(id: "dead", tokens: Tokens.make(3))])
+        _ = try await farm.finished("dead")
+        try farm.gateway.tell("calm")
+        try farm.push(#"{"id":"wrong"}"#)
+        let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
+        try farm.push([Job(id: "later", tokens: Tokens.make(40, seed: 2), fields: later)])
+        try farm.push([Job(id: "held", tokens: Tokens.make(5, seed: 3), fields: later)], to: "shop")
+        try await eventually("the jobs wait") {
+            let states = try redis.pipeline([
+                ["HGET", "{pushfarm:demo}:job:later", "state"],
+                ["HGET", "{pushfarm:shop}:job:held", "state"],
+            ])
+            return try states.allSatisfy { $0.text == "open" }
+                && redis.run("XLEN", "{pushfarm:demo}:refused").integer == 1
+        }
+        ids = try ["dead", "refused"].map { stream in
+            let entries = try redis.run("XRANGE", "{pushfarm:demo}:\(stream)", "-", "+", "COUNT", "1").array
+            return entries?.first?.array?.first?.text ?? ""
+        }
+        for words in [
+            ["pause", "shop"], ["pause", "demo", "--shard", "5"], ["quarantine", "job", "held"],
+            ["gate", "close", "shop"], ["rate", "shop", "5/s"],
+        ] {
+            let result = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
+            #expect(result.status == 0, "\(words): \(result)")
+        }
+        orphan = try Child(
+            "orphan", "/bin/bash",
+            ["-c", "mkfifo worker; exec 4<var/coordinator.lock; exec -a pushfarm cat worker"],
+            in: farm.folder.path)
+        let pid = orphan.pid
+        try await eventually("there is a worker without a coordinator") {
+            ProcessTable.isAbout("worker", pid)
+        }
+        let seen = try await farm.run("purge", "--dry-run")
+        #expect(seen.output.contains("would end \(pid)"), "\(seen)")
+    }
+
+    /// What keys are but for those that move by themselves: signs of life, ends of leases, what expires, and the record of operations.
+    func snapshot() throws -> Snapshot {
+        let redis = try farm.redis.client()
+        var keys: [String: [UInt8]] = [:]
+        for name in try redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
+            if name == "{pushfarm}:hosts" || name.hasPrefix("{pushfarm}:operation") || name.contains(":told:")
+            {
+                continue
+            }
+            if name.hasSuffix(":owners") {
+                let owners = try redis.run("HGETALL", name).fields.filter { !$0.key.hasPrefix("until:") }
+                keys[name] = Array(owners.sorted { $0.key < $1.key }.description.utf8)
+            } else {
+                keys[name] = try redis.run("DUMP", name).bytes
+            }
+        }
+        let operations = try redis.run("XRANGE", "{pushfarm}:operations", "-", "+").entries
+        let log = farm.coordinator.error.split(separator: "\n")
+        return Snapshot(
+            keys: keys, processes: [farm.coordinator.pid] + farm.coordinator.descendants.sorted(),
+            isOrphanAlive: !orphan.hasEnded,
+            operations: operations.count { $0["verb"] != nil && $0["dry_run"] != "1" },
+            lines: log.count { line in ["Z debug ", "Z trace ", " dump "].contains { line.contains($0) } })
+    }
+
+    /// Words for an argument, by the name of its value.
+    private func words(for argument: HelpCommand.Argument, of command: HelpCommand) throws -> [String] {
+        if let all = argument.allValues, !all.isEmpty { return all }
+        let known = [
+            "app|job|all": ["demo", "shop", "later", "held", "all"], "app": ["demo", "shop"],
+            "job": ["later", "held"], "shard": ["5", "6"], "host": ["here"],
+            "host[/worker]": ["here", "here/0"],
+            "token": [token], "rate": ["7/s", "default"], "workers": ["1", "+1"], "level": ["trace"],
+            "id": ids, "ids": ids,
+        ]
+        guard let words = known[argument.valueName ?? ""] else {
+            throw Unknown(
+                description:
+                    "\(command.path): no word is known for <\(argument.valueName ?? "")>; add one to the table"
+            )
+        }
+        return words
+    }
+
+    /// Options that say what a command is about.
+    private var choices: [[String]] {
+        [[], ["--shard", "5"], ["--all"], ["--job", "dead"], ["--token", token, "--alert", "Hi"]]
+    }
+
+    /// All ways to call a command, with what it must have, and with each choice that it has.
+    func calls(of command: HelpCommand) throws -> [[String]] {
+        var calls = [command.path]
+        for argument in command.positionals {
+            let words = try words(for: argument, of: command).map { [$0] } + (argument.isOptional ? [[]] : [])
+            calls = calls.flatMap { call in words.map { call + $0 } }
+        }
+        for option in command.options where !option.isOptional {
+            let name = option.names?.first?.name ?? ""
+            guard let word = ["app": "demo", "host": "here"][name] else {
+                throw Unknown(
+                    description: "\(command.path): no word is known for --\(name); add one to the table")
+            }
+            calls = calls.map { $0 + ["--" + name, word] }
+        }
+        let possible = choices.filter {
+            $0.allSatisfy { !$0.hasPrefix("--") || command.has(String($0.dropFirst(2))) }
+        }
+        return calls.flatMap { call in possible.map { call + $0 } }
+    }
+}
