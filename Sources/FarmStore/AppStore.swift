@@ -53,7 +53,7 @@ import RESP
     ) {
         let commands = request.plain(keys)
         guard !commands.isEmpty else { return then(.failure(.redis(.noScripts))) }
-        let collector = AnswerCollector(count: commands.count) { [keys] result in
+        let collector = AnswerCollector(count: commands.count, keepsErrors: Step.readsErrors) { result in
             switch result {
             case .success(let answers):
                 then(Result { () throws(StoreError) in try request.readPlain(answers, keys) })
@@ -112,15 +112,18 @@ import RESP
     private var answers: [RESPValue] = []
     private var failure: RedisError?
     private var left: Int
+    private let keepsErrors: Bool
     private let then: @Loop (Result<[RESPValue], RedisError>) -> Void
 
-    init(count: Int, then: @escaping @Loop (Result<[RESPValue], RedisError>) -> Void) {
-        (left, self.then) = (count, then)
+    /// - Parameter keepsErrors: error replies are answers.
+    init(count: Int, keepsErrors: Bool, then: @escaping @Loop (Result<[RESPValue], RedisError>) -> Void) {
+        (left, self.keepsErrors, self.then) = (count, keepsErrors, then)
     }
 
     func take(_ result: Result<RESPValue, RedisError>) {
         switch result {
         case .success(let answer): answers.append(answer)
+        case .failure(.refused(let error)) where keepsErrors: answers.append(.error(error))
         case .failure(let error): failure = failure ?? error
         }
         left -= 1

@@ -12,7 +12,9 @@ package protocol Request: Sendable {
     var blocking: Duration { get }
     /// The same as commands of Redis, for a client that may not run scripts; empty when there is no such way.
     func plain(_ keys: Keys) -> [RESPCommand]
-    /// Reads the answers to them, of which none is an error.
+    /// Whether ``readPlain(_:_:)`` makes something of error replies.
+    static var readsErrors: Bool { get }
+    /// Reads the answers to them, of which none is an error unless ``readsErrors``.
     func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply
     /// Appends the number of keys, the keys and the arguments of the script; without a script, the whole command.
     func write(_ keys: Keys, to command: inout RESPCommand)
@@ -24,6 +26,7 @@ extension Request {
     package static var script: Script? { nil }
     package var blocking: Duration { .zero }
     package func plain(_ keys: Keys) -> [RESPCommand] { [] }
+    package static var readsErrors: Bool { false }
 
     package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         throw .unexpectedReply("\(Self.self) has no plain commands")

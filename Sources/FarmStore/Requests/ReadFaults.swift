@@ -61,8 +61,8 @@ package struct ReadFaults: Request {
         command.append(shards)
     }
 
-    /// The keys of an app with the types that they must have, as the script has them.
-    private static let types: [(type: String, names: [String])] = [
+    /// As in the script.
+    private static let kinds: [(kind: String, names: [String])] = [
         ("list", ["taken", "parked", "unproven"]),
         (
             "hash",
@@ -73,51 +73,56 @@ package struct ReadFaults: Request {
                 "unreadable",
             ]
         ),
-        ("zset", ["delayed", "jobs"]),
-        ("stream", ["results", "events", "refused", "dead", "audit"]),
+        ("zset", ["delayed", "jobs"]), ("stream", ["results", "events", "refused", "dead", "audit"]),
     ]
 
-    private func typedKeys(_ keys: Keys) -> [(key: [UInt8], type: String)] {
-        var typed = [(key: keys.inbox, type: "list")]
-        for (type, names) in Self.types { typed += names.map { (keys.prefix + Array($0.utf8), type) } }
-        for shard in 0..<max(0, shards) {
-            typed += keys.batchLists(shard).map { ($0, "list") }
-            typed.append((keys.suppressed(shard), "stream"))
+    /// A user who may not look at a key is told nothing of it.
+    package static var readsErrors: Bool { true }
+
+    private func checks(_ keys: Keys) -> [(key: [UInt8], kind: String)] {
+        var checks: [(key: [UInt8], kind: String)] = [(keys.inbox, "list")]
+        for (kind, names) in Self.kinds {
+            for name in names { checks.append((keys.prefix + Array(name.utf8), kind)) }
         }
-        return typed
+        for shard in 0..<max(0, shards) {
+            for list in keys.batchLists(shard) { checks.append((list, "list")) }
+            checks.append((keys.suppressed(shard), "stream"))
+        }
+        return checks
     }
 
     package func plain(_ keys: Keys) -> [RESPCommand] {
-        [
-            RESPCommand("HLEN", key: keys.unsettled),
-            RESPCommand("HRANDFIELD", key: keys.unsettled, "1", "WITHVALUES"),
-            RESPCommand("HLEN", key: keys.unreadable),
-        ] + typedKeys(keys).map { RESPCommand("TYPE", key: $0.key) }
+        let unsettled = keys.prefix + Array("unsettled".utf8)
+        return checks(keys).map { RESPCommand("TYPE", key: $0.key) } + [
+            RESPCommand("HLEN", key: unsettled), RESPCommand("HRANDFIELD", key: unsettled, "1", "WITHVALUES"),
+            RESPCommand("HLEN", key: keys.unreadable), RESPCommand("HRANDFIELD", key: keys.unreadable),
+        ]
     }
 
     package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
-        let typed = typedKeys(keys)
-        guard answers.count == typed.count + 3 else { throw .unexpectedReply("faults, short") }
+        let checks = checks(keys)
+        guard answers.count == checks.count + 4 else { throw .unexpectedReply("faults, short") }
         var reply = Reply()
-        for ((key, type), answer) in zip(typed, answers.dropFirst(3)) {
-            guard let found = answer.text, found != "none", found != type else { continue }
+        for (check, answer) in zip(checks, answers) {
+            guard let found = answer.text, found != check.kind, found != "none" else { continue }
             reply.wrongTypes.append(
-                WrongType(key: String(decoding: key, as: UTF8.self), found: found, expected: type))
+                WrongType(
+                    key: String(decoding: check.key, as: UTF8.self), found: found, expected: check.kind))
         }
         reply.wrongTypes.sort { $0.key < $1.key }
-        var counts = try ReplyReader(.array([answers[0], answers[2]]), "faults, counts")
-        (reply.unsettled, reply.unreadable) = (try counts.integer(), try counts.integer())
-        let sample = answers[1].array ?? []
-        (reply.entry, reply.why) = (
-            sample.first?.text ?? "", Self.reason(sample.dropFirst().first?.text ?? "")
-        )
+        let rest = answers.suffix(4).map { $0 }
+        if let count = rest[0].integer, count > 0 {
+            let sample = rest[1].array?.compactMap(\.text) ?? []
+            (reply.unsettled, reply.entry) = (Int(clamping: count), sample.first ?? "")
+            // A moment stands before the reason.
+            let words = (sample.last ?? "").split(separator: " ", maxSplits: 1)
+            reply.why =
+                words.count == 2 && Int64(foreign: words[0]) != nil ? String(words[1]) : sample.last ?? ""
+        }
+        if let count = rest[2].integer, count > 0 {
+            (reply.unreadable, reply.name) = (Int(clamping: count), rest[3].text ?? "")
+        }
         return reply
-    }
-
-    /// A mark is "ms reason".
-    private static func reason(_ mark: String) -> String {
-        let parts = mark.split(separator: " ", maxSplits: 1)
-        return parts.count == 2 ? String(parts[1]) : mark
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
