@@ -213,8 +213,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Simulator", "APNs", "HTTP2", "PushModel", "TLS", "EventLoop", "Transport",
-                "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
+                "Gateway", "Simulator", "APNs", "FarmPolicy", "HTTP2", "PushModel", "TLS", "EventLoop",
+                "Transport", "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(

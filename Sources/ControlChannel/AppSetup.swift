@@ -22,16 +22,19 @@ package struct AppSetup: Equatable, Sendable {
         package var asksIfRead: Bool
         /// Pushes that a worker may have sent without knowing their outcome.
         package var window: UInt32
+        /// Connections that a worker may dial in a minute.
+        package var dialsPerMinute: UInt32
 
         package init(
             command: UInt8, quietMilliseconds: UInt32, endsWithSentinel: Bool, asksIfRead: Bool,
-            window: UInt32
+            window: UInt32, dialsPerMinute: UInt32
         ) {
             self.command = command
             self.quietMilliseconds = quietMilliseconds
             self.endsWithSentinel = endsWithSentinel
             self.asksIfRead = asksIfRead
             self.window = window
+            self.dialsPerMinute = dialsPerMinute
         }
     }
 
@@ -116,6 +119,7 @@ extension AppSetup {
             writer.number(UInt8(binary.endsWithSentinel ? 1 : 0))
             writer.number(UInt8(binary.asksIfRead ? 1 : 0))
             writer.number(binary.window)
+            writer.number(binary.dialsPerMinute)
         }
         writer.text(proxyHost)
         writer.number(proxyPort)
@@ -156,7 +160,7 @@ extension AppSetup {
             guard asks <= 1 else { throw .unknownKind(asks) }
             binary = Binary(
                 command: command, quietMilliseconds: quiet, endsWithSentinel: sentinel == 1,
-                asksIfRead: asks == 1, window: try reader.number())
+                asksIfRead: asks == 1, window: try reader.number(), dialsPerMinute: try reader.number())
         default: throw .unknownKind(speaksBinary)
         }
         proxyHost = try reader.text()

@@ -16,7 +16,7 @@ extension AppSetup {
             suppressionSeconds: UInt32(clamping: app.suppression.days * 86_400),
             credentials: .providerToken,
             requestTimeoutMilliseconds: UInt32(clamping: app.requestTimeout.milliseconds),
-            binary: app.binary.map { Binary($0) },
+            binary: app.binary.map { Binary($0, dialsPerMinute: app.dialsPerMinute(workers: workers)) },
             proxyHost: app.proxy?.place.host ?? "", proxyPort: app.proxy?.place.port ?? 0,
             connections: UInt8(clamping: app.connections(workers: workers)),
             use: Use(app.use, app.budget, shards: shards), generation: generation)
@@ -54,11 +54,11 @@ extension AppSetup.Use {
 }
 
 extension AppSetup.Binary {
-    fileprivate init(_ gateway: BinaryGateway) {
+    fileprivate init(_ gateway: BinaryGateway, dialsPerMinute: Int) {
         self.init(
             command: gateway.command, quietMilliseconds: UInt32(clamping: gateway.quietTime.milliseconds),
             endsWithSentinel: gateway.endsWithSentinel, asksIfRead: gateway.asksIfRead,
-            window: UInt32(clamping: gateway.window))
+            window: UInt32(clamping: gateway.window), dialsPerMinute: UInt32(clamping: dialsPerMinute))
     }
 }
 

@@ -144,4 +144,8 @@ extension AppConfiguration {
     package func connections(workers: Int) -> Int {
         binary == nil ? use.maxConnections : connections ?? max(1, Self.binaryConnections / workers)
     }
+    /// Dials of each of a host's workers in a minute to a binary gateway, at most.
+    package func dialsPerMinute(workers: Int) -> Int {
+        max(1, (binary?.maxDials ?? 0) / max(1, workers))
+    }
 }

@@ -22,6 +22,9 @@ extension AppReader {
         if let window = try reader.number(group.appending("window"), in: 1...1_000_000) {
             binary.window = window
         }
+        if let dials = try reader.number(group.appending("max_dials"), in: 1...60_000) {
+            binary.maxDials = dials
+        }
         binary.feedback = try reader.value(app.appending("feedback")) { text, _ throws(InvalidValue) in
             guard let parts = LocatorText(text), parts.scheme == "tls" else {
                 throw InvalidValue("expected tls://host:port")
@@ -35,7 +38,7 @@ extension AppReader {
     }
 
     func refuseBinaryKeys() throws(ConfigurationError) {
-        let group = ["command", "quiet_time", "sentinel", "key_updates", "window"].map {
+        let group = ["command", "quiet_time", "sentinel", "key_updates", "window", "max_dials"].map {
             app.appending("binary").appending($0)
         }
         for key in group + ["feedback", "feedback_interval"].map({ app.appending($0) })

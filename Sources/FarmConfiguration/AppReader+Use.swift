@@ -31,6 +31,8 @@ extension AppReader {
                 app.appending("poll_interval"),
                 "is longer than min_sustain, which has to hold several of them")
         }
+        // Gateways of that time took rapid reconnecting for an attack.
+        if result.binary != nil { use.maxDialBackOff = .seconds(180) }
         try readDialling(&use)
         result.use = use
         try readBudget(&result.budget)

@@ -10,6 +10,8 @@ package struct BinaryGateway: Sendable, Equatable {
     package var asksIfRead = true
     /// Pushes that one worker may have sent without knowing their outcome.
     package var window = 262_144
+    /// Connections that a host may dial in a minute.
+    package var maxDials = 3_000
     /// Where dead tokens are read; nil: nowhere.
     package var feedback: HostPort?
     package var feedbackInterval: Duration = .seconds(3600)

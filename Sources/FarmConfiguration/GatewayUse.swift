@@ -27,6 +27,7 @@ package struct GatewayUse: Sendable, Equatable {
     package var dialTimeout: Duration = .seconds(10)
     /// The pause after a first failed dial; it doubles with each further one.
     package var minDialBackOff: Duration = .milliseconds(500)
+    /// With a binary gateway three minutes unless given.
     package var maxDialBackOff: Duration = .seconds(10)
     /// The part of a pause that is random, 0...1.
     package var dialBackOffJitter = 0.5

@@ -54,7 +54,7 @@ enum Schema {
             "binary",
             .group([
                 ("command", .value), ("quiet_time", .value), ("sentinel", .value), ("key_updates", .value),
-                ("window", .value),
+                ("window", .value), ("max_dials", .value),
             ])
         ),
         (

@@ -3,17 +3,32 @@ package struct DialRate: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// Dials at once, and in the long run the time between two.
-    private let burst: Int
-    private let interval: Duration
+    private var burst: Int
+    private var interval: Duration
     /// When all of the burst will be there again.
     private var fullAt: Instant?
+    /// Dials in any minute; nil: any number.
+    private var perMinute: Int?
+    /// The dials of the last minute, the oldest at `oldest`.
+    private var recent: [Instant] = []
+    private var oldest = 0
+    private static let minute = Duration.seconds(60)
 
     /// - Parameters:
     ///   - connections: that may be open at a time, all of which may be dialled at once.
     ///   - life: the shortest time that a connection is expected to live.
-    package init(connections: Int, life: Duration) {
+    ///   - perMinute: dials in any minute; nil: any number.
+    package init(connections: Int, life: Duration, perMinute: Int? = nil) {
         burst = max(1, connections)
         interval = life / burst
+        self.perMinute = perMinute.map { max(1, $0) }
+    }
+
+    /// From now on these limits apply. Dials that were made before count.
+    package mutating func change(connections: Int, life: Duration, perMinute: Int? = nil) {
+        let before = self
+        self = DialRate(connections: connections, life: life, perMinute: perMinute)
+        (recent, oldest, fullAt) = (before.recent, before.oldest, before.fullAt)
     }
 
     /// Takes a dial, if there is one.
@@ -21,9 +36,22 @@ package struct DialRate: Hashable, Sendable {
     /// - Returns: zero if it may be made, or else how long to wait before asking again.
     package mutating func take(at now: Instant) -> Duration {
         let start = max(fullAt ?? now, now)
-        let wait = start - now - interval * (burst - 1)
+        let wait = max(start - now - interval * (burst - 1), waitForMinute(at: now))
         guard wait <= .zero else { return wait }
         fullAt = start + interval
+        if perMinute != nil { recent.append(now) }
         return .zero
+    }
+
+    /// Until when the last minute has had fewer dials than it may have.
+    private mutating func waitForMinute(at now: Instant) -> Duration {
+        guard let perMinute else { return .zero }
+        while oldest < recent.count, now - recent[oldest] >= Self.minute { oldest += 1 }
+        if oldest > recent.count / 2 {
+            recent.removeFirst(oldest)
+            oldest = 0
+        }
+        let surplus = recent.count - oldest - perMinute
+        return surplus < 0 ? .zero : recent[oldest + surplus] + Self.minute - now
     }
 }

@@ -15,29 +15,46 @@ package struct SendPace: Hashable, Sendable {
     /// The mean number of accepted pushes between two refusals.
     private var run = Self.expectedRun
     private var safeInARow = 0
+    /// A refusal was seen, and no whole window without one since.
+    package private(set) var isRefusing = false
+    /// A whole window was seen without a refusal, and none since.
+    private var isClean = false
 
     private let most: Int
 
     /// - Parameter isBlind: the gateway never names what it refused, so all that is in doubt goes again: little at a time.
     package init(isBlind: Bool = false) {
         most = isBlind ? Self.mostBlind : Self.most
-        if isBlind { (run, window) = (Self.leastBlind / Self.runs, Self.leastBlind) }
+        if isBlind { (run, window, isClean) = (Self.leastBlind / Self.runs, Self.leastBlind, true) }
     }
 
     /// Pushes that a connection may have in its window.
     package private(set) var window = Self.runs * Self.expectedRun
 
+    /// Pushes that a connection will probably get accepted: no more than go by before the next refusal, or all of a window as
+    /// long as there are none.
+    package var share: Int { isClean ? window : min(max(run, Self.least), window) }
+
+    /// The part of `waiting` pushes that one of so many connections gets: the last of a list with bad tokens are spread, or the bad ones
+    /// among them would be found one after the other.
+    package func part(of waiting: Int, over connections: Int) -> Int {
+        isRefusing ? max(min(Self.least, share), min(share, waiting / max(1, connections))) : share
+    }
+
     /// A push was refused after `accepted` others on its connection.
     package mutating func refused(after accepted: Int) {
-        run = (3 * run + accepted) / 4
+        run = (7 * run + accepted) / 8
         window = min(max(Self.runs * run, Self.least), most)
         safeInARow = 0
+        (isRefusing, isClean) = (true, false)
     }
 
     /// So many were accepted and no one was refused: a whole window of them, and it may be twice as large.
     package mutating func accepted(_ count: Int) {
         safeInARow += count
-        guard safeInARow >= window, window < most else { return }
+        guard safeInARow >= window else { return }
+        (isRefusing, isClean) = (false, true)
+        guard window < most else { return }
         safeInARow = 0
         window = min(2 * window, most)
         run = window / Self.runs

@@ -44,6 +44,9 @@ import Transport
     package var room: Int { exchange.room }
     package var openStreams: Int { exchange.openPushes }
     package var limit: Int { exchange.limit }
+    package var chunk: Int { exchange.chunk }
+    package var isLoaded: Bool { exchange.isLoaded }
+    package var expectedEnd: ContinuousClock.Instant? { exchange.expectedEnd }
     package var isSpent: Bool { exchange.isSpent }
     package var isProven: Bool { exchange.isProven }
     /// What is wrong with a push says nothing about how the gateway is.

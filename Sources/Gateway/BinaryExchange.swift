@@ -28,6 +28,8 @@ class BinaryExchange {
     private var unread = 0
     /// When something moved last, or had no reason to.
     private var movedAt: Instant
+    /// Since when the window is full.
+    private var fullSince: Instant?
     /// The push in the window must not have company.
     private var isAlone = false
     private var lookedAt: Instant
@@ -70,7 +72,16 @@ class BinaryExchange {
     /// Pushes sent and not settled.
     var openPushes: Int { window.count }
     /// The most pushes that may be open at a time.
-    var limit: Int { isSpent ? window.count : window.longest }
+    var limit: Int { isSpent ? window.count : max(window.longest, window.count) }
+    /// Pushes that one turn of sending puts on it, before another connection is looked for.
+    var chunk: Int { isLoaded ? room : min(room, experience.part - window.count) }
+    /// It carries as much as will probably be accepted of it: another connection is better.
+    var isLoaded: Bool { window.count >= experience.part }
+    /// When a reply has probably ended it: a full window most likely holds a bad token, as long as there are such. Nil: not known.
+    var expectedEnd: Instant? {
+        guard experience.pace.isRefusing, let fullSince, window.room == 0 else { return nil }
+        return experience.quiet.usualReply.map { fullSince + $0 }
+    }
     /// It takes no more pushes, though it may still settle some.
     var isSpent: Bool { isRetiring || isOver }
     /// There are bytes to hand over.
@@ -141,6 +152,7 @@ class BinaryExchange {
         let length = notification.length(as: settings.command)
         output.append(upTo: length) { notification.write(as: settings.command, to: $0) }
         window.add(ticket, length: length)
+        if window.room == 0 { fullSince = now }
     }
 
     // MARK: Bytes

@@ -11,15 +11,18 @@ package struct BinarySettings: Hashable, Sendable {
     package var asksIfRead: Bool
     /// Pushes that one worker may have sent without knowing their outcome.
     package var window: Int
+    /// Connections that one worker may dial in a minute.
+    package var dialsPerMinute: Int
 
     package init(
         command: BinaryCommand = .framed, quietTime: Duration = .seconds(1), endsWithSentinel: Bool = false,
-        asksIfRead: Bool = true, window: Int = 262_144
+        asksIfRead: Bool = true, window: Int = 262_144, dialsPerMinute: Int = 3_000
     ) {
         self.command = command
         self.quietTime = quietTime
         self.endsWithSentinel = endsWithSentinel
         self.asksIfRead = asksIfRead
         self.window = window
+        self.dialsPerMinute = dialsPerMinute
     }
 }

@@ -33,6 +33,11 @@ import Transport
     var latenciesBefore = LatencyCounts()
     private var rate = DialRate(connections: 1, life: .zero)
     private var experience: BinaryExperience?
+    /// How long the last dials took that succeeded.
+    private var dialTimes: [Duration] = []
+    private static let rememberedDials = 8
+    /// Connections that were made since the last failure, by identity.
+    private var madeSinceFailure: Set<ObjectIdentifier> = []
     /// Of several connections, the one that is kept free of bulk. A message would wait behind all that a campaign has put before the
     /// gateway, and over the binary interface for the reply to its bad tokens.
     private weak var calm: (any GatewayConnection)?
@@ -49,6 +54,8 @@ import Transport
     private var epoch = 0
     private var pause: Timer?
     private var isPausing = false
+    /// The pause is too long for bulk to wait for the next connection.
+    private var isLongPause = false
     /// The pause is one after a failure.
     private(set) var hasFailed = false
     /// Failures in a row that were connections of no use: the gateway took them, and then responded to nothing.
@@ -60,7 +67,7 @@ import Transport
     package init(owner: any Owner) {
         self.owner = owner
         pause = Timer { [unowned self] in
-            (isPausing, hasFailed) = (false, false)
+            (isPausing, hasFailed, isLongPause) = (false, false, false)
             self.owner?.dialPauseEnded()
         }
     }
@@ -113,7 +120,7 @@ import Transport
             let only = roomiest
             if lane == .bulk, only === calm, only != nil {
                 // Over the binary interface another one is there in a moment, unless dials fail.
-                if headroom > 0, !hasFailed { return nil }
+                if headroom > 0, !hasFailed, !isLongPause { return nil }
                 // The next one that is made is to be it then.
                 self.calm = nil
             }
@@ -130,12 +137,34 @@ import Transport
     /// Pushes that another connection would take, if one more may be made: whoever has them in hand finds out that it is needed.
     ///
     /// 0 over HTTP/2, whose streams are free again within milliseconds; a binary window is full for seconds.
-    package var headroom: Int {
-        guard let plan, case .binary = plan.wire,
-            connections.count(where: { !$0.isSpent }) < min(most, plan.connections)
-        else { return 0 }
-        return experience?.pace.window ?? 0
+    package var headroom: Int { demand?.headroom ?? 0 }
+
+    /// What a binary gateway's connections are, and are to be; nil over HTTP/2.
+    private var demand: ConnectionDemand? {
+        guard let plan, case .binary = plan.wire, let experience else { return nil }
+        let now = ContinuousClock.now
+        let dialDone = dialTimes.min().map { now + $0 }
+        var demand = ConnectionDemand(
+            most: min(most, plan.connections), dialling: dialling, share: experience.pace.share,
+            part: experience.part)
+        for connection in connections where !connection.isSpent {
+            demand.living += 1
+            // One that should have ended by now most likely holds no bad token.
+            if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
+                demand.ending += 1
+            }
+        }
+        return demand
     }
+
+    /// So many pushes in hand are to be sent: a binary gateway's connections share them.
+    package func share(_ waiting: @autoclosure () -> Int) {
+        guard let plan, let experience, experience.pace.isRefusing else { return }
+        experience.waiting = (waiting(), min(most, plan.connections))
+    }
+
+    /// A binary gateway may get another connection now, if there is something for it.
+    package var mayGrow: Bool { !isPausing && (demand?.free ?? 0) > 0 }
 
     /// Pushes that may be granted and unreported: what a lost worker puts in doubt.
     ///
@@ -143,7 +172,8 @@ import Transport
     /// results are on their way to Redis; but no more than 2,000 for a connection. A binary connection's window holds its pushes for so long that nothing is added.
     package var window: Int {
         if case .binary(let settings)? = plan?.wire {
-            return min(max(limit + headroom, Self.leastWindow), settings.window)
+            // Bulk may have all of it but an eighth: its part, too, has to fill the connections and call for the next one.
+            return min(max((limit + headroom) * 8 / 7 + 1, Self.leastWindow), settings.window)
         }
         return max(
             connections.reduce(0) {
@@ -158,7 +188,13 @@ import Transport
     /// From now on connections are made by this plan; those of an older one are retired.
     package func follow(_ plan: GatewayPlan?) {
         self.plan = plan
-        rate = DialRate(connections: plan?.connections ?? 1, life: GatewayPlan.shortestLife)
+        if let plan {
+            rate.change(
+                connections: plan.connections, life: plan.shortestLife, perMinute: plan.dialsPerMinute)
+        }
+        dialTimes = []
+        madeSinceFailure = []
+        experience = nil
         if case .binary(let settings)? = plan?.wire { experience = BinaryExperience(settings) }
         wanted = plan?.connections ?? 1
         epoch += 1
@@ -168,7 +204,7 @@ import Transport
         let dial = plan?.dial ?? DialSettings()
         backOff = BackOff(first: dial.firstPause, longest: dial.longestPause, jitter: dial.jitter)
         pause?.stop()
-        (isPausing, hasFailed) = (false, false)
+        (isPausing, hasFailed, isLongPause) = (false, false, false)
         dialling = 0
     }
 
@@ -203,22 +239,29 @@ import Transport
         for connection in connections { connection.close() }
     }
 
-    /// There is something to send: makes a connection if one is missing and not too many are on their way.
-    package func needConnection() {
-        guard let plan else { return }
-        let most = min(
-            most, plan.wire == .http2 ? min(wanted + (lacksCalm ? 1 : 0), plan.connections) : plan.connections
-        )
+    /// There is something to send: makes connections if some are missing and not too many are on their way.
+    ///
+    /// - Parameter waiting: pushes that no connection has room for: a binary gateway gets as many connections as they need.
+    /// - Returns: whether what may be sent, or be in hand, has changed: a dial has begun, or none will for long.
+    @discardableResult
+    package func needConnection(for waiting: Int = 1) -> Bool {
+        guard let plan else { return false }
+        let most = min(most, min(wanted + (lacksCalm ? 1 : 0), plan.connections))
         let atOnce = plan.dialsAtOnce(isProven: connections.contains { $0.isProven })
-        repeat {
-            guard !isPausing, dialling < atOnce, living.count + dialling < most else { return }
+        var left = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - living.count) - dialling)
+        var hasChanged = false
+        while left > 0, !isPausing, dialling < atOnce {
             let wait = rate.take(at: .now)
-            guard wait == .zero else { return pause(for: wait) }
-            dialling += 1
+            guard wait == .zero else {
+                pause(for: wait)
+                hasChanged = hasChanged || isLongPause
+                break
+            }
+            (left, dialling, hasChanged) = (left - 1, dialling + 1, true)
             let epoch = epoch
             Loop.task { await self.dial(plan, epoch: epoch) }
-            // A binary gateway gets one more at a time: what it is needed for has to be found out.
-        } while plan.wire == .http2
+        }
+        return hasChanged
     }
 
     /// The connection takes no more pushes, and may await responses for long. Unless it was of use, the next one is not dialled at
@@ -239,6 +282,7 @@ import Transport
     /// The connection is closed.
     package func remove(_ connection: any GatewayConnection, reason: String) {
         connections.removeAll { $0 === connection }
+        madeSinceFailure.remove(ObjectIdentifier(connection))
         bytesBefore += connection.bytesWritten
         if let latencies = connection.takeLatencies() { latenciesBefore.add(latencies) }
         let isKnown = useless.remove(ObjectIdentifier(connection)) != nil
@@ -264,10 +308,12 @@ import Transport
         let dial = Dial(
             .tcp(host: plan.host, port: plan.port), tls: plan.tls, serverName: plan.host, proxy: plan.proxy,
             firstAddress: plan.firstAddress + dials, timeout: plan.dial.timeout)
+        let start = ContinuousClock.now
         do {
             let stream = try await dial.connect()
             guard epoch == self.epoch, let owner else { return stream.close() }
             dialling -= 1
+            dialTimes = dialTimes.suffix(Self.rememberedDials - 1) + [ContinuousClock.now - start]
             adopt(stream, by: plan, for: owner)
         } catch {
             guard epoch == self.epoch else { return }
@@ -291,16 +337,25 @@ import Transport
                 generation: plan.generation, requestTimeout: plan.requestTimeout, streams: plan.maxStreams,
                 keepAlive: plan.keepAlive, listener: owner)
             if lacksCalm, living.count > 0 { calm = connection }
-            connections.append(connection)
+            add(connection)
         case .binary(let settings):
+            // It was dialled because another one was to have ended by now, and that has not.
+            guard connections.count(where: { !$0.isSpent }) < min(most, plan.connections) else {
+                return stream.close()
+            }
             let experience = experience ?? BinaryExperience(settings)
             let connection = BinaryConnection(
                 over: stream, settings: settings, experience: experience, generation: plan.generation,
                 timeout: plan.requestTimeout, listener: owner)
             if !connections.isEmpty, calm.map({ $0.isSpent }) ?? true { calm = connection }
-            connections.append(connection)
+            add(connection)
             owner.hasRoom(connection)
         }
+    }
+
+    private func add(_ connection: any GatewayConnection) {
+        connections.append(connection)
+        madeSinceFailure.insert(ObjectIdentifier(connection))
     }
 
     private func failed(_ reason: String, refusedByPeer: Bool) {
@@ -314,11 +369,17 @@ import Transport
         // Connections that end together are one failure.
         guard !hasFailed else { return }
         hasFailed = true
+        // The gateway has served a connection since: it is a first failure, however many there were before.
+        if connections.contains(where: { $0.isProven && madeSinceFailure.contains(ObjectIdentifier($0)) }) {
+            backOff.succeeded()
+        }
+        madeSinceFailure = []
         pause(for: backOff.failed(using: &random))
     }
 
     private func pause(for time: Duration) {
         isPausing = true
+        isLongPause = time > .seconds(1)
         pause?.start(after: time)
     }
 }

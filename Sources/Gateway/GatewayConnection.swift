@@ -14,6 +14,12 @@ package import PushModel
     var openStreams: Int { get }
     /// The most pushes that it allows to be open at a time.
     var limit: Int { get }
+    /// Of ``room``, what is sent before another connection is looked for.
+    var chunk: Int { get }
+    /// It carries so much that another connection with room is better.
+    var isLoaded: Bool { get }
+    /// When a bad token has probably ended it; nil: not known.
+    var expectedEnd: ContinuousClock.Instant? { get }
     /// It takes no more pushes, though it may still settle some.
     var isSpent: Bool { get }
     /// Some answer has proved that the gateway takes our credentials.
@@ -53,6 +59,9 @@ package import PushModel
 extension GatewayConnection {
     package var isRefused: Bool { false }
     package var hasMadeProgress: Bool { isProven }
+    package var chunk: Int { room }
+    package var isLoaded: Bool { false }
+    package var expectedEnd: ContinuousClock.Instant? { nil }
 }
 
 /// Hears what becomes of pushes and of the connection. Calls come from the loop, never from within `send`.

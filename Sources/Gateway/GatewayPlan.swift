@@ -55,12 +55,18 @@ package struct GatewayPlan {
 
     /// In the long run a connection is made anew no more often than this: gateways take clients that reconnect rapidly for an
     /// attack.
-    package static let shortestLife = Duration.milliseconds(400)
+    ///
+    /// Of a binary gateway each bad token ends one, and ``BinarySettings/dialsPerMinute`` bounds them besides.
+    var shortestLife: Duration { wire == .http2 ? .milliseconds(400) : .milliseconds(100) }
 
-    /// Connections that may be on their way at a time.
+    var dialsPerMinute: Int? {
+        if case .binary(let settings) = wire { settings.dialsPerMinute } else { nil }
+    }
+
+    /// Connections that may be on their way at a time: of a binary gateway, where a dial may take seconds, all.
     ///
     /// - Parameter isProven: the gateway takes our credentials.
-    func dialsAtOnce(isProven: Bool) -> Int { wire == .http2 ? isProven ? 4 : 1 : 8 }
+    func dialsAtOnce(isProven: Bool) -> Int { wire == .http2 ? isProven ? 4 : 1 : connections }
 
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host

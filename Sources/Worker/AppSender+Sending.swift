@@ -27,6 +27,7 @@ extension AppSender {
         var left = min(allowance, share)
         var (isBulkFull, maySpread) = (false, false)
         window.beginTurn()
+        pool.share(window.sendable)
         while left > 0 {
             guard let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) else {
                 // What is left follows its shard on a full connection: now it may use another one.
@@ -35,7 +36,7 @@ extension AppSender {
                 window.beginTurn()
                 continue
             }
-            guard let connection = connection(for: batch, maySpread: maySpread, at: now) else {
+            guard let connection = connection(for: batch, maySpread: maySpread) else {
                 if pool.roomiest(for: batch.lane) != nil {
                     window.pass(batch)
                     continue
@@ -44,10 +45,10 @@ extension AppSender {
                 isBulkFull = true
                 continue
             }
-            let room = min(left, most, isProbe ? 1 : connection.room)
+            let room = min(left, most, isProbe ? 1 : connection.chunk)
             let sent = send(from: batch, over: connection, atMost: room, at: now)
             left -= sent
-            batch.route.left(over: ObjectIdentifier(connection), by: batch.number)
+            batch.route.left(over: ObjectIdentifier(connection), by: batch)
             window.sent(sent, of: batch)
             if batch.lane == .high, sent > 0 { sentHigh() }
             if isProbe, sent > 0 {
@@ -65,6 +66,12 @@ extension AppSender {
         if waits && left > 0 || window.careful != nil && pool.roomiest == nil || sent > 0 && pool.isShort {
             pool.needConnection()
         }
+        // Also of what was passed over: its connection may be waiting for the reply to a bad token.
+        if left > 0, pool.mayGrow {
+            let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
+            // More may be in hand now, and need one more.
+            if waiting > 0, pool.needConnection(for: waiting) { schedule() }
+        }
         governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
     }
 
@@ -72,29 +79,23 @@ extension AppSender {
     ///
     /// - Parameter maySpread: nothing else can be sent. As long as something can, a batch keeps to its connection, for its answers then
     ///   come together, and are told together.
-    private func connection(
-        for batch: HeldBatch, maySpread: Bool, at now: ContinuousClock.Instant
-    ) -> (any GatewayConnection)? {
-        if batch.way == .none, batch.route.inAir > 0 { waitForRoute(of: batch, at: now) }
-        switch batch.way {
+    private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
+        switch batch.route.way(of: batch.number) {
         case .any: return pool.roomiest(for: batch.lane)
         case .none: return nil
-        case .following(let last, let isOnly):
+        case .following(let last):
             let same = pool.connections.first { ObjectIdentifier($0) == last }
-            if let same, same.room > 0 { return same }
+            if let same, same.room > 0 {
+                // What is put on it now would most likely be behind a bad token.
+                guard same.isLoaded, let other = pool.roomiest(for: batch.lane), !other.isLoaded,
+                    batch.route.free(batch)
+                else { return same }
+                return other
+            }
             guard maySpread, let other = pool.roomiest(for: batch.lane) else { return nil }
-            if isOnly, batch.isOfDistinctDevices { return other }
+            if batch.route.free(batch) { return other }
             batch.route.leave()
             return nil
-        }
-    }
-
-    /// Some tokens may never get a response: what has been in the air for long holds up only what is for the same devices.
-    private func waitForRoute(of batch: HeldBatch, at now: ContinuousClock.Instant) {
-        if batch.route.isStuck(at: now) {
-            for other in window.held.values where other.route === batch.route { other.setAside() }
-        } else if !timer.isRunning {
-            timer.start(after: ShardRoute.patience)
         }
     }
 

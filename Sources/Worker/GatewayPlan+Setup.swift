@@ -53,7 +53,7 @@ extension BinarySettings {
             command: BinaryCommand(rawValue: setup.command) ?? .framed,
             quietTime: .milliseconds(Int64(setup.quietMilliseconds)),
             endsWithSentinel: setup.endsWithSentinel, asksIfRead: setup.asksIfRead,
-            window: Int(setup.window))
+            window: Int(setup.window), dialsPerMinute: max(1, Int(setup.dialsPerMinute)))
     }
 }
 

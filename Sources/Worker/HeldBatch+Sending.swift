@@ -37,7 +37,6 @@ extension HeldBatch {
     func giveBack(_ position: Int) {
         precondition(
             positions[position] == .inAir, "position \(position) given back in \(positions[position])")
-        if !aside.positions.isEmpty { takeBack(position) }
         positions[position] = .open
         inAir -= 1
         if !isExposed(position) { exposure -= 1 }
@@ -69,7 +68,6 @@ extension HeldBatch {
 
     private func land(_ position: Int, as state: Position) {
         precondition(positions[position] == .inAir, "position \(position) settled in \(positions[position])")
-        if !aside.positions.isEmpty { takeBack(position) }
         positions[position] = state
         inAir -= 1
         settled += 1

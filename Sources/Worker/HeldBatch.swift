@@ -28,25 +28,18 @@ class HeldBatch {
     let batch: Batch
     private(set) var delivery: Int
     private(set) var standing = Standing.ours {
-        didSet {
-            if isDoubted { tellRoute() }
-            if standing != .ours { isBehindAside = false }
-        }
+        didSet { if isDoubted { tellRoute() } }
     }
     /// Until here positions may be sent: what Redis has granted.
     private(set) var granted: Int
     /// Positions in the air.
     var inAir = 0 {
-        didSet { route.inAir += inAir - oldValue }
+        didSet { if !isFree { route.inAir += inAir - oldValue } }
     }
+    /// It has no device in common with another batch in hand, and none twice: it may use every connection.
+    var isFree = false
     /// Shared with the other batches of its shard and lane.
     let route: ShardRoute
-    /// Positions that are set aside, and the last change of the route's that was looked at.
-    var aside: (positions: Set<Int>, change: Int) = ([], 0)
-    /// It has pushes to devices of which some are set aside.
-    var isBehindAside = false {
-        didSet { if isBehindAside != oldValue { route.note(number, waits: isBehindAside) } }
-    }
     /// Settled positions that no report carries yet.
     var settled = 0
     /// Positions in the report that is under way.
@@ -94,7 +87,6 @@ class HeldBatch {
         route: ShardRoute = ShardRoute()
     ) {
         (self.tally, self.route) = (tally, route)
-        route.batches += 1
         self.number = number
         self.id = id
         self.shard = shard
@@ -108,6 +100,7 @@ class HeldBatch {
         handed = positions.count { $0 == .known }
         exposure = positions[..<self.granted].count { $0 == .open }
         tally.sum += exposure
+        route.join(self)
     }
 
     /// It is let go: what happens to it concerns the tally no more.
@@ -118,11 +111,8 @@ class HeldBatch {
 
     /// It is let go: nothing of it is in the air.
     func leaveRoute() {
-        for position in aside.positions { takeBack(position) }
-        isBehindAside = false
         inAir = 0
-        route.batches -= 1
-        route.doubted.remove(number)
+        route.leave(self)
     }
 
     private func tellRoute() {
@@ -133,11 +123,18 @@ class HeldBatch {
         }
     }
 
-    /// No device has two pushes in it: they may leave over several connections at a time.
-    private(set) lazy var isOfDistinctDevices: Bool = {
-        var seen = Set<ArraySlice<UInt8>>(minimumCapacity: count)
-        return batch.pushes.allSatisfy { seen.insert(batch.bytes[$0.token]).inserted }
+    /// The devices that it has pushes to, told apart as far as ``device(of:)`` does; worked out when it is first asked for.
+    private(set) lazy var devices: Set<UInt64> = {
+        var devices = Set<UInt64>(minimumCapacity: count)
+        for position in 0..<count { devices.insert(device(of: position)) }
+        return devices
     }()
+
+    /// No device has two pushes in it: they may leave over several connections at a time.
+    var isOfDistinctDevices: Bool { devices.count == count }
+
+    /// Pushes that may be sent now, at most: some of them may be settled.
+    var sendable: Int { max(0, min(granted, count) - cursor) }
 
     var count: Int { positions.count }
     /// Nothing is left to send or to await.
@@ -235,7 +232,6 @@ class HeldBatch {
             }
         }
         self.granted = min(max(0, granted), count)
-        aside.change = -1
         recount()
         return hasForgotten
     }

@@ -1,18 +1,16 @@
 /// Over which connection the pushes of one shard and lane go, so that two to a device never overtake each other.
 ///
 /// As long as some are in the air, the others follow them over the same connection; if that is full and others are not, they wait
-/// until those have landed. A batch that is the only one in hand may use several, for it has no device twice; until all of it has
-/// landed nothing follows. What has been in the air for long is set aside: only pushes to the same devices wait for it. Knows no
-/// connection but by its identity.
+/// until those have landed. A batch that has no device twice, and shares none with another one in hand, is free: it may use every
+/// connection, and says nothing about the others. One that comes later and shares a device with it waits until all of it has
+/// landed. Knows no connection but by its identity.
 final class ShardRoute {
-    typealias Instant = ContinuousClock.Instant
-
     /// A way that is open to a batch.
     enum Way: Equatable {
-        /// Nothing is in the air: any connection will do.
+        /// Any connection will do: nothing is in the air that it must not overtake.
         case any
-        /// This connection; another one as well if the batch is the only one in hand, and has no device twice.
-        case following(ObjectIdentifier, isOnlyBatch: Bool)
+        /// This connection; another one as well if the batch can be freed.
+        case following(ObjectIdentifier)
         /// What is in the air has to land first.
         case none
     }
@@ -21,42 +19,49 @@ final class ShardRoute {
         case single(ObjectIdentifier)
         /// Nothing follows over it any more.
         case left
-        /// Over several connections, by the batch of this number.
-        case spread(UInt32)
     }
 
-    /// Batches in hand.
-    var batches = 0
+    /// A batch in hand.
+    private struct Member {
+        weak var batch: HeldBatch?
+        /// Free batches that it shares a device with, as far as they are not settled; nil: not looked at yet.
+        var waitsFor: [UInt32]?
+        /// One that it shares a device with, and so cannot be freed.
+        var boundTo: UInt32?
+    }
+
+    private var members: [UInt32: Member] = [:]
+    private var freeCount = 0
     /// Those of which Redis is asked what it still knows: what is younger waits for them.
     var doubted: Set<UInt32> = []
-    /// Their pushes in the air.
+    /// Pushes in the air of the batches that are not free.
     var inAir = 0 {
         didSet { if inAir == 0 { use = nil } }
     }
     private var use: Use?
-    /// Devices with pushes that were set aside, and how many; those are not in ``inAir``.
-    private(set) var setAside: [ArraySlice<UInt8>: Int] = [:]
-    /// Goes up with each change of ``setAside``.
-    private(set) var changes = 0
-    /// Batches with pushes to those devices: what is younger waits for them.
-    private var waiting: Set<UInt32> = []
-    /// What was in the air when a batch was held up, and since when nothing of it has landed.
-    private var lastSeen: (inAir: Int, since: Instant)?
 
-    /// So long nothing must have landed before what is in the air is set aside.
-    static let patience = Duration.milliseconds(250)
-    /// More is not set aside: then it is the gateway that does not respond, and not some tokens.
-    private static let most = 256
+    /// Batches in hand.
+    var batches: Int { members.count }
+
+    func join(_ batch: HeldBatch) { members[batch.number] = Member(batch: batch) }
+
+    /// Nothing of the batch is in the air.
+    func leave(_ batch: HeldBatch) {
+        doubted.remove(batch.number)
+        if members.removeValue(forKey: batch.number) != nil, batch.isFree { freeCount -= 1 }
+    }
 
     /// How a batch that comes next in its lane may be sent.
     func way(of batch: UInt32) -> Way {
         if !doubted.isEmpty, doubted.contains(where: { $0 < batch }) { return .none }
-        if !waiting.isEmpty, waiting.contains(where: { $0 < batch }) { return .none }
+        if freeCount > 0 {
+            if members[batch]?.batch?.isFree == true { return .any }
+            if waitsForFree(batch) { return .none }
+        }
         return switch use {
         case nil: .any
-        case .single(let connection): .following(connection, isOnlyBatch: batches == 1)
-        case .spread(batch): .any
-        case .left, .spread: .none
+        case .single(let connection): .following(connection)
+        case .left: .none
         }
     }
 
@@ -66,46 +71,42 @@ final class ShardRoute {
     }
 
     /// Pushes of the batch have left over the connection.
-    func left(over connection: ObjectIdentifier, by batch: UInt32) {
-        guard inAir > 0 else { return }
-        switch use {
-        case nil: use = .single(connection)
-        case .single(connection), .left, .spread: return
-        case .single: use = .spread(batch)
-        }
+    func left(over connection: ObjectIdentifier, by batch: HeldBatch) {
+        if inAir > 0, use == nil, !batch.isFree { use = .single(connection) }
     }
 
-    // MARK: What is set aside
+    // MARK: Free batches
 
-    /// A batch is held up by what is in the air, of which nothing has landed for a while.
-    func isStuck(at now: Instant) -> Bool {
-        guard inAir > 0, inAir + setAside.count <= Self.most else { return false }
-        guard let lastSeen, lastSeen.inAir == inAir else {
-            lastSeen = (inAir, now)
+    /// Frees a batch, if it has no device twice and shares none with another one in hand.
+    ///
+    /// - Returns: whether it is free.
+    func free(_ batch: HeldBatch) -> Bool {
+        if batch.isFree { return true }
+        guard let member = members[batch.number] else { return false }
+        if let other = member.boundTo, members[other] != nil { return false }
+        guard batch.isOfDistinctDevices else { return false }
+        for (number, other) in members where number != batch.number {
+            guard let other = other.batch, !other.devices.isDisjoint(with: batch.devices) else { continue }
+            members[batch.number]?.boundTo = number
             return false
         }
-        return lastSeen.since.duration(to: now) >= Self.patience
+        inAir -= batch.inAir
+        batch.isFree = true
+        freeCount += 1
+        return true
     }
 
-    /// A push in the air is set aside.
-    func setAside(_ device: ArraySlice<UInt8>) {
-        setAside[device, default: 0] += 1
-        changes += 1
-        inAir -= 1
-    }
-
-    /// One that was set aside is about to land: it is in the air again until then.
-    func takeBack(_ device: ArraySlice<UInt8>) {
-        guard let count = setAside[device] else {
-            preconditionFailure("a push is taken back that was not set aside")
+    /// A batch that came later than a free one, and shares a device with it, waits for it. One that was there before shares none.
+    private func waitsForFree(_ number: UInt32) -> Bool {
+        guard let member = members[number], let batch = member.batch else { return false }
+        let candidates =
+            member.waitsFor ?? members.keys.filter { $0 < number && members[$0]?.batch?.isFree == true }
+        if candidates.isEmpty, member.waitsFor != nil { return false }
+        let remaining = candidates.filter { candidate in
+            guard let other = members[candidate]?.batch, !other.isSettled else { return false }
+            return member.waitsFor != nil || !other.devices.isDisjoint(with: batch.devices)
         }
-        setAside[device] = count > 1 ? count - 1 : nil
-        changes += 1
-        inAir += 1
-    }
-
-    /// A batch has pushes to devices of which some are set aside, or has none any more.
-    func note(_ batch: UInt32, waits: Bool) {
-        if waits { waiting.insert(batch) } else { waiting.remove(batch) }
+        members[number]?.waitsFor = remaining
+        return !remaining.isEmpty
     }
 }

@@ -34,6 +34,26 @@ extension Window {
 
     var hasPassed: Bool { passed[0] + passed[1] > 0 }
 
+    /// Pushes in hand that may be sent, at most.
+    var sendable: Int { waiting.joined().reduce(0) { $0 + ($1.maySend ? $1.sendable : 0) } }
+
+    /// Pushes in hand that may be sent over a connection that is not made yet; not counted beyond `most`.
+    func waitingForConnection(atMost most: Int) -> Int {
+        guard mode == .sending else { return 0 }
+        var sum = 0
+        for batch in waiting.joined() where held[batch.number] === batch && !batch.isCareful && batch.hasNext
+        {
+            switch batch.route.way(of: batch.number) {
+            case .none: continue
+            case .following: guard batch.route.free(batch) else { continue }
+            case .any: break
+            }
+            sum += batch.sendable
+            if sum >= most { return most }
+        }
+        return sum
+    }
+
     private func first(of lane: Lane) -> HeldBatch? {
         let lane = Int(lane.rawValue)
         while passed[lane] < waiting[lane].count {
@@ -57,6 +77,8 @@ extension Window {
 
     /// A part of the limit that bulk leaves to high, so that a message is not held up by the credit of a campaign.
     var reserve: Int { limit / 8 }
+    /// Pushes of which it is worth knowing that they wait for a connection: more than any number of connections takes.
+    static let mostWaiting = 1 << 20
     /// What high leaves to bulk, and bulk may have of the reserve, when bulk is due.
     static let mostDue = 64
 

@@ -40,9 +40,14 @@ struct PlanTests {
         #expect(shared.part(for: .waiting, budget: 45) == 360)
     }
 
-    @Test func `there are the seven experiments`() {
-        #expect(Experiment.all.map(\.letter) == ["a", "b", "c", "d", "e", "f", "g"])
+    @Test func `there are the seven experiments, and four about time`() {
+        #expect(Experiment.all.map(\.letter) == ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"])
         #expect(
-            Experiment.all.map(\.tokens.count) == [100_000, 100_000, 1_000, 5, 1_000_000, 10_000, 100_000])
+            Experiment.all.map(\.tokens.count) == [
+                100_000, 100_000, 1_000, 5, 1_000_000, 10_000, 100_000, 100_000, 100_000, 100_000, 100_000,
+            ])
+        #expect(Experiment.all.map(\.comparesSenders) == (0..<11).map { $0 < 7 })
+        #expect(Experiment.all.map(\.longest) == [nil, 20, nil, nil, 60, nil, nil, 10, 60, nil, nil])
+        #expect(Experiment.all.compactMap(\.dialSeconds) == [1, 3])
     }
 }

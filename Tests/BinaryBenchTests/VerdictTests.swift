@@ -60,6 +60,18 @@ struct VerdictTests {
         #expect(verdict.broken.isEmpty && verdict.bars.count { !$0.isReached } == 2)
     }
 
+    /// 1,120 dials of 3 s on 56 connections take a minute.
+    @Test(arguments: [(60.0, true), (77.9, true), (78.1, false)])
+    func `slow dials are compared with the connections that there may be`(seconds: Double, isReached: Bool)
+        throws
+    {
+        let experiment = try #require(Experiment.all.first { $0.dialSeconds == 3 })
+        var tally = Self.good()
+        (tally.connections, tally.seconds) = (1_120, seconds)
+        let bar = Verdict(on: tally, experiment).bars.first { $0.text.contains("its dials take") }
+        #expect(bar?.isReached == isReached)
+    }
+
     @Test(arguments: [(1.0, true), (1.1, false)])
     func `the paths are compared by a worker's processor time`(seconds: Double, isReached: Bool) {
         var (farm, other) = (Self.good(), Self.good())

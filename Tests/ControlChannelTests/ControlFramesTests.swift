@@ -15,7 +15,7 @@ import Testing
         credentials: .certificate(pem: [1, 2, 3]), authority: [4], requestTimeoutMilliseconds: 7,
         binary: AppSetup.Binary(
             command: 1, quietMilliseconds: 1500, endsWithSentinel: true, asksIfRead: false,
-            window: 70_000),
+            window: 70_000, dialsPerMinute: 1_500),
         proxyHost: "proxy", proxyPort: 3128, connections: 2,
         use: {
             var use = AppSetup.Use()

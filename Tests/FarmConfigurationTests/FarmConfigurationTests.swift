@@ -77,7 +77,7 @@ struct FarmConfigurationTests {
                 feedback: tls://feedback.example:99
                 feedback_interval: 60
                 connections: 4
-                binary: { command: 1, quiet_time: 1.5, sentinel: true, key_updates: false, window: 10_000 }
+                binary: { command: 1, quiet_time: 1.5, sentinel: true, key_updates: false, window: 10_000, max_dials: 60 }
             """
         let farm = try read(text)
         let old = try #require(farm.app(named: "old"))
@@ -92,6 +92,9 @@ struct FarmConfigurationTests {
         #expect(
             own.command == 1 && own.quietTime == .milliseconds(1500) && own.endsWithSentinel
                 && !own.asksIfRead)
+        #expect(binary.maxDials == 3_000 && own.maxDials == 60)
+        #expect([1, 2, 7, 100].map { tuned.dialsPerMinute(workers: $0) } == [60, 30, 8, 1])
+        #expect(old.use.maxDialBackOff == .seconds(180))
         #expect(own.window == 10_000 && own.feedback?.port == 99 && own.feedbackInterval == .seconds(60))
         #expect(try read(sample).app(named: "demo")?.binary == nil)
     }

@@ -29,4 +29,37 @@ import Testing
         }
         #expect((200...208).contains(dials), "\(dials)")
     }
+
+    @Test func `in any minute there are as many dials as may be, and no more`() {
+        var rate = DialRate(connections: 50, life: .milliseconds(100), perMinute: 120)
+        var dials: [Int] = []
+        for millisecond in stride(from: 0, to: 200_000, by: 5)
+        where rate.take(at: start + .milliseconds(millisecond)) == .zero {
+            dials.append(millisecond)
+        }
+        for (index, first) in dials.enumerated() {
+            #expect(dials[index...].prefix { $0 < first + 60_000 }.count <= 120)
+        }
+        #expect(dials.count >= 3 * 120, "\(dials.count)")
+        #expect(rate.take(at: start + .milliseconds(200_000)) > .zero)
+    }
+
+    @Test func `it says when the next dial of a minute may be made`() {
+        var rate = DialRate(connections: 4, life: .zero, perMinute: 2)
+        #expect(rate.take(at: start) == .zero && rate.take(at: start + .seconds(10)) == .zero)
+        #expect(rate.take(at: start + .seconds(15)) == .seconds(45))
+        #expect(rate.take(at: start + .seconds(60)) == .zero)
+        #expect(rate.take(at: start + .seconds(60)) == .seconds(10))
+    }
+
+    @Test func `dials before a change of the limits count`() {
+        var rate = DialRate(connections: 4, life: .zero, perMinute: 3)
+        for _ in 0..<3 { #expect(rate.take(at: start) == .zero) }
+        rate.change(connections: 8, life: .zero, perMinute: 4)
+        #expect(rate.take(at: start) == .zero && rate.take(at: start) == .seconds(60))
+        rate.change(connections: 8, life: .zero, perMinute: 1)
+        #expect(rate.take(at: start + .seconds(1)) == .seconds(59))
+        rate.change(connections: 8, life: .zero)
+        #expect(rate.take(at: start + .seconds(1)) == .zero)
+    }
 }

@@ -53,4 +53,31 @@ import Testing
         pace.accepted(1)
         #expect(pace.window == 2, "and it grows again")
     }
+
+    @Test func `a connection's share is the run to the next refusal, or its window when there is none`() {
+        var pace = SendPace()
+        #expect(!pace.isRefusing && pace.share == pace.window / 4, "nothing is known")
+        for _ in 0..<60 { pace.refused(after: 100) }
+        #expect(pace.isRefusing && (90...110).contains(pace.share), "\(pace.share)")
+        for _ in 0..<60 { pace.refused(after: 0) }
+        #expect(pace.share == SendPace.least && pace.window == SendPace.least)
+        pace.accepted(pace.window - 1)
+        #expect(pace.isRefusing)
+        pace.accepted(1)
+        #expect(!pace.isRefusing && pace.share == pace.window)
+        for _ in 0..<100 { pace.accepted(pace.window) }
+        pace.refused(after: 0)
+        #expect(pace.isRefusing && pace.share < pace.window)
+        for _ in 0..<100 { pace.accepted(pace.window) }
+        #expect(!pace.isRefusing && pace.share == SendPace.most)
+    }
+
+    @Test func `the last of a list with refusals is spread over the connections`() {
+        var pace = SendPace()
+        #expect(pace.part(of: 10, over: 28) == pace.share, "no refusal was seen")
+        for _ in 0..<60 { pace.refused(after: 100) }
+        #expect(pace.part(of: 1_000_000, over: 28) == pace.share)
+        #expect(pace.part(of: 1_400, over: 28) == 50)
+        #expect(pace.part(of: 28, over: 28) == SendPace.least && pace.part(of: 0, over: 0) == SendPace.least)
+    }
 }

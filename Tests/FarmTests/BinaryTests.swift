@@ -155,6 +155,50 @@ extension BinaryFarms {
             #expect(!farm.coordinator.error.contains("about no push of ours"))
         }
 
+        @Test(arguments: ["high", "bulk"])
+        func `while a backlog waits for slow replies, all connections are opened`(lane: String) async throws {
+            let farm = try await farm(
+                faults: ["binary delay 4s-5s"], lines: ["connections: 6", "binary: { quiet_time: 6 }"])
+            let mixture = Mixture(6_000) { $0 % 20 == 10 }
+            let jobs = Job.several("slow", mixture.tokens, size: 500, fields: #""lane":"\#(lane)""#)
+            try farm.push(jobs)
+            try await eventually("all connections of both workers are open", within: .seconds(120)) {
+                try farm.gateway.binaryCounter("most_connections") == 12
+            }
+            try farm.gateway.tell("binary delay 10ms-20ms")
+            try await expectExactlyOnce(mixture, jobs, at: farm)
+            #expect(try farm.gateway.binaryCounter("most_connections") == 12)
+        }
+
+        @Test func `dials that take seconds run side by side`() async throws {
+            let farm = try await farm(
+                workers: 1, faults: ["binary accept 3s", "binary delay 50ms-100ms"],
+                lines: ["connections: 12"])
+            let mixture = Mixture(3_000) { $0 % 20 == 10 }
+            let jobs = Job.several("far", mixture.tokens, size: 500)
+            try farm.push(jobs)
+            try await eventually("all connections are dialled at a time", within: .seconds(120)) {
+                try farm.gateway.binaryCounter("most_accepting") == 12
+            }
+            try farm.gateway.tell("binary accept off")
+            try await expectExactlyOnce(mixture, jobs, at: farm)
+            #expect(try farm.gateway.binaryCounter("most_connections") <= 12)
+        }
+
+        @Test func `dials in a minute are bounded, whatever the tokens are`() async throws {
+            let farm = try await farm(
+                workers: 1, faults: ["binary delay 10ms-20ms"],
+                lines: ["connections: 4", "binary: { max_dials: 7 }"])
+            let mixture = Mixture(400) { $0 % 8 == 4 }
+            let start = ContinuousClock.now
+            try farm.push(Job.several("gentle", mixture.tokens, size: 100))
+            // Fifty bad tokens need as many connections: the eighth is dialled when the first dial is a minute old.
+            try await eventually("one more than a minute has", within: .seconds(180)) {
+                try farm.gateway.binaryCounter("connections") >= 8
+            }
+            #expect(ContinuousClock.now - start >= .seconds(60))
+        }
+
         @Test func `a gateway whose replies come later than ever is told of`() async throws {
             let farm = try await farm(
                 workers: 1, faults: ["binary delay 2500ms-2600ms"], lines: ["connections: 1"])

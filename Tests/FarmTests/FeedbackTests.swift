@@ -33,6 +33,40 @@ extension TokenFarms {
             return (all?["feedback"] as? [String: Any])?["waiting"] as? Int ?? -1
         }
 
+        @Test func `doctor has the feedback service read once, and nothing that it tells is lost`()
+            async throws
+        {
+            let farm = try await Self.farm()
+            _ = try await farm.ready()
+            let token = Tokens.make(1, seed: 77)[0]
+            try farm.gateway.tell("feedback add \(token) 1700000000")
+            let doctor = try await farm.run("doctor", "--json")
+            #expect(doctor.status == 0 && doctor.output.contains("1 dead tokens read"), "\(doctor)")
+            #expect(try farm.events("token.dead").contains { $0["token"] == token })
+            #expect(try Self.waiting(farm) == 0)
+            // Without a coordinator nobody reads it, and it keeps what it has.
+            farm.coordinator.signal(SIGTERM)
+            #expect(try await farm.coordinator.wait() == .exited(0))
+            try farm.gateway.tell("feedback add \(token) 1700000001")
+            let second = try await farm.run("doctor", "--json")
+            #expect(second.status == 0 && second.output.contains("no coordinator has read it"), "\(second)")
+            #expect(try Self.waiting(farm) == 1)
+        }
+
+        @Test func `doctor warns of a binary gateway without a feedback service`() async throws {
+            var options = Farm.Options()
+            options.simulatorOptions = ["--binary-port", "0"]
+            options.apps = { started, _ in
+                let folder = (started.certificateFile as NSString).deletingLastPathComponent
+                var app = App(started, credentials: "certificate: { file: \(folder)/push.pem }")
+                app.gateway = started.binary ?? ""
+                return [app]
+            }
+            let farm = try await Farm(options)
+            let doctor = try await farm.run("doctor", "--json")
+            #expect(doctor.status == 0 && doctor.output.contains("no feedback service"), "\(doctor)")
+        }
+
         @Test func `what the feedback service tells is told, and left out unless it was registered since`()
             async throws
         {

@@ -62,6 +62,21 @@ enum Batches {
             granted: granted ?? batch.pushes.count, caution: caution, map: map, batch: batch)
     }
 
+    /// A batch with one push to each of these devices, in the hands of a route.
+    static func held(_ number: UInt32, devices: [Int], on route: ShardRoute) throws -> HeldBatch {
+        var builder = BatchBuilder()
+        let head = SegmentHead(
+            jobID: "job", options: PushOptions(), attempt: 0, cause: "", payloadPerPush: false)
+        Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
+        for device in devices { token(device).withUnsafeBytes { builder.append(token: $0) } }
+        let body = builder.finish()!
+        return HeldBatch(
+            number: number, id: BatchID(Array("03.h.\(number)".utf8)), shard: 3, lane: .high, delivery: 1,
+            granted: devices.count, caution: nil,
+            map: Array(repeating: UInt8(ascii: "."), count: devices.count),
+            batch: try Batch(decoding: body), route: route)
+    }
+
     /// A batch of so many pushes of one job.
     static func held(
         _ count: Int, granted: Int? = nil, caution: Caution? = nil, map: String? = nil

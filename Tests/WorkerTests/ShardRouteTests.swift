@@ -1,67 +1,94 @@
-import FarmStore
-import PushModel
+import RandomTesting
 import Testing
 
 @testable import Worker
 
-/// Pushes of a shard follow each other over one connection, or one batch has several for itself.
+/// Pushes of a shard follow each other over one connection, unless a batch shares no device with the others.
 @Suite struct ShardRouteTests {
     private final class Connection {}
-    private let first = Connection()
-    private let second = Connection()
+    private let first = ObjectIdentifier(Connection.self)
+    private let second = ObjectIdentifier(ShardRoute.self)
+    private let route = ShardRoute()
 
-    private func id(_ connection: Connection) -> ObjectIdentifier { ObjectIdentifier(connection) }
-
-    /// - Parameter batches: in hand, with so many pushes of each in the air over the first connection.
-    private func route(_ batches: Int, inAir: Int) -> ShardRoute {
-        let route = ShardRoute()
-        route.batches = batches
-        route.inAir = inAir
-        route.left(over: id(first), by: 1)
-        return route
+    /// A batch in hand, of which so many pushes are in the air over the first connection.
+    private func batch(_ number: UInt32, _ devices: [Int], inAir: Int = 0) throws -> HeldBatch {
+        let batch = try Batches.held(number, devices: devices, on: route)
+        for _ in 0..<inAir { _ = batch.next() }
+        if inAir > 0 { route.left(over: first, by: batch) }
+        return batch
     }
 
-    @Test func `with nothing in the air any connection will do`() {
-        #expect(route(2, inAir: 0).way(of: 1) == .any)
-        let landed = route(2, inAir: 5)
-        landed.inAir -= 5
-        #expect(landed.way(of: 2) == .any)
+    private func land(_ batch: HeldBatch, _ positions: Range<Int>) {
+        for position in positions { batch.delivered(position) }
     }
 
-    @Test func `pushes follow those in the air, of whichever batch`() {
-        let route = route(2, inAir: 5)
-        for batch: UInt32 in [1, 2] {
-            #expect(route.way(of: batch) == .following(id(first), isOnlyBatch: false))
-        }
-        route.inAir -= 4
-        #expect(route.way(of: 2) == .following(id(first), isOnlyBatch: false))
+    @Test func `with nothing in the air any connection will do`() throws {
+        let one = try batch(1, [1, 2, 3])
+        #expect(route.way(of: 1) == .any)
+        _ = one.next()
+        route.left(over: first, by: one)
+        land(one, 0..<1)
+        #expect(route.way(of: 1) == .any)
     }
 
-    @Test func `nothing follows over a connection that was left, until all has landed`() {
-        let route = route(2, inAir: 5)
+    @Test func `pushes follow those in the air, of whichever batch`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inAir: 3), try batch(2, [1]))
+        for number: UInt32 in [1, 2] { #expect(route.way(of: number) == .following(first)) }
+        land(one, 0..<2)
+        #expect(route.way(of: two.number) == .following(first))
+    }
+
+    @Test func `nothing follows over a connection that was left, until all has landed`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inAir: 3), try batch(2, [1]))
         route.leave()
-        #expect(route.way(of: 1) == .none && route.way(of: 2) == .none)
-        route.inAir -= 4
+        #expect(route.way(of: 1) == .none && route.way(of: two.number) == .none)
+        land(one, 0..<2)
         #expect(route.way(of: 2) == .none)
-        route.inAir -= 1
+        land(one, 2..<3)
         route.leave()
         #expect(route.way(of: 2) == .any)
     }
 
-    @Test func `the only batch in hand may use several, and others wait for all of it`() {
-        let route = route(1, inAir: 5)
-        #expect(route.way(of: 1) == .following(id(first), isOnlyBatch: true))
-        route.inAir += 3
-        route.left(over: id(second), by: 1)
-        route.batches += 1
-        #expect(route.way(of: 1) == .any && route.way(of: 2) == .none)
-        route.inAir -= 7
+    @Test func `a batch that shares no device with another in hand may use any connection`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inAir: 2), try batch(2, [4, 5], inAir: 1))
+        #expect(route.way(of: 2) == .following(first))
+        #expect(route.free(two) && route.free(two))
+        #expect(route.way(of: 2) == .any && route.way(of: 1) == .following(first))
+        // What it has in the air says nothing about the others.
+        land(one, 0..<2)
+        #expect(route.way(of: 1) == .any)
+        _ = two.next()
+        route.left(over: second, by: two)
+        #expect(route.way(of: 1) == .any)
+        land(two, 0..<2)
+        #expect(route.way(of: 1) == .any)
+    }
+
+    @Test func `a batch that shares a device, or has one twice, cannot be freed`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inAir: 1), try batch(2, [3, 4]))
+        #expect(!route.free(two) && !route.free(one))
+        #expect(try !route.free(batch(3, [7, 8, 7])))
+        // The other one is done: nothing holds it any more.
+        land(one, 0..<1)
+        one.leaveRoute()
+        #expect(route.free(two))
+    }
+
+    @Test func `what comes later waits for a free batch with which it shares a device, to its end`() throws {
+        let one = try batch(1, [1, 2], inAir: 1)
+        #expect(route.free(one))
+        let (two, three) = (try batch(2, [2, 3]), try batch(3, [4]))
+        #expect(route.way(of: 2) == .none && !route.free(two))
+        #expect(route.way(of: 3) == .any)
+        land(one, 0..<1)
+        #expect(route.way(of: 2) == .none, "the push to the shared device has not even left")
+        _ = one.next()
         #expect(route.way(of: 2) == .none)
-        route.inAir -= 1
+        land(one, 1..<2)
         #expect(route.way(of: 2) == .any)
-        route.inAir += 1
-        route.left(over: id(second), by: 2)
-        #expect(route.way(of: 2) == .following(id(second), isOnlyBatch: false))
+        #expect(route.free(three))
+        one.leaveRoute()
+        #expect(route.way(of: 2) == .any && route.batches == 2)
     }
 
     @Test func `what is younger waits for a batch of which Redis is asked what it knows`() throws {
@@ -85,70 +112,124 @@ import Testing
         #expect(try !Batches.held([job, other]).isOfDistinctDevices)
     }
 
-    /// A batch of pushes to the devices of these numbers, on a route that it may share with others.
-    private func batch(_ number: UInt32, _ first: Int, _ count: Int, on route: ShardRoute) throws -> HeldBatch
-    {
-        let batch = try Batch(decoding: Batches.body([.init(count: count)], from: first))
-        return HeldBatch(
-            number: number, id: BatchID(Array("03.h.\(number)".utf8)), shard: 3, lane: .high, delivery: 1,
-            granted: count, caution: nil, map: Array(repeating: UInt8(ascii: "."), count: count),
-            batch: batch,
-            route: route)
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func `no push overtakes another one to its device, whatever connections do`(seed: UInt64) throws {
+        var game = try RouteGame(seed: seed)
+        try game.play()
+        #expect(game.wasSpread || seed % 4 == 0, "batches use several connections")
+    }
+}
+
+/// Batches of one shard and lane over several connections, on a seed: connections land the oldest of what they carry, or give all
+/// of it back.
+private struct RouteGame {
+    struct Flying {
+        let batch: HeldBatch
+        let position: Int
+        var device: UInt64 { batch.device(of: position) }
+        var place: (UInt32, Int) { (batch.number, position) }
     }
 
-    @Test func `what is in the air for long holds up only what is for the same devices`() throws {
-        let route = ShardRoute()
-        let now = ContinuousClock.now
-        let old = try batch(1, 0, 10, on: route)
-        let other = try batch(2, 100, 10, on: route)
-        let same = try batch(3, 5, 10, on: route)
-        let behind = try batch(4, 200, 10, on: route)
-        old.sendAll()
-        route.left(over: id(first), by: 1)
-        for position in 0..<8 { old.delivered(position) }
-        route.leave()
-        #expect([old, other, same, behind].allSatisfy { $0.way == .none })
-        // Two are left in the air, to the devices 8 and 9.
-        #expect(!route.isStuck(at: now) && !route.isStuck(at: now + .milliseconds(249)))
-        #expect(route.isStuck(at: now + .milliseconds(250)))
-        old.setAside()
-        #expect(route.inAir == 0 && old.inAir == 2)
-        #expect(other.way == .any && same.way == .none, "the third has pushes to both")
-        #expect(behind.way == .none, "nothing younger passes the third")
-        other.sendAll()
-        route.left(over: id(second), by: 2)
-        #expect(same.way == .none && other.way == .following(id(second), isOnlyBatch: false))
-        old.delivered(8)
-        #expect(same.way == .none)
-        old.giveBack(9)
-        #expect(route.inAir == 10 && old.inAir == 0)
-        #expect(same.way == .following(id(second), isOnlyBatch: false))
-        #expect(behind.way == .following(id(second), isOnlyBatch: false))
+    struct Overtaken: Error, CustomStringConvertible {
+        let description: String
     }
 
-    @Test func `as long as something lands, nothing is set aside; nor is a whole connection's load`() throws {
-        let now = ContinuousClock.now
-        let route = route(2, inAir: 5)
-        for step in 0..<5 {
-            #expect(!route.isStuck(at: now + .milliseconds(300 * step)))
-            route.inAir -= 1
+    private var random: SplitMix
+    private let route = ShardRoute()
+    private var batches: [HeldBatch] = []
+    private var made: UInt32 = 0
+    private let names: [ObjectIdentifier] = [
+        ObjectIdentifier(Flying.self), ObjectIdentifier(RouteGame.self), ObjectIdentifier(Overtaken.self),
+    ]
+    private var carried: [[Flying]] = [[], [], []]
+    private(set) var wasSpread = false
+    /// Devices there are: few of them are shared by many batches.
+    private let devices: Int
+    private static let window = 12
+
+    init(seed: UInt64) throws {
+        random = SplitMix(seed: seed)
+        devices = [8, 100, 1_000, 60_000][Int(seed % 4)]
+    }
+
+    mutating func play() throws {
+        for step in 0..<3_000 {
+            if step < 2_000, batches.count < 6, random.int(in: 1...4) == 1 { try addBatch() }
+            try send()
+            connectionActs()
+            for batch in batches where batch.isSettled { batch.leaveRoute() }
+            batches.removeAll { $0.isSettled }
         }
-        let full = self.route(2, inAir: 257)
-        #expect(!full.isStuck(at: now) && !full.isStuck(at: now + .seconds(9)))
+        guard batches.isEmpty else { throw Overtaken(description: "\(batches.count) batches never end") }
     }
 
-    @Test func `a batch that is let go, or is somebody else's, holds nothing up`() throws {
-        let route = ShardRoute()
-        let old = try batch(1, 0, 2, on: route)
-        let same = try batch(2, 0, 2, on: route)
-        let behind = try batch(3, 10, 2, on: route)
-        old.sendAll()
-        route.left(over: id(first), by: 1)
-        old.setAside()
-        #expect(same.way == .none && behind.way == .none)
-        same.becomeStale()
-        #expect(behind.way == .any)
-        old.leaveRoute()
-        #expect(route.setAside.isEmpty && route.inAir == 0)
+    private mutating func addBatch() throws {
+        made += 1
+        let count = random.int(in: 1...20)
+        let list = (0..<count).map { _ in random.int(in: 1...devices) }
+        batches.append(try Batches.held(made, devices: list, on: route))
+    }
+
+    /// As the sender does in a turn: what cannot be sent is passed over.
+    private mutating func send() throws {
+        for batch in batches {
+            while batch.hasNext, let connection = choose(batch) {
+                guard let position = batch.next() else { break }
+                let push = Flying(batch: batch, position: position)
+                try check(push, connection)
+                carried[connection].append(push)
+                route.left(over: names[connection], by: batch)
+                if carried.count(where: { $0.contains { $0.batch === batch } }) > 1 { wasSpread = true }
+            }
+        }
+    }
+
+    private mutating func choose(_ batch: HeldBatch) -> Int? {
+        let open = carried.indices.filter { carried[$0].count < Self.window }
+        switch route.way(of: batch.number) {
+        case .none: return nil
+        case .any: return open.randomElement(using: &random)
+        case .following(let name):
+            let same = names.firstIndex(of: name) ?? 0
+            if open.contains(same), random.int(in: 1...4) > 1 { return same }
+            guard let other = open.randomElement(using: &random) else { return nil }
+            if route.free(batch) { return other }
+            if !open.contains(same) { route.leave() }
+            return nil
+        }
+    }
+
+    private func check(_ push: Flying, _ connection: Int) throws {
+        for (index, list) in carried.enumerated() {
+            for other in list where other.device == push.device {
+                guard index == connection, other.place < push.place else {
+                    throw Overtaken(description: "\(push.place) meets \(other.place)")
+                }
+            }
+        }
+        for batch in batches where batch.number <= push.batch.number {
+            for position in batch.positions.indices
+            where (batch.number, position) < push.place && batch.positions[position] == .open
+                && batch.device(of: position) == push.device
+            {
+                throw Overtaken(description: "\(push.place) goes before \((batch.number, position))")
+            }
+        }
+    }
+
+    private mutating func connectionActs() {
+        let connection = random.int(in: 0...2)
+        if random.int(in: 1...5) == 1 {
+            for push in carried[connection] { push.batch.giveBack(push.position) }
+            carried[connection] = []
+        } else {
+            let count = random.int(in: 0...carried[connection].count)
+            for push in carried[connection].prefix(count) {
+                push.batch.delivered(push.position)
+                // Redis has taken the report.
+                push.batch.keep(push.position)
+            }
+            carried[connection].removeFirst(count)
+        }
     }
 }

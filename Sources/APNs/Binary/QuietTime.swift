@@ -20,6 +20,9 @@ package struct QuietTime: Sendable {
     /// Half as much again as all but one in a hundred of the replies took.
     package private(set) var current: Duration
 
+    /// What all but one in a hundred of the replies took; nil: none has come.
+    package private(set) var usualReply: Duration?
+
     /// A reply came so long after the push that it names had arrived.
     package mutating func replied(after delay: Duration) {
         let milliseconds = Int64(clamping: delay / .milliseconds(1))
@@ -31,6 +34,7 @@ package struct QuietTime: Sendable {
         }
         let sorted = delays.sorted()
         let high = sorted[(sorted.count * 99 + 99) / 100 - 1]
+        usualReply = .milliseconds(high)
         current = min(max(least, .milliseconds(high) + .milliseconds(high / 2)), longest)
     }
 

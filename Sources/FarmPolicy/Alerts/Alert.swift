@@ -22,7 +22,8 @@ package struct Alert: Hashable, Sendable {
         /// For how long all must be well before it is called off.
         package var patience: Duration {
             switch self {
-            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens: .zero
+            case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens:
+                .zero
             case .backlogAge, .redisFull, .refusedJobs, .gatewayStalled: .seconds(10)
             case .errorShare, .workerCrashLoop, .leaseLost: .seconds(30)
             }

@@ -11,8 +11,9 @@ struct DoctorCommand: ParsableCommand {
             Nothing is sent to a gateway but a TLS handshake. With --live, and always to a
             simulator on this machine, one push goes to a device token that cannot exist:
             the response shows a wrong team, key id or topic. The environment shows only
-            when the gateway's reason names it. Status 1 when a check failed, 75 when
-            something could not be reached.
+            when the gateway's reason names it. The feedback service of a binary gateway
+            is read once. Status 1 when a check failed, 75 when something could not be
+            reached.
 
             Example:
               pushfarm doctor --config /etc/pushfarm/pushfarm.yaml
@@ -60,6 +61,8 @@ struct DoctorCommand: ParsableCommand {
                 app: app, identity: identity, registry: client.map { FarmRegistry(connection: $0.redis) },
                 isLive: isLive)
             findings += await check.findings()
+            let feedback = await FeedbackCheck(app: app, configuration: configuration).finding()
+            if let feedback { findings.append(feedback) }
         }
         return findings
     }

@@ -39,13 +39,6 @@ struct FeedbackReadCommand: ParsableCommand {
         try patience.check("--patience", 1...3600)
     }
 
-    /// What came of one app's reading.
-    private struct Outcome: Sendable {
-        let app: String
-        let tuples: Int
-        let error: String
-    }
-
     func run() throws {
         let configuration = try common.load()
         let apps = configuration.apps.filter { $0.binary?.feedback != nil }.map(\.name)
@@ -59,40 +52,25 @@ struct FeedbackReadCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let deadline = ContinuousClock.now + patience
-            var wishes: [(String, Int64)] = []
-            for name in chosen {
-                wishes.append((name, try await client.call(AskForFeedback(), name)))
-                _ = try await client.ask { registry throws(RedisError) in
-                    try await registry.announce(Array(HostCommand.feedback(app: name).text.utf8))
-                }
-            }
-            var outcomes: [Outcome] = []
-            for (name, wish) in wishes {
-                outcomes.append(try await Self.outcome(of: wish, name, client, deadline))
+            var requests: [FeedbackRequest] = []
+            for name in chosen { requests.append(try await FeedbackRequest.send(name, over: client)) }
+            var outcomes: [(app: String, outcome: FeedbackRequest.Outcome)] = []
+            for request in requests {
+                let outcome = try await request.outcome(over: client, deadline: deadline)
+                outcomes.append(
+                    (request.app, outcome ?? .init(tuples: 0, error: "no coordinator has read it yet")))
             }
             return outcomes
         }
-        for outcome in outcomes {
+        for (app, outcome) in outcomes {
             Console(json: common.json).show(
                 .object([
-                    "app": .string(outcome.app), "tokens": .number(outcome.tuples),
+                    "app": .string(app), "tokens": .number(outcome.tuples),
                     "error": .text(outcome.error.isEmpty ? nil : outcome.error),
                 ]),
-                "\(outcome.app): \(Figures.grouped(outcome.tuples)) dead tokens"
+                "\(app): \(Figures.grouped(outcome.tuples)) dead tokens"
                     + (outcome.error.isEmpty ? "" : "; then: \(outcome.error)") + "\n")
         }
-        if outcomes.contains(where: { !$0.error.isEmpty }) { throw CommandFailure.temporary("") }
-    }
-
-    @Loop private static func outcome(
-        of wish: Int64, _ app: String, _ client: FarmClient, _ deadline: ContinuousClock.Instant
-    ) async throws(CommandFailure) -> Outcome {
-        while ContinuousClock.now < deadline {
-            if let state = try await client.call(ReadFeedback(), app), state.served > wish {
-                return Outcome(app: app, tuples: state.tuples, error: state.error)
-            }
-            do { try await Loop.sleep(for: .milliseconds(100)) } catch { break }
-        }
-        return Outcome(app: app, tuples: 0, error: "no coordinator has read it yet")
+        if outcomes.contains(where: { !$0.outcome.error.isEmpty }) { throw CommandFailure.temporary("") }
     }
 }

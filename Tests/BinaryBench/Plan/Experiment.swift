@@ -20,9 +20,15 @@ package struct Experiment: Sendable {
     package var comparesPaths = false
     /// Pushes may be doubled whose fate nobody knows.
     package var allowsDoubles = false
+    /// The senders of the write-ups are measured beside. Where nothing but time is asked for they would take half an hour.
+    package var comparesSenders = true
     /// What the farm is to reach: seconds, and connections at a time.
     package var longest: Double?
     package var mostConnections: Int?
+    /// Seconds that a dial takes: the farm is to take no longer than 1.3 times what its dials do, on all connections all the time.
+    package var dialSeconds: Double?
+    /// Connections of a host, unless others are given.
+    package static let usualConnections = 56
 
     package static let all: [Experiment] = {
         var all = [
@@ -43,14 +49,31 @@ package struct Experiment: Sendable {
             Experiment(
                 letter: "g", title: "100,000 good tokens by hash over 4 workers, one of them killed half-way",
                 tokens: TokenList(count: 100_000)),
+            Experiment(
+                letter: "h", title: "as (b), replies after 50 to 100 ms",
+                tokens: TokenList(count: 100_000, bad: .evenly(1_000)), faults: ["binary delay 50ms-100ms"]),
+            Experiment(
+                letter: "i", title: "as (b), replies after 1 to 2 s",
+                tokens: TokenList(count: 100_000, bad: .evenly(1_000)), faults: ["binary delay 1s-2s"]),
+            Experiment(
+                letter: "j", title: "as (b), a dial takes 1 s",
+                tokens: TokenList(count: 100_000, bad: .evenly(1_000)),
+                faults: ["binary delay 300ms-700ms", "binary accept 1s"]),
+            Experiment(
+                letter: "k", title: "as (b), a dial takes 3 s",
+                tokens: TokenList(count: 100_000, bad: .evenly(1_000)),
+                faults: ["binary delay 300ms-700ms", "binary accept 3s"]),
         ]
         all[0].comparesPaths = true
-        (all[1].longest, all[1].mostConnections) = (30, 64)
+        (all[1].longest, all[1].mostConnections) = (20, 64)
         (all[4].longest, all[4].cores) = (60, 2)
         // What was under way across the ocean when the gateway went away: a fifth of a second.
         all[5].faults += ["binary close 3000 delay=200ms"]
         // Or no connection would live to see 3,000.
         (all[5].workers, all[5].connections, all[5].allowsDoubles) = (1, 1, true)
+        (all[7].longest, all[8].longest) = (10, 60)
+        (all[9].dialSeconds, all[10].dialSeconds) = (1, 3)
+        for index in 7...10 { (all[index].comparesSenders, all[index].mostConnections) = (false, 64) }
         (all[6].senders, all[6].kills, all[6].workers, all[6].allowsDoubles) = (4, true, 4, true)
         return all
     }()

@@ -32,6 +32,14 @@ package struct Verdict: Codable, Sendable, Hashable {
         if let limit = experiment.longest {
             bars.append(Bar(text: "within \(Int(limit)) s", isReached: farm.seconds <= limit))
         }
+        if let dial = experiment.dialSeconds {
+            let least = Double(farm.connections) * dial / Double(Experiment.usualConnections)
+            let ratio = farm.seconds / max(least, 1e-9)
+            bars.append(
+                Bar(
+                    text: "\(ratio.text) times what its dials take, at most 1.30 wanted",
+                    isReached: ratio <= 1.3))
+        }
         if let most = experiment.mostConnections {
             bars.append(
                 Bar(text: "at most \(most) connections at a time", isReached: farm.mostConnections <= most))

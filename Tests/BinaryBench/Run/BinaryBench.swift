@@ -22,7 +22,7 @@ package struct BinaryBench: Sendable {
     }
 
     package func run(_ experiment: Experiment) async throws -> Finding {
-        var tallies = isFarmOnly ? [] : try await historic(experiment)
+        var tallies = isFarmOnly || !experiment.comparesSenders ? [] : try await historic(experiment)
         let log = "\(folder)/farm-\(experiment.letter)"
         let farm = try await FarmRun(experiment: experiment, logFile: log + ".log").run()
         tallies.append(farm)

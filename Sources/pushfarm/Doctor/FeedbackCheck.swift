@@ -1,0 +1,38 @@
+import EventLoop
+import FarmConfiguration
+
+/// Whether an app with a binary gateway hears of dead tokens, and whether its feedback service can be read.
+@Loop struct FeedbackCheck {
+    let app: AppConfiguration
+    let configuration: FarmConfiguration
+    private static let patience = Duration.seconds(15)
+
+    /// Nil for an app over HTTP/2, whose gateway says so of each push.
+    func finding() async -> Finding? {
+        guard let binary = app.binary else { return nil }
+        let name = "\(app.name) feedback"
+        guard let place = binary.feedback else {
+            return Finding(
+                name, .warning, "no feedback service: tokens of devices that are gone are pushed to for ever",
+                advice: "Name it with feedback: tls://host:2196.")
+        }
+        do {
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let request = try await FeedbackRequest.send(app.name, over: client)
+            guard let outcome = try await request.outcome(over: client, deadline: .now + Self.patience) else {
+                return Finding(
+                    name, .warning, "\(place): no coordinator has read it",
+                    advice: "Start the coordinator. Only the farm reads it: what was read is gone there.")
+            }
+            guard outcome.error.isEmpty else {
+                return Finding(
+                    name, .unreachable, "\(place): \(outcome.error)",
+                    advice: "Check name, network and firewall, and whether the certificate is its app's.")
+            }
+            return Finding(name, .ok, "\(place): \(Figures.grouped(outcome.tuples)) dead tokens read")
+        } catch {
+            return Finding(name, .unreachable, "\(place) was not read: \(error.message)")
+        }
+    }
+}

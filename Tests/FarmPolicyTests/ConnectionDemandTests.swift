@@ -1,0 +1,62 @@
+import FarmPolicy
+import Testing
+
+@Suite struct ConnectionDemandTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let text: String
+        var most = 28
+        var living = 0
+        var ending = 0
+        var dialling = 0
+        var waiting: Int
+        let dials: Int
+        let headroom: Int
+
+        var testDescription: String { text }
+    }
+
+    private static let table = [
+        Row(text: "nothing waits", waiting: 0, dials: 0, headroom: 512),
+        Row(text: "one push", waiting: 1, dials: 1, headroom: 512),
+        Row(text: "a share", waiting: 100, dials: 1, headroom: 512),
+        Row(text: "more than a share", waiting: 101, dials: 2, headroom: 512),
+        Row(text: "more than all take", waiting: 1_000_000, dials: 28, headroom: 512),
+        Row(text: "the greatest number", waiting: .max, dials: 28, headroom: 512),
+        Row(text: "dials under way take a part", dialling: 3, waiting: 450, dials: 2, headroom: 2048),
+        Row(text: "dials under way take all", dialling: 5, waiting: 450, dials: 0, headroom: 3072),
+        Row(text: "all but one living", living: 27, waiting: 9_000, dials: 1, headroom: 512),
+        Row(text: "all living", living: 28, waiting: 9_000, dials: 0, headroom: 0),
+        Row(text: "all on their way", dialling: 28, waiting: 9_000, dials: 0, headroom: 14336),
+        Row(text: "too many living", most: 4, living: 9, waiting: 9_000, dials: 0, headroom: 0),
+        Row(text: "too many on their way", most: 4, dialling: 9, waiting: 9_000, dials: 0, headroom: 4608),
+        Row(text: "none allowed", most: 0, waiting: 9_000, dials: 0, headroom: 0),
+        Row(
+            text: "all end before a dial is done", living: 28, ending: 28, waiting: 9_000, dials: 28,
+            headroom: 512),
+        Row(
+            text: "some end before a dial is done", living: 28, ending: 10, dialling: 4, waiting: 9_000,
+            dials: 6,
+            headroom: 2560),
+        Row(
+            text: "dials and those that stay are as many as allowed", living: 20, ending: 10, dialling: 18,
+            waiting: 9_000, dials: 0, headroom: 9216),
+        Row(
+            text: "dials alone are as many as allowed", living: 28, ending: 28, dialling: 28, waiting: 9_000,
+            dials: 0,
+            headroom: 14336),
+    ]
+
+    @Test(arguments: table) func `so many connections are dialled, and so much is in hand for them`(row: Row)
+    {
+        let demand = ConnectionDemand(
+            most: row.most, living: row.living, ending: row.ending, dialling: row.dialling, share: 100,
+            part: 100)
+        #expect(demand.dials(for: row.waiting) == row.dials)
+        #expect(demand.headroom == row.headroom)
+    }
+
+    @Test func `what is in hand goes by the share, and what is dialled by the part`() {
+        let demand = ConnectionDemand(most: 28, dialling: 1, share: 1_000, part: 16)
+        #expect(demand.headroom == 2_000 && demand.dials(for: 160) == 9)
+    }
+}

@@ -1,0 +1,195 @@
+import APNs
+import FarmPolicy
+import RandomTesting
+
+@testable import Gateway
+
+/// One worker's connections to a binary gateway, on one seed and in virtual time: what the pool decides by its cores, and what
+/// a list with bad tokens comes to, with replies and dials that take as long as they are told to.
+struct PoolModel {
+    typealias Instant = ContinuousClock.Instant
+
+    struct Setting: Sendable {
+        /// Pushes, and one in how many is bad.
+        var pushes = 50_000
+        var badEvery = 100
+        /// From a refused push to its reply, in milliseconds.
+        var reply: ClosedRange<Int> = 300...700
+        /// What a dial takes, in milliseconds.
+        var dial = 3
+        var connections = 28
+        var dialsPerMinute = 1_500
+    }
+
+    private struct Connection {
+        var number: Int
+        var pushes: [Bool] = []
+        /// The reply to its first bad push comes then.
+        var endsAt: Instant?
+        var accepted = 0
+        var fullSince: Instant?
+        /// When something was last put on it.
+        var sentAt: Instant
+    }
+
+    private let setting: Setting
+    private var random: SplitMix
+    private var experience = BinaryExperience(BinarySettings())
+    private var rate: DialRate
+    private let start = ContinuousClock.now
+    private var now: Instant
+    /// Not sent yet, or given back: whether each is bad.
+    private var backlog: [Bool]
+    private var connections: [Connection] = []
+    private var dialsDone: [Instant] = []
+    private var dialPause: Instant?
+    private var fastestDial: Duration?
+
+    private(set) var dials = 0
+    private(set) var mostOpen = 0
+    private(set) var mostDialling = 0
+    private(set) var surplus = 0
+    private(set) var refused = 0
+    private(set) var delivered = 0
+    var seconds: Double { (now - start) / .seconds(1) }
+
+    init(_ setting: Setting, seed: UInt64) {
+        self.setting = setting
+        random = SplitMix(seed: seed)
+        now = start
+        rate = DialRate(
+            connections: setting.connections, life: .milliseconds(100), perMinute: setting.dialsPerMinute)
+        backlog = []
+        for _ in 0..<setting.pushes { backlog.append(random.int(in: 1...setting.badEvery) == 1) }
+    }
+
+    /// Until every push has its outcome, or for an hour.
+    mutating func run() {
+        while !backlog.isEmpty || connections.contains(where: { !$0.pushes.isEmpty }), seconds < 3_600 {
+            while turn() {}
+            guard let next = nextEvent else { return }
+            now = max(now, next)
+            happen()
+        }
+    }
+
+    // MARK: A turn of sending
+
+    /// - Returns: whether a dial has begun, so that more may be in hand now.
+    private mutating func turn() -> Bool {
+        var left = inHand
+        experience.waiting = (left, setting.connections)
+        while left > 0, let index = roomiest {
+            let connection = connections[index]
+            let (room, part) = (experience.pace.window - connection.pushes.count, experience.part)
+            let chunk = connection.pushes.count >= part ? room : min(room, part - connection.pushes.count)
+            let count = min(chunk, left)
+            put(count, on: index)
+            left -= count
+        }
+        guard left > 0, dialPause.map({ $0 <= now }) ?? true else { return false }
+        var hasBegun = false
+        for _ in 0..<demand.dials(for: left) {
+            let wait = rate.take(at: now)
+            guard wait == .zero else {
+                dialPause = now + wait
+                break
+            }
+            dials += 1
+            dialsDone.append(now + .milliseconds(setting.dial))
+            mostDialling = max(mostDialling, dialsDone.count)
+            hasBegun = true
+        }
+        return hasBegun
+    }
+
+    /// Pushes that the worker has in hand and that are not sent.
+    private var inHand: Int {
+        let room = connections.reduce(0) { $0 + max(0, experience.pace.window - $1.pushes.count) }
+        return min(backlog.count, room + demand.headroom)
+    }
+
+    /// One connection is kept for messages, as soon as there are two.
+    private var roomiest: Int? {
+        let able = connections.indices.dropFirst(connections.count > 1 ? 1 : 0)
+        let best = able.min { connections[$0].pushes.count < connections[$1].pushes.count }
+        return best.flatMap { connections[$0].pushes.count < experience.pace.window ? $0 : nil }
+    }
+
+    private mutating func put(_ count: Int, on index: Int) {
+        for isBad in backlog.suffix(count) {
+            connections[index].pushes.append(isBad)
+            if isBad, connections[index].endsAt == nil {
+                connections[index].endsAt = now + .milliseconds(random.int(in: setting.reply))
+            }
+        }
+        backlog.removeLast(count)
+        connections[index].sentAt = now
+        if connections[index].pushes.count >= experience.pace.window { connections[index].fullSince = now }
+    }
+
+    private var demand: ConnectionDemand {
+        var demand = ConnectionDemand(
+            most: setting.connections, living: connections.count, dialling: dialsDone.count,
+            share: experience.pace.share, part: experience.part)
+        guard let fastestDial, experience.pace.isRefusing, let usual = experience.quiet.usualReply else {
+            return demand
+        }
+        demand.ending = connections.count {
+            $0.pushes.count >= experience.pace.window
+                && $0.fullSince.map { $0 + usual > now && $0 + usual <= now + fastestDial } ?? false
+        }
+        return demand
+    }
+
+    // MARK: What happens
+
+    private var nextEvent: Instant? {
+        let quiets = connections.filter { !$0.pushes.isEmpty && $0.endsAt == nil }.map { proven($0) }
+        let pause = dialPause.flatMap { $0 > now && !backlog.isEmpty ? $0 : nil }
+        return (dialsDone + connections.compactMap(\.endsAt) + quiets + [pause].compactMap { $0 }).min()
+    }
+
+    private func proven(_ connection: Connection) -> Instant {
+        connection.sentAt + experience.quiet.current + .milliseconds(100)
+    }
+
+    private mutating func happen() {
+        for (index, connection) in connections.enumerated().reversed() {
+            if let end = connection.endsAt, end <= now {
+                refuse(connection)
+                connections.remove(at: index)
+            } else if connection.endsAt == nil, !connection.pushes.isEmpty, proven(connection) <= now {
+                accept(connection.pushes.count, index)
+                connections[index].pushes = []
+            }
+        }
+        for done in dialsDone where done <= now {
+            fastestDial = .milliseconds(setting.dial)
+            guard connections.count < setting.connections else {
+                surplus += 1
+                continue
+            }
+            connections.append(Connection(number: dials, sentAt: now))
+        }
+        dialsDone.removeAll { $0 <= now }
+        mostOpen = max(mostOpen, connections.count)
+    }
+
+    private mutating func accept(_ count: Int, _ index: Int) {
+        connections[index].accepted += count
+        delivered += count
+        experience.pace.accepted(count)
+    }
+
+    private mutating func refuse(_ connection: Connection) {
+        guard let culprit = connection.pushes.firstIndex(of: true) else { return }
+        delivered += culprit
+        refused += 1
+        if culprit > 0 { experience.pace.accepted(culprit) }
+        experience.pace.refused(after: connection.accepted + culprit)
+        // As its reply took, as far as is known.
+        experience.quiet.replied(after: .milliseconds(random.int(in: setting.reply)))
+        backlog += connection.pushes[(culprit + 1)...]
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import Gateway
+
+/// The promises about how fast a list with bad tokens is done, in virtual time: 100,000 pushes, 1,000 of them bad, two workers with 28
+/// connections each. A worker has half of it.
+@Suite struct PoolModelTests {
+    private func play(_ change: (inout PoolModel.Setting) -> Void, seed: UInt64) -> PoolModel {
+        var setting = PoolModel.Setting()
+        change(&setting)
+        var model = PoolModel(setting, seed: seed)
+        model.run()
+        #expect(model.delivered + model.refused == setting.pushes)
+        #expect(model.mostOpen <= setting.connections && model.mostDialling <= setting.connections)
+        #expect(model.surplus <= model.dials / 20, "\(model.surplus) of \(model.dials) dials are for nothing")
+        return model
+    }
+
+    struct Delay: Sendable, CustomTestStringConvertible {
+        let reply: ClosedRange<Int>
+        let bar: Double
+        var testDescription: String { "replies after \(reply) ms" }
+    }
+
+    @Test(
+        arguments: [
+            Delay(reply: 50...100, bar: 10), Delay(reply: 300...700, bar: 20),
+            Delay(reply: 1_000...2_000, bar: 60),
+        ], 0..<3 as Range<UInt64>)
+    func `while a backlog waits all connections are used, whatever replies take`(delay: Delay, seed: UInt64) {
+        let model = play({ $0.reply = delay.reply }, seed: seed)
+        #expect(model.seconds <= delay.bar, "\(model.seconds) s")
+        if delay.reply.upperBound >= 300 { #expect(model.mostOpen == 28) }
+    }
+
+    /// The most that it may take, as a multiple of what the dials take if they run on all connections all the time.
+    struct Dialling: Sendable, CustomTestStringConvertible {
+        let dial: Int
+        let reply: ClosedRange<Int>
+        let most: Double
+        var testDescription: String { "dials of \(dial) ms, replies after \(reply) ms" }
+    }
+
+    @Test(
+        arguments: [
+            Dialling(dial: 3_000, reply: 300...700, most: 1.3),
+            Dialling(dial: 3_000, reply: 50...100, most: 1.3),
+            Dialling(dial: 1_000, reply: 50...100, most: 1.3),
+            // The first connections learn how long replies take, and the last pushes wait for them: a tenth of so short a time.
+            Dialling(dial: 1_000, reply: 300...700, most: 1.45),
+        ], 0..<3 as Range<UInt64>)
+    func `dials that take seconds run side by side, on all connections`(dialling: Dialling, seed: UInt64) {
+        let model = play({ ($0.dial, $0.reply) = (dialling.dial, dialling.reply) }, seed: seed)
+        let least = Double(model.dials) * Double(dialling.dial) / 1_000 / 28
+        #expect(
+            model.seconds <= dialling.most * least, "\(model.seconds) s, \(model.dials) dials in \(least) s")
+        #expect(model.mostDialling == 28)
+    }
+
+    @Test func `good tokens need few connections, and no dial twice`() {
+        let model = play({ $0.badEvery = 1_000_000_000 }, seed: 1)
+        #expect(model.dials <= 28 && model.dials == model.mostOpen)
+    }
+
+    @Test func `dials a minute are bounded, and the list comes to its end`() {
+        let model = play({ ($0.dialsPerMinute, $0.pushes) = (60, 20_000) }, seed: 1)
+        #expect(Double(model.dials) <= 60 * (model.seconds / 60 + 1))
+    }
+}
