@@ -62,6 +62,8 @@ import Transport
     private var uselessInARow = 0
     /// Connections that count as such, and are not closed yet.
     private var useless: Set<ObjectIdentifier> = []
+    /// Connections of older plans that are not closed yet: their end says nothing about the present one.
+    private var outdated: Set<ObjectIdentifier> = []
     private var random = SystemRandomNumberGenerator()
 
     package init(owner: any Owner) {
@@ -198,8 +200,8 @@ import Transport
         if case .binary(let settings)? = plan?.wire { experience = BinaryExperience(settings) }
         wanted = plan?.connections ?? 1
         epoch += 1
+        outdated.formUnion(connections.map { ObjectIdentifier($0) })
         retireAll()
-        // After the retirements: connections that never had an answer are no failures of the new plan.
         (refusalsInARow, uselessInARow) = (0, 0)
         let dial = plan?.dial ?? DialSettings()
         backOff = BackOff(first: dial.firstPause, longest: dial.longestPause, jitter: dial.jitter)
@@ -286,6 +288,7 @@ import Transport
         bytesBefore += connection.bytesWritten
         if let latencies = connection.takeLatencies() { latenciesBefore.add(latencies) }
         let isKnown = useless.remove(ObjectIdentifier(connection)) != nil
+        guard outdated.remove(ObjectIdentifier(connection)) == nil else { return }
         if connection.isProven { refusalsInARow = 0 }
         // One of no use counts like a failed dial: no gateway likes to be dialled in a loop.
         if connection.hasMadeProgress {

@@ -32,6 +32,8 @@ final class ShardRoute {
 
     private var members: [UInt32: Member] = [:]
     private var freeCount = 0
+    /// Batches that wait for a free one, and younger ones that share a device with them.
+    private var heldUp: Set<UInt32> = []
     /// Those of which Redis is asked what it still knows: what is younger waits for them.
     var doubted: Set<UInt32> = []
     /// Pushes in the air of the batches that are not free.
@@ -48,15 +50,20 @@ final class ShardRoute {
     /// Nothing of the batch is in the air.
     func leave(_ batch: HeldBatch) {
         doubted.remove(batch.number)
+        heldUp.remove(batch.number)
         if members.removeValue(forKey: batch.number) != nil, batch.isFree { freeCount -= 1 }
     }
 
     /// How a batch that comes next in its lane may be sent.
     func way(of batch: UInt32) -> Way {
         if !doubted.isEmpty, doubted.contains(where: { $0 < batch }) { return .none }
-        if freeCount > 0 {
+        if freeCount > 0 || !heldUp.isEmpty {
             if members[batch]?.batch?.isFree == true { return .any }
-            if waitsForFree(batch) { return .none }
+            if freeCount > 0 && waitsForFree(batch) || isBehindHeldUp(batch) {
+                heldUp.insert(batch)
+                return .none
+            }
+            heldUp.remove(batch)
         }
         return switch use {
         case nil: .any
@@ -94,6 +101,15 @@ final class ShardRoute {
         batch.isFree = true
         freeCount += 1
         return true
+    }
+
+    /// An older batch that shares a device with this one waits, and has pushes that are not sent.
+    private func isBehindHeldUp(_ number: UInt32) -> Bool {
+        guard let batch = members[number]?.batch else { return false }
+        return heldUp.contains { older in
+            guard older < number, let other = members[older]?.batch else { return false }
+            return !other.devices.isDisjoint(with: batch.devices)
+        }
     }
 
     /// A batch that came later than a free one, and shares a device with it, waits for it. One that was there before shares none.

@@ -23,7 +23,7 @@ struct ReportTests {
                 "sender delivered lost doubled claimed bad found connections at a time time",
                 "waits 0.5 s each time ~98,800 ~200 ~100 ~99,000 ~990 ~991 1 ~456 s",
                 "the farm 99,000 0 0 99,000 1,000 1,040 61 12.3 s", "yes: every good one exactly once",
-                "yes: 1,000 bad ones reported", "yes: within 30 s",
+                "yes: 1,000 bad ones reported", "yes: within 20 s",
                 "yes: at most 64 connections at a time",
             ])
         let widths = BenchTable.text(finding).split(separator: "\n")[1...3].map(\.count)

@@ -252,7 +252,7 @@ struct FarmConfigurationTests {
         let missing = #expect(throws: ConfigurationError.self) { try read(sample, purpose: .coordinator) }
         #expect(
             missing?.description
-                == "etc/farm.yaml:12: apps.demo.key.file: /srv/etc/keys/AuthKey_ABC123DEFG.p8: no such file or directory"
+                == "etc/farm.yaml:13: apps.demo.key.file: /srv/etc/keys/AuthKey_ABC123DEFG.p8: no such file or directory"
         )
         let text = "apps: { a: { topic: t, certificate: { file: /etc/passwd, password_env: SECRET } } }"
         let unset = #expect(throws: ConfigurationError.self) { try read(text, purpose: .coordinator) }

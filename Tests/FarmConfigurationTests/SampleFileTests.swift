@@ -65,7 +65,7 @@ struct SampleFileTests {
         )
         .anchorsMatchLineEndings()
         let shown = text.replacing(hidden) { "\($0[1].substring!)\($0[2].substring!)" }
-        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 26)
+        #expect(shown.matches(of: hidden).isEmpty && text.matches(of: hidden).count == 27)
         #expect(try read(shown) == plain)
     }
 }

@@ -77,7 +77,7 @@ extension BusyFarms {
                     "failed",
                     "expired", "cancelled", "queued", "in_flight", "waiting", "maybe_duplicated",
                     "created_at",
-                    "finished_at", "parked", "crashes", "replay_of", "replayed", "reasons",
+                    "finished_at", "parked", "crashes", "replay_of", "replayed", "warning", "reasons",
                 ])
             let open = try json(try await farm.run("jobs", "--open", "--json").output)["jobs"] as? [Any]
             #expect(open?.isEmpty == true)

@@ -88,7 +88,7 @@ import Testing
             try farm.follow()
             try await farm.finish()
             for status in [407, 411, 301] {
-                try farm.order("answer \(status)")
+                try farm.order("answer \(status) reason=")
                 try await farm.submit([3])
                 try await farm.finish()
             }

@@ -1,4 +1,5 @@
 import FarmConfiguration
+import Foundation
 import Testing
 
 @testable import pushfarm
@@ -38,7 +39,11 @@ struct LocalFarmDirectionsTests {
     }
 
     @Test func `a configured Redis and app are found, and shells read the lines`() throws {
-        let folder = "/tmp/it's here"
+        let folder = NSTemporaryDirectory() + "it's here \(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("secret".utf8).write(to: URL(fileURLWithPath: folder + "/redis.password"))
+        let quoted = "'" + folder.replacing("'", with: #"'\''"#)
         let directions = LocalFarmDirections(
             configuration: .init(host: "here", stateDirectory: folder),
             simulation: SimulatorStarted(
@@ -48,9 +53,9 @@ struct LocalFarmDirectionsTests {
         let read = try FarmConfiguration.read(directions.text, file: "/x/up.yaml")
         #expect(read.apps.map(\.name) == ["demo"] && read.apps[0].topic == "com.example.demo")
         #expect(read.stateDirectory == folder)
-        #expect(directions.push.contains(#"--state-dir '/tmp/it'\''s here'"#))
+        #expect(directions.push.contains("--state-dir \(quoted)'"))
         #expect(
             directions.redisCommand?.contains(
-                #"$(cat '/tmp/it'\''s here/redis.password') redis-cli -p 4711 "#) == true)
+                "$(cat \(quoted)/redis.password') redis-cli -p 4711 ") == true)
     }
 }

@@ -10,9 +10,9 @@ struct JobCommand: ParsableCommand {
             Example:
               pushfarm job order-4711 --wait --json
 
-            Of an open job it says why pushes wait: a pause, their time, or a retry and its
-            cause. Status 1 when there is no such job, or when it is finished and not all of
-            it was delivered.
+            Of an open job it says why pushes wait: a pause, their time, or a retry
+            and its cause. Status 1 when there is no such job, or when it is finished
+            and not all of it was delivered.
             """)
 
     @OptionGroup var common: CommonOptions
