@@ -28,7 +28,9 @@ package struct Page {
         var isWanted = false
         for line in lines[start...] {
             if line.hasPrefix("```") {
-                if let found = block?.joined(separator: "\n"), isWanted, found.contains(words) {
+                if let found = block?.joined(separator: "\n"), isWanted,
+                    words.isEmpty || found.contains(words)
+                {
                     return found
                 }
                 isWanted = block == nil && line == "```" + language

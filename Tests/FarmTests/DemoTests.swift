@@ -72,12 +72,15 @@ extension BusyFarms {
                 atPath: folder.path + "/.build/release/pushfarm", withDestinationPath: BuiltProgram.path)
             let (readme, jobs) = (try Page("README.md"), try Page("docs/jobs.md"))
             let start = try readme.block(below: "## Try it", "sh", with: " up --simulate")
-            let up = try Child("up", "/bin/sh", ["-c", "exec " + start], in: folder.path)
+            let up = try Child(
+                "up", "/bin/sh", ["-c", #"cd "$0" && exec "# + start, folder.path], in: folder.path)
             try await eventually("up has started") { up.hasEnded || up.output.contains("redis-cli") }
             var number = 0
             func run(_ line: String, in place: TestFolder) async throws -> Child {
                 number += 1
-                let child = try Child("line-\(number)", "/bin/sh", ["-c", line], in: place.path)
+                let child = try Child(
+                    "line-\(number)", "/bin/sh", ["-c", #"cd "$0" || exit; "# + line, place.path],
+                    in: place.path)
                 _ = try await child.wait()
                 return child
             }
@@ -95,7 +98,7 @@ extension BusyFarms {
             let elsewhere = try TestFolder()
             let printed = up.output.components(separatedBy: "To push from another terminal:\n").last ?? ""
             let lines = printed.split(separator: "\n").prefix(2).map(String.init)
-            for (line, word) in zip(lines, ["delivered", ""]) {
+            for (line, word) in zip(lines, ["delivered", "\n"]) {
                 let child = try await run(line, in: elsewhere)
                 #expect(
                     child.error.isEmpty && child.output.contains(word),
@@ -120,10 +123,15 @@ extension BusyFarms {
             }
 
             // A command that finds no farm says where one runs.
+            try FileManager.default.createDirectory(
+                atPath: elsewhere.path + "/var", withIntermediateDirectories: true)
             try elsewhere.write(
                 "redis: unix://\(elsewhere.path)/var/redis.sock\nstate_dir: \(elsewhere.path)/var\n",
                 to: "var/up.yaml")
-            let lost = try Child("lost", BuiltProgram.path, ["status"], in: elsewhere.path)
+            let lost = try Child(
+                "lost", "/bin/sh",
+                ["-c", #"cd "$0" && exec "$1" status"#, elsewhere.path, BuiltProgram.path],
+                in: elsewhere.path)
             #expect(try await lost.wait() == .exited(75))
             #expect(lost.error.contains("pushfarm up runs with --state-dir "), "\(lost.error)")
             #expect(lost.error.contains(folder.path + "/var"), "\(lost.error)")

@@ -118,6 +118,7 @@ private final class DryStage {
         _ = try await farm.finished("dead")
         try farm.gateway.tell("calm")
         try farm.push(#"{"id":"wrong"}"#)
+        try farm.folder.write(Job(id: "mended", tokens: [token]).text, to: "mended.json")
         let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
         try farm.push([Job(id: "later", tokens: Tokens.make(40, seed: 2), fields: later)])
         try farm.push([Job(id: "held", tokens: Tokens.make(5, seed: 3), fields: later)], to: "shop")
@@ -142,7 +143,11 @@ private final class DryStage {
         }
         orphan = try Child(
             "orphan", "/bin/bash",
-            ["-c", "mkfifo worker; exec 4<var/coordinator.lock; exec -a pushfarm cat worker"],
+            [
+                "-c",
+                #"cd "$0" && mkfifo worker && exec 4<var/coordinator.lock && exec -a pushfarm cat worker"#,
+                farm.folder.path,
+            ],
             in: farm.folder.path)
         let pid = orphan.pid
         try await eventually("there is a worker without a coordinator") {
@@ -181,7 +186,7 @@ private final class DryStage {
     private func words(for argument: HelpCommand.Argument, of command: HelpCommand) throws -> [String] {
         if let all = argument.allValues, !all.isEmpty { return all }
         let known = [
-            "app|job|all": ["demo", "shop", "later", "held", "all"], "app": ["demo", "shop"],
+            "app|job|all": ["demo", "shop", "later", "held", "all", "here"], "app": ["demo", "shop"],
             "job": ["later", "held"], "shard": ["5", "6"], "host": ["here"],
             "host[/worker]": ["here", "here/0"],
             "token": [token], "rate": ["7/s", "default"], "workers": ["1", "+1"], "level": ["trace"],
@@ -198,7 +203,10 @@ private final class DryStage {
 
     /// Options that say what a command is about.
     private var choices: [[String]] {
-        [[], ["--shard", "5"], ["--all"], ["--job", "dead"], ["--token", token, "--alert", "Hi"]]
+        [
+            [], ["--shard", "5"], ["--all"], ["--job", "dead"], ["--token", token, "--alert", "Hi"],
+            ["--file", farm.folder.path + "/mended.json"],
+        ]
     }
 
     /// All ways to call a command, with what it must have, and with each choice that it has.
@@ -219,6 +227,11 @@ private final class DryStage {
         let possible = choices.filter {
             $0.allSatisfy { !$0.hasPrefix("--") || command.has(String($0.dropFirst(2))) }
         }
-        return calls.flatMap { call in possible.map { call + $0 } }
+        calls = calls.flatMap { call in possible.map { call + $0 } }
+        // Two apps are configured: what is about one has to name it.
+        guard command.options.contains(where: { $0.isOptional && $0.names?.first?.name == "app" }) else {
+            return calls
+        }
+        return calls + calls.map { $0 + ["--app", "demo"] }
     }
 }

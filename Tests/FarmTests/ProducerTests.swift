@@ -68,7 +68,7 @@ extension OutsideFarms {
         private func start(_ producer: ProducerProgram, _ name: String, _ farm: Farm) throws -> Child {
             let command = producer.command
             return try Child(
-                name, command[0], Array(command.dropFirst()),
+                name, "/bin/sh", ["-c", #"cd "$0" && exec "$@""#, farm.folder.path] + command,
                 environment: [
                     "PATH": "/usr/bin:/bin", "HOME": farm.folder.path, "GO111MODULE": "off",
                     "GOPATH": "/usr/share/gocode", "GOCACHE": farm.folder.path + "/go",
