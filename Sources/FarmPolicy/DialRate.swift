@@ -24,11 +24,11 @@ package struct DialRate: Hashable, Sendable {
         self.perMinute = perMinute.map { max(1, $0) }
     }
 
-    /// From now on these limits apply. Dials that were made before count.
+    /// From now on these limits apply. All connections may be dialled at once again, but the dials of the last minute count.
     package mutating func change(connections: Int, life: Duration, perMinute: Int? = nil) {
         let before = self
         self = DialRate(connections: connections, life: life, perMinute: perMinute)
-        (recent, oldest, fullAt) = (before.recent, before.oldest, before.fullAt)
+        (recent, oldest) = (before.recent, before.oldest)
     }
 
     /// Takes a dial, if there is one.

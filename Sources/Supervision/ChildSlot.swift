@@ -231,13 +231,13 @@ package import Logging
     }
 
     private func ended(_ child: ChildProcess) async {
-        let lines = lastWords?.lines(isEnd: true) ?? []
+        log(lastWords?.lines(isEnd: true) ?? [], of: child)
+        let reason = lastWords?.cause
         lastWords = nil
-        log(lines, of: child)
         let how = child.end.map { "\($0)" } ?? "?"
         var metadata: Logger.Metadata = ["pid": "\(child.pid)", "how": "\(how)"]
         if let signal = child.end?.signalName { metadata["signal"] = "\(signal)" }
-        if let cause = LastWords.cause(in: lines) { metadata["last words"] = "\(cause)" }
+        if let reason { metadata["last words"] = "\(reason)" }
         log.log(
             level: isStopping || child.end == .exited(0) ? .info : .error, "\(role) ended",
             metadata: metadata)

@@ -20,6 +20,8 @@ import EventLoop
     private let reader: Int32
     /// The beginning of a line whose end has not come.
     private var rest: [UInt8] = []
+    /// The line that says why the process ended: the first of a fatal error, or the last one.
+    private(set) var cause: String?
 
     init() throws(LoopError) {
         var ends: [Int32] = [-1, -1]
@@ -55,13 +57,16 @@ import EventLoop
         }
         let parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         rest = isEnd ? [] : Array((parts.last ?? []).prefix(Self.longestLine))
-        return (isEnd ? parts[...] : parts.dropLast()).filter { !$0.isEmpty }.prefix(Self.mostLines).map {
+        let lines = (isEnd ? parts[...] : parts.dropLast()).filter { !$0.isEmpty }.prefix(Self.mostLines).map
+        {
             String(decoding: $0.prefix(Self.longestLine), as: UTF8.self)
         }
+        if !Self.isFatal(cause) { cause = lines.first(where: Self.isFatal) ?? lines.last ?? cause }
+        return lines
     }
 
-    /// The line that says why the process ended: that of a fatal error, or the last one.
-    nonisolated static func cause(in lines: [String]) -> String? {
-        lines.first { $0.contains("Fatal error") || $0.contains("ERROR: ") } ?? lines.last
+    /// A fatal error of the Swift runtime, or of a sanitizer.
+    private static func isFatal(_ line: String?) -> Bool {
+        line.map { $0.contains("Fatal error") || $0.contains("ERROR: ") } ?? false
     }
 }

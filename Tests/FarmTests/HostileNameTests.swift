@@ -30,6 +30,7 @@ extension BusyFarms {
                 "id", name, "by", name, "host", name, "verb", name, "arguments", name, "text", name,
             ]
             try client.run(["XADD", "{pushfarm}:operations", "*"] + operation)
+            try client.run("HSET", "{pushfarm}:operation:o", "ends", "99999999999999")
             try client.run(
                 "XADD", "{pushfarm}:operations", "*", "id", "o", "by", name, "host", "*", "verb",
                 "dump\(name)")
@@ -59,7 +60,7 @@ extension BusyFarms {
             ] {
                 let result = try await farm.run(arguments + here)
                 let said = result.output + result.error
-                #expect(!said.isEmpty, "\(arguments)")
+                #expect(!said.isEmpty || arguments == ["suppressed", "list"], "\(arguments)")
                 #expect(Self.controls(in: said) == [], "\(arguments): \(said.debugDescription)")
             }
             #expect(Self.controls(in: farm.coordinator.error) == [])

@@ -191,7 +191,8 @@ extension TokenFarms {
         @Test func `a campaign to the wrong environment is paused, and nothing of it is suppressed`()
             async throws
         {
-            let farm = try await Farm()
+            // Not all of them leave before the guard has spoken.
+            let farm = try await Farm(Farm.Options(appLines: ["rate: 2000/s"]))
             let bad = Tokens.make(5_000, start: "bad00000", seed: 9)
             // A few bad ones among few answers are no wrong environment.
             try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + Self.good[..<7])])
@@ -220,10 +221,9 @@ extension TokenFarms {
             #expect(account.delivered == 3_500 && account.reasons == ["BadDeviceToken": 1_500])
             #expect(try farm.events("app.paused").isEmpty)
             let redis = try farm.redis.client()
+            let alert = "bad_tokens app demo "
             try await eventually("the alert is raised") {
-                try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
-                    $0.text == "bad_tokens app demo "
-                } == true
+                try redis.run("HEXISTS", "{pushfarm}:alerting", alert).integer == 1
             }
             let status = try await farm.run("status")
             #expect(status.status == 1 && status.output.contains("pushfarm suppressed confirm"), "\(status)")
@@ -237,7 +237,7 @@ extension TokenFarms {
             #expect(
                 confirmed.status == 0 && confirmed.output.contains(#""applied":\#(waiting)"#), "\(confirmed)")
             try await eventually("the alert is called off") {
-                try redis.run("HLEN", "{pushfarm}:alerting").integer == 0
+                try redis.run("HEXISTS", "{pushfarm}:alerting", alert).integer == 0
             }
             let bad = tokens.filter { $0.hasPrefix("bad00000") }
             let list = try await farm.run("suppressed", "list")

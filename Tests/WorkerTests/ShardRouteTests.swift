@@ -194,7 +194,8 @@ private struct RouteGame {
             if open.contains(same), random.int(in: 1...4) > 1 { return same }
             guard let other = open.randomElement(using: &random) else { return nil }
             if route.free(batch) { return other }
-            if !open.contains(same) { route.leave() }
+            guard !open.contains(same) else { return same }
+            route.leave()
             return nil
         }
     }

@@ -233,8 +233,13 @@ local hasDead = next(lists) ~= nil
 local ring, paused = look('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
 local state = ring[3] or ''
 local answers = check_digits(P .. 'guard', 'answers', ring[1])
-local bad = tonumber(ring[2] or '0')
-if not bad or bad ~= bad then
+-- How many of `all` answers; nil if it cannot be: then none, so that no app is paused for it.
+local function share_of(all, text)
+    local n = tonumber(text or '0')
+    if n and n >= 0 and n <= all + 1 then return n end
+end
+local bad = share_of(answers, ring[2])
+if not bad then
     resets[#resets + 1] = { P .. 'guard', 'bad', ring[2] }
     bad = 0
 end
@@ -282,8 +287,9 @@ end
 
 local function judge_screening(more, found, wrong)
     if more == 0 then return end
-    local all, before = tonumber(ring[4] or '') or 0, tonumber(ring[5] or '') or 0
-    local _, topic = weigh(all, tonumber(ring[6] or '') or 0, more, wrong)
+    local all = share_of(2 ^ 48, ring[4]) or 0
+    local before = share_of(all, ring[5]) or 0
+    local _, topic = weigh(all, share_of(all, ring[6]) or 0, more, wrong)
     all, before = weigh(all, before, more, found)
     screen_holds = all >= RING and before >= PAUSE * all
     if all >= RING and topic >= PAUSE * all and not paused then

@@ -575,6 +575,18 @@ extension ScriptCase {
                 $0.screen([Desk.dead([3, 1], .deviceTokenNotForTopic)], of: 1)
             }
         },
+        ScriptCase("takes more bad tokens than answers for none", again: .other("[0, 0]")) { desk in
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:guard", "answers", "1000", "bad", "9223372036854775807")
+            return try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+        },
+        ScriptCase("takes more bad tokens than answers to a screening for none", again: .other("[0, 0]")) {
+            desk in
+            try desk.redis.run(
+                "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "1e308", "screen_topic",
+                "inf")
+            return try one(desk, answers: 0) { $0.screen([Desk.dead([3, 1])], of: 1) }
+        },
         ScriptCase("suppresses what the guard lets through", again: .other("[0, 0]")) { desk in
             try guarded(desk, bad: 200)
         },
