@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Farms whose operators hold apps and jobs back, and call jobs back.
+/// Farms that hold apps and jobs back, call jobs back, or refuse them.
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum HeldFarms {}
 
 extension HeldFarms {

@@ -3,7 +3,7 @@ import Foundation
 import RESP
 import Testing
 
-extension AlarmedFarms {
+extension HeldFarms {
     /// Jobs for an app that nobody has configured, such as a misspelt one.
     struct UnknownAppTests {
         private static func submit(_ farm: Farm, _ app: String, _ id: String) throws -> [String] {

@@ -37,7 +37,7 @@ extension Mutant {
             "< 0 then return 0"),
         Mutant(.gate, "tells of no flood's end", "\ntell_untold(moment)\n", "\n"),
         Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
-        Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(job, offset, rest, stamp, keep)"),
+        Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(head, offset, rest, stamp, keep)"),
         Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'blamed', ARGV[2])"),
         Mutant(.blame, "forgets the end", "call('HSET', intake, 'suspect', step, 'ends', ends)"),
         Mutant(

@@ -517,6 +517,9 @@ extension ScriptCase {
         ) {
             desk in try guarded(desk, bad: 950)
         },
+        ScriptCase("pauses nothing for a few answers, all of them bad", again: .other("[0, 0]")) { desk in
+            try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+        },
         ScriptCase("goes on when not quite all are bad, and suppresses none", again: .other("[0, 0]")) {
             desk in try guarded(desk, bad: 949)
         },
@@ -541,7 +544,7 @@ extension ScriptCase {
             try desk.perform(guarded(desk, bad: 201))
             return SettleUnconfirmed(.confirm)
         },
-        ScriptCase("applies some of it", again: .any) { desk in
+        ScriptCase("applies some of it", again: .next) { desk in
             try desk.perform(guarded(desk, bad: 201))
             return SettleUnconfirmed(.confirm, most: 1)
         },
@@ -630,11 +633,11 @@ extension ScriptCase {
         let batch = try desk.held([("a", 3)])
         for place in 0..<3 { _ = try desk.report(batch, place..<place + 1, entry: Desk.delivered("a", 1)) }
         var all = try desk.results().map { Desk.settlement($0, "a", delivered: 1) }
-        (all[0].answers, all[0].scopes) = (802, [Desk.scope])
+        (all[0].answers, all[0].scopes) = (997, [Desk.scope])
         all[0].deadTokens = [Desk.dead([1, 1]), Desk.dead([1, 2], shard: 2)]
         try desk.perform(Settle([all[0]]))
         try desk.redis.run("HSET", "{pushfarm:demo}:guard", "bad", "\(bad - 2)")
-        (all[1].answers, all[2].answers) = (100, 98)
+        (all[1].answers, all[2].answers) = (2, 1)
         all[1].deadTokens = [Desk.dead([2, 1]), Desk.dead([3, 1], .unregistered)]
         all[2].deadTokens = [Desk.dead([2, 2], .invalidToken)]
         return Settle(Array(all[1...]))

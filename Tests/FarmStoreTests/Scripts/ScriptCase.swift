@@ -12,14 +12,20 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case other(String)
         /// The answer has more than what was done.
         case any
+        /// It did a part of what is to be done; running it again does the next one.
+        case next
         /// It is refused with this, each time, and nothing changes.
         case refused(String)
+
+        var changesMore: Bool {
+            if case .next = self { true } else { false }
+        }
 
         func allows(_ answer: String, after first: String) -> Bool {
             switch self {
             case .same, .refused: answer == first
             case .other(let other): answer == other
-            case .any: true
+            case .any, .next: true
             }
         }
     }

@@ -51,6 +51,7 @@ import Testing
         for way in [ScriptCase.Way.twice, .replyLost, .withoutMemory] {
             let other = try scriptCase.run(way, on: redis)
             #expect(other.before == once.before, "the situation is not the same each time")
+            guard way == .withoutMemory || !scriptCase.again.changesMore else { continue }
             #expect(other.after.changes(since: once.after) == [], "\(way)")
             if way == .withoutMemory {
                 #expect(other.answer == once.answer && other.rung == once.rung, "\(way)")
