@@ -32,6 +32,7 @@ import Supervision
     /// Why the files cannot be used now; what was read before is used as long as it goes.
     private(set) var problem: String?
     private var isRenewing = false
+    private var isLifting = false
     /// Why the app is paused, by us or by an operator; `nil` when it is not.
     private(set) var pauseReason: String?
     /// The credentials for which it is paused; "" when they are not the cause.
@@ -113,11 +114,7 @@ import Supervision
             log.notice("credential files have changed", metadata: ["app": "\(name)"])
             await reload()
         }
-        if pauseReason == nil, await refreshToken() == .renewed, let token = tokens?.current {
-            state.renewed()
-            tellWorkers(
-                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
-        }
+        if pauseReason == nil { await lookAfterToken() }
         do throws(StoreError) {
             let standing = try await store.perform(ReadStanding())
             follow(standing.rate)
@@ -132,6 +129,18 @@ import Supervision
             if let pause { held(pause) }
         } catch {
             // Redis is away; the next look comes in a moment.
+        }
+    }
+
+    private func lookAfterToken() async {
+        switch await refreshToken() {
+        case .kept: break
+        case .refused: await pause(refusedTwice)
+        case .renewed:
+            guard let token = tokens?.current else { return }
+            state.renewed()
+            tellWorkers(
+                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
         }
     }
 
@@ -258,6 +267,10 @@ import Supervision
     }
 
     private func lifted() async {
+        // Redis, a command and changed files may tell of the same end.
+        guard !isLifting else { return }
+        isLifting = true
+        defer { isLifting = false }
         let renewal = await tokens?.refreshAfterPause()
         (pauseReason, pausedFingerprint) = (nil, "")
         state.resumed()
@@ -298,6 +311,8 @@ import Supervision
     private func reload() async {
         let before = loaded?.fingerprint
         load()
+        // What workers still say of the old credentials is no news of these.
+        if before != loaded?.fingerprint { state.renewed() }
         guard problem == nil else {
             // The old credentials, if any, are still good: the files may be half written.
             if before == nil, let problem { await pause("credentials: \(problem)") }
@@ -307,7 +322,8 @@ import Supervision
         state.renewed()
         if let setup { tellWorkers(.app(setup)) }
         // What another host was refused for may be what is here only now.
-        if pauseReason != nil, before != loaded?.fingerprint, pausedFingerprint != loaded?.fingerprint {
+        let isForOthers = !pausedFingerprint.isEmpty && pausedFingerprint != loaded?.fingerprint
+        if pauseReason != nil, before != loaded?.fingerprint, isForOthers {
             await resume()
         } else {
             sendAgain()

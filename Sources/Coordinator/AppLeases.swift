@@ -26,6 +26,8 @@ import Logging
     private let store: AppStore
     private let log: Logger
     private var isInTrouble = false
+    /// Redis refuses the last call: a key has the wrong type, or a right is missing.
+    private(set) var isRefused = false
     /// Leases that were lost or have run out so far.
     private(set) var lost = 0
 
@@ -81,13 +83,14 @@ import Logging
                 tell()
             }
             if isInTrouble { log.notice("leases are renewed again") }
-            isInTrouble = false
+            (isInTrouble, isRefused) = (false, false)
             return .kept
         } catch {
             if !isInTrouble { log.warning("leases not renewed", metadata: ["error": "\(error)"]) }
             isInTrouble = true
             holdings.failed()
-            guard error.isRefusal else { return .pending }
+            isRefused = error.isRefusal
+            guard isRefused else { return .pending }
             // At once: the workers' clock, which all apps share, goes on with the others'.
             expire()
             return .refused

@@ -11,7 +11,7 @@ extension Coordinator {
         return ServiceStatus(
             phase: service.phase, isRedisThere: redis.isReady, hosts: membership.hosts.count,
             readyWorkers: present.count(where: \.isReady), workers: isStopping ? present.count : crew.size,
-            rate: slots.reduce(0) { $0 + $1.rate }, open: pressure.openPushes,
+            rate: slots.reduce(0) { $0 &+ $1.rate }, open: pressure.openPushes,
             paused: apps.values.filter { $0.credentials.pauseReason != nil }.map(\.name), refusal: refusal)
     }
 }

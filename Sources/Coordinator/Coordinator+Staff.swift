@@ -66,7 +66,7 @@ extension Coordinator {
         return Staffing.Reading(
             busy: workers.reduce(0) { $0 + $1.busy },
             waiting: pressure.batches - workers.reduce(0) { $0 + Int($1.beat.batches) },
-            rate: Double(workers.reduce(0) { $0 + $1.rate }))
+            rate: Double(workers.reduce(0) { $0 &+ $1.rate }))
     }
 
     /// So many workers from now on.

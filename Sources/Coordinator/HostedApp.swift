@@ -146,6 +146,9 @@ import Logging
 
     private(set) lazy var lookAfterFeedbackSoon = WakeUp { [weak self] in await self?.lookAfterFeedback() }
 
+    /// One host looks for what is wrong with an app: the one that has its intake, or the first while Redis refuses its leases to all.
+    func isWatched(isFirstHost: Bool) -> Bool { leases.intake != nil || leases.isRefused && isFirstHost }
+
     func lookAfterFeedback() async { await feedback.look(configuration, intake: leases.intake) }
 
     /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.

@@ -24,6 +24,7 @@ package import TLS
     private let registry: FarmRegistry
     private let log: Logger
     private var age = ProviderTokenAge()
+    private var renewing: Task<Renewal, Never>?
     /// Empty when there is none that may be sent.
     private(set) var current: [UInt8] = []
 
@@ -106,8 +107,17 @@ package import TLS
         if age.decide(now: now) != .keep { current = [] }
     }
 
-    /// Takes the token that another host has shared if it is fresh, else mints one and shares it.
+    /// Takes the token that another host has shared if it is fresh, else mints one and shares it. Whoever asks meanwhile gets the
+    /// same one.
     private func renew() async -> Renewal {
+        if let renewing { return await renewing.value }
+        let renewing = Loop.task { await self.renewAlone() }
+        self.renewing = renewing
+        defer { self.renewing = nil }
+        return await renewing.value
+    }
+
+    private func renewAlone() async -> Renewal {
         var shared: [UInt8]?
         do throws(RedisError) { shared = try await registry.providerToken(of: owner) } catch { warn(error) }
         await learnRefusal()

@@ -194,7 +194,9 @@ struct SettlePlan {
             settlement.retried.append((retry.why, count))
             retries.append(retry.segment, of: entry, after: delay)
         case .exhausted: fail(.exhausted)
-        case .refused: fail(cause, as: reasons.name(cause), cause: "")
+        case .refused:
+            let reason = Self.reason(cause)
+            fail(reason, as: reasons.name(reason), cause: "")
         case .expired:
             settlement.expire(count)
             settlement.tell(.pushExpired, tokens, of: entry, options.receipts, cause: cause)

@@ -102,8 +102,8 @@ import Supervision
         switch notice {
         case .hello: slot.becameReady()
         case .beat(let numbers):
-            let settled = numbers.delivered + numbers.failed
-            rate = settled &- (beat.delivered + beat.failed)
+            let settled = numbers.delivered &+ numbers.failed
+            rate = settled &- (beat.delivered &+ beat.failed)
             if rate > 0 { slot.progressed() }
             measure(numbers)
             beat = numbers
@@ -116,8 +116,8 @@ import Supervision
     private func measure(_ numbers: Notice.Beat) {
         let now = ContinuousClock.now
         if let beatAt, beatAt < now {
-            let time = numbers.processorTaken + numbers.processorQueued
-            let before = beat.processorTaken + beat.processorQueued
+            let time = numbers.processorTaken &+ numbers.processorQueued
+            let before = beat.processorTaken &+ beat.processorQueued
             busy = min(1, Double(time &- before) / ((now - beatAt) / .microseconds(1)))
         }
         beatAt = now

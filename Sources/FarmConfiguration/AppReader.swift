@@ -12,6 +12,10 @@ struct AppReader {
             throw reader.missing(
                 app.appending("topic"), "is missing: the app's bundle id, as in com.example.\(name)")
         }
+        guard Self.isTopic(topic) else {
+            throw reader.invalid(
+                app.appending("topic"), "expected a bundle id such as com.example.\(name), found \"\(topic.prefix(40))\"")
+        }
         let kind = try reader.choice(app.appending("environment"), as: AppConfiguration.Environment.self)
         let credentials = try credentials()
         var result = AppConfiguration(

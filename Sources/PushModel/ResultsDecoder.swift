@@ -87,6 +87,7 @@ struct ResultsDecoder {
     private mutating func item() throws(CodecError) -> ResultsEntry.Item {
         guard let kind = ResultsKind(rawValue: try reader.uint8()) else { throw reader.error(.kind) }
         let jobID = try reader.shortText(.jobID)
+        guard !jobID.isEmpty else { throw reader.error(.jobID) }
         let count = try Int(reader.uint16())
         guard count > 0 else { throw reader.error(.count) }
         var marks = 0..<0

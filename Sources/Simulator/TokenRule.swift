@@ -13,6 +13,8 @@ package enum TokenRule: Hashable, Sendable {
     /// - Parameters:
     ///   - since: seconds since 1970, for tokens that are unregistered or expired.
     init?(word: some StringProtocol, since: Int64) {
+        // So far from 1970 that milliseconds would overflow.
+        guard since.magnitude < 1 << 50 else { return nil }
         switch word {
         case "valid": self = .state(.valid)
         case "bad": self = .state(.unknown)

@@ -156,6 +156,10 @@ class Window {
         do { batch = try Batch(decoding: given.body) } catch {
             return park(given, reason: "the batch cannot be read: \(error)")
         }
+        guard batch.pushes.count <= PositionRuns.most else {
+            return park(
+                given, reason: "the batch has \(batch.pushes.count) pushes, more than \(PositionRuns.most)")
+        }
         guard given.map.count == batch.pushes.count else {
             return park(
                 given, reason: "the batch has \(batch.pushes.count) pushes, its map \(given.map.count)")

@@ -36,7 +36,7 @@ struct AlertMessage: Equatable, Sendable {
         let all = fields + numbers.map { ($0.name, String($0.value)) }
         return all.map { name, value in
             let plain = String(
-                value.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+                value.unicodeScalars.map { UTF8Text.isControl($0) ? " " : Character($0) })
             return "PUSHFARM_ALERT_\(name.uppercased())=\(plain)"
         }
     }

@@ -26,7 +26,9 @@ extension Coordinator {
     /// Apps whose intake is here; this host; and the farm, at the first of the hosts that live.
     private var alertScopes: Set<Alert.Scope> {
         var scopes: Set<Alert.Scope> = [.host(configuration.host)]
-        for app in apps.values where app.leases.intake != nil { scopes.insert(.app(app.name)) }
+        for app in apps.values where app.isWatched(isFirstHost: isFirstHost) {
+            scopes.insert(.app(app.name))
+        }
         if isFirstHost { scopes.insert(.farm) }
         return scopes
     }

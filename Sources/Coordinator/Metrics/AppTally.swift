@@ -54,8 +54,8 @@ import PushModel
 
     /// A worker's numbers of the last second.
     func heard(_ beat: Notice.Beat.App) {
-        sent += beat.sent
-        dials += UInt64(beat.dials)
+        sent &+= beat.sent
+        dials &+= UInt64(beat.dials)
         gateway.add(LatencyCounts(beat.gateway))
         highWait.add(LatencyCounts(beat.highWait))
         bulkWait.add(LatencyCounts(beat.bulkWait))

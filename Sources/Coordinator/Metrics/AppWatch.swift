@@ -12,11 +12,12 @@ import FarmStore
     /// Between two looks at an app.
     static let interval = Duration.seconds(5)
 
-    func look(at apps: some Sequence<HostedApp>) async {
+    /// - Parameter isFirstHost: looks at apps whose leases Redis refuses to every host, too.
+    func look(at apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
         var next: [String: BacklogReading] = [:]
         var nextFaults: [String: ReadFaults.Reply] = [:]
         var nextGuards: [String: (counts: ReadGuard.Reply, waiting: Int)] = [:]
-        for app in apps where app.leases.intake != nil {
+        for app in apps where app.isWatched(isFirstHost: isFirstHost) {
             // Without an answer the last one holds, as long as the app is ours.
             next[app.name] = await Self.read(app) ?? readings[app.name]
             let found = try? await app.store.perform(ReadFaults(shards: app.desk.shards))

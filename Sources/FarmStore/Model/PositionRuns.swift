@@ -8,6 +8,9 @@ package struct PositionRuns: Sendable, Equatable {
     package private(set) var count = 0
     private var next = 0
 
+    /// Pushes of a batch, at most.
+    package static let most = 65_535
+
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
@@ -26,7 +29,7 @@ package struct PositionRuns: Sendable, Equatable {
     /// Adds positions, behind all that were added before; a run that touches the last one extends it.
     package mutating func append(_ positions: Range<Int>) {
         guard !positions.isEmpty else { return }
-        precondition(positions.lowerBound >= next && positions.upperBound <= 65535, "runs ascend")
+        precondition(positions.lowerBound >= next && positions.upperBound <= Self.most, "runs ascend")
         if !bytes.isEmpty && positions.lowerBound == next {
             bytes.removeLast(2)
         } else {

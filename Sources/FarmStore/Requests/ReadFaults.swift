@@ -147,7 +147,7 @@ package struct DropUnreadable: Request {
     package init() {}
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("UNLINK")
+        command.append("DEL")
         command.append(keys.unreadable)
     }
 

@@ -155,7 +155,7 @@ for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired
     COUNTS[name] = true
 end
 local function is_spoilt(field, text)
-    return (COUNTS[field] or field:sub(1, 7) == 'reason:') and not text:match('^%-?%d+$')
+    return (COUNTS[field] or field:sub(1, 7) == 'reason:') and (#text > 16 or not text:match('^%-?%d+$'))
 end
 
 -- Positions of the job that is split in part and are in no batch yet.

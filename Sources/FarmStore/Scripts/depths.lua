@@ -7,7 +7,7 @@
 --       batches, entries
 -- Fence none: it only reads. Again the same answer.
 local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken'), call('ZCARD', P .. 'delayed'),
-    call('XLEN', P .. 'results'), call('LLEN', P .. 'parked'), tonumber(call('HGET', P .. 'load', 'open') or '0') }
+    call('XLEN', P .. 'results'), call('LLEN', P .. 'parked'), tonumber(call('HGET', P .. 'load', 'open') or '0') or 0 }
 local n = 6
 for shard = 0, tonumber(ARGV[1]) - 1 do
     local nn = string.format('%02d', shard)

@@ -42,7 +42,7 @@ end
 
 local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
 if op == 'forget' then
-    local configured = tonumber(call('HGET', gate, 'configured') or '0')
+    local configured = tonumber(call('HGET', gate, 'configured') or '0') or 0
     if now() - configured < tonumber(ARGV[2]) then return 0 end
     return call('HDEL', gate, 'configured', unpack(names)) > 0 and 1 or 0
 end
@@ -79,14 +79,14 @@ local old = call('HMGET', gate, 'full', 'held', 'paused', 'door', 'configured', 
 for i, name in ipairs(names) do
     if old[i + 5] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
 end
-local moment, configured = tonumber(t), tonumber(old[5] or '0')
+local moment, configured = tonumber(t), tonumber(old[5] or '0') or 0
 if moment < configured or moment - configured >= MINUTE then call('HSET', gate, 'configured', t) end
 tell_untold(moment)
 local batches = 0
 if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') end
 
 local was = old[1] or ''
-local open = math.max(0, tonumber(call('HGET', P .. 'load', 'open') or '0'))
+local open = math.max(0, tonumber(call('HGET', P .. 'load', 'open') or '0') or 0)
 local jobs = call('LLEN', KEYS[2])
 local bytes = jobs > 0 and call('MEMORY', 'USAGE', KEYS[2], 'SAMPLES', '5') or 0
 local share = (was == 'backlog' or was == 'inbox') and 0.9 or 1

@@ -6,7 +6,7 @@ local function check_letters()
     call('XLEN', LETTERS)
     call('XLEN', P .. 'audit')
     for k, n in ipairs(call('HMGET', LETTER_SUMS, unpack(SUM_NAMES))) do
-        if n and not n:match('^%-?%d+$') then reset_field(LETTER_SUMS, SUM_NAMES[k], n) end
+        if n and (#n > 16 or not n:match('^%-?%d+$')) then reset_field(LETTER_SUMS, SUM_NAMES[k], n) end
     end
 end
 

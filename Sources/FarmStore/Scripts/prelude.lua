@@ -337,7 +337,7 @@ end
 -- does not count then, so there is no end to it before the inbox is empty.
 local function is_full()
     local gate = call('HMGET', P .. 'gate', 'held', 'max_backlog')
-    if gate[2] and tonumber(call('HGET', P .. 'load', 'open') or '0') >= tonumber(gate[2]) then return true end
+    if gate[2] and (tonumber(call('HGET', P .. 'load', 'open') or '0') or 0) >= tonumber(gate[2]) then return true end
     return gate[1] and call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') >= 128
 end
 
@@ -491,7 +491,7 @@ local function is_time_to_tell(t, told_at) return t - told_at >= SECOND or told_
 local function count_refusal(what, stamp)
     local t = tonumber(stamp)
     local r = call('HMGET', REFUSALS, 'since', 'minute', 'before', 'told', 'told_at', 'untold_' .. what)
-    for k = 1, 6 do r[k] = tonumber(r[k] or '0') end
+    for k = 1, 6 do r[k] = tonumber(r[k] or '0') or 0 end
     local since, minute, before, told, told_at, untold = unpack(r)
     if t < since or t - since >= MINUTE then
         local is_next = t >= since and t - since < 2 * MINUTE
@@ -504,15 +504,15 @@ local function count_refusal(what, stamp)
     call('HSET', REFUSALS, 'since', string.format('%d', since), 'minute', minute, 'before', before,
         'told', is_told and told + 1 or told, 'told_at', is_told and stamp or string.format('%d', told_at),
         'untold_' .. what, is_told and 0 or untold)
-    call('HINCRBY', REFUSALS, what, 1)
+    increment(REFUSALS, what, 1)
     return is_told and untold or nil
 end
 
 -- Tells of the refused jobs and duplicates that still wait for an event, once a second has passed since the last one.
 local function tell_untold(t)
     local r = call('HMGET', REFUSALS, 'told_at', 'untold_refused', 'untold_duplicates')
-    if not r[1] or not is_time_to_tell(t, tonumber(r[1])) then return end
-    local refused, duplicates, stamp = tonumber(r[2] or '0'), tonumber(r[3] or '0'), string.format('%d', t)
+    if not r[1] or not is_time_to_tell(t, tonumber(r[1]) or 0) then return end
+    local refused, duplicates, stamp = tonumber(r[2] or '0') or 0, tonumber(r[3] or '0') or 0, string.format('%d', t)
     if refused + duplicates == 0 then return end
     if refused > 0 then
         tell('job.refused', stamp, 'field', 'job', 'position', 0, 'reason', 'more refused jobs, without an event each',

@@ -152,9 +152,9 @@ local function check_field(key, field, n)
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- A field that HINCRBY will add to must be written as Redis writes numbers.
+-- A field that HINCRBY will add to must be written as Redis writes numbers, and be far from its limits.
 local function check_digits(key, field, n)
-    if not n or n:match('^%-?%d+$') then return tonumber(n or '0') end
+    if not n or #n <= 16 and n:match('^%-?%d+$') then return tonumber(n or '0') end
     resets[#resets + 1] = { key, field, n }
     return 0
 end
@@ -323,9 +323,11 @@ local function take_back(f)
     for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
         local nn, id = place:match('^(%d+) (.+)$')
         if nn then
-            local entry = f and call('XRANGE', P .. 'suppressed:' .. nn, id, id)[1]
-            if entry then f(nn, entry[2][2]) end
-            call('XDEL', P .. 'suppressed:' .. nn, id)
+            -- A list of another type, or a place that is none, has nothing to give back.
+            local list = P .. 'suppressed:' .. nn
+            local found = f and redis.pcall('XRANGE', list, id, id)
+            if found and not found.err and found[1] then f(nn, found[1][2][2]) end
+            redis.pcall('XDEL', list, id)
         end
     end
     call('DEL', P .. 'unproven')

@@ -6,7 +6,7 @@
 -- ARGV  1 the job, JSON; 2 its id, if the producer gave it one and wants to hear early that it is known
 -- Reply [status, number, text]:
 --       OK, jobs in the inbox, ""
---       BUSY, ms until it should be tried again, reason: memory | backlog | inbox | operator
+--       BUSY, ms until it should be tried again, reason: memory | backlog | inbox | operator | starting
 --       DUPLICATE, 0, id: a job of this id is open or younger than 24 h; nothing was pushed
 --       REFUSED, bytes at most when it is too large, else 0, reason: it would never be taken; nothing was pushed
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
@@ -187,8 +187,12 @@ local function submit(keys, args)
     local prefix = '{' .. inbox .. '}:'
     local gate = call('HMGET', prefix .. 'gate', 'full', 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes',
         'max_job_bytes')
-    if not gate[2] then return { 'REFUSED', 0, unknown_app(app) } end
     local most, time = tonumber(gate[6]), call('TIME')
+    if not gate[2] then
+        -- Redis was emptied, and no coordinator has said yet what its apps are.
+        if redis.pcall('SCARD', '{pushfarm}:apps') == 0 then return { 'BUSY', 1000 + time[2] % 1000, 'starting' } end
+        return { 'REFUSED', 0, unknown_app(app) }
+    end
     if most and #job > most then
         return { 'REFUSED', most, 'larger than ' .. most .. ' bytes: ' .. #job }
     end
@@ -196,7 +200,7 @@ local function submit(keys, args)
     if field then return { 'REFUSED', 0, field .. ': ' .. reason } end
     if id and id ~= '' then
         local known = call('HMGET', prefix .. 'job:' .. id, 'state', 'created_at')
-        if known[1] and (known[1] ~= 'finished' or tonumber(known[2]) > (time[1] - 86400) * 1000) then
+        if known[1] and (known[1] ~= 'finished' or (tonumber(known[2] or '') or 0) > (time[1] - 86400) * 1000) then
             return { 'DUPLICATE', 0, id }
         end
     end
@@ -213,7 +217,7 @@ local function submit(keys, args)
     if bytes and jobs > 0 and call('MEMORY', 'USAGE', inbox, 'SAMPLES', '5') + #job > bytes then
         return busy('inbox')
     end
-    if backlog and tonumber(call('HGET', prefix .. 'load', 'open') or '0') + jobs >= backlog then
+    if backlog and (tonumber(call('HGET', prefix .. 'load', 'open') or '0') or 0) + jobs >= backlog then
         return busy('backlog')
     end
     return { 'OK', call('RPUSH', inbox, job), '' }

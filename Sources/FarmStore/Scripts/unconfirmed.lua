@@ -17,12 +17,20 @@ if op == 'confirm' and state == 'held' then
     call('HSET', guard, 'state', 'confirmed')
     call('HDEL', P .. 'suppression', 'holding')
 end
+-- NN, record, and perhaps the words of an event, all of them text.
+local function is_kept_suppression(parts)
+    if type(parts) ~= 'table' then return false end
+    for k = 1, #parts do
+        if type(parts[k]) ~= 'string' then return false end
+    end
+    return #parts >= 2 and parts[1]:match('^%d+$') and #parts[2] >= 10
+end
 local stamp, last = string.format('%d', now()), {}
 local some = call('LPOP', UNCONFIRMED, limit) or {}
 if op ~= 'discard' then
     for _, bytes in ipairs(some) do
         local isRead, parts = pcall(cmsgpack.unpack, bytes)
-        if isRead and type(parts) == 'table' and parts[2] then
+        if isRead and is_kept_suppression(parts) then
             last[parts[1]] = suppress(parts[1], parts[2], most)
             if parts[4] then tell(parts[4], stamp, unpack(parts, 5)) end
         end

@@ -49,6 +49,8 @@ import EventLoop
                 "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder, "--daemonize", "no",
                 "--logfile", log, "--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
                 "--auto-aof-rewrite-min-size", "256mb", "--maxmemory-policy", "noeviction",
+                // `ps` shows whose it is, also beside a port.
+                "--proc-title-template", "{title} {unixsocket}",
             ], output: 2, log: 2)
         let redis = PrivateRedis(service: service, socket: socket)
         for _ in 0..<500 {

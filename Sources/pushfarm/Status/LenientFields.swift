@@ -21,7 +21,11 @@ struct LenientFields {
 
     func text(_ name: String) -> String { value(name) ?? "" }
 
-    func list<Element: Decodable>(_ name: String) -> [Element] { value(name) ?? [] }
+    /// At most 1,024: sums of them are far from overflowing.
+    func list<Element: Decodable>(_ name: String) -> [Element] {
+        let all: [Element] = value(name) ?? []
+        return Array(all.prefix(1_024))
+    }
 
     /// Rounded; 0 if it is beyond `ForeignNumber.limit`.
     func number<Number: FixedWidthInteger>(_ name: String) -> Number {

@@ -58,7 +58,7 @@ extension Scenario {
             }
             if try stage.gateway.counter("goaways") < 5 { stage.complain("hardly any GOAWAY") }
         },
-        Scenario(19, "503, 429, expired tokens") { stage in
+        Scenario(19, "503, 429, refused credentials") { stage in
             stage.startFlow()
             stage.expectation.recovery = 60_000
             try await stage.fault("503") {
@@ -71,13 +71,13 @@ extension Scenario {
                 try await stage.pause(.seconds(1))
                 try stage.gateway.tell("answer off")
             }
-            // A token that is refused although it was just made is the operator's: the app waits for his word.
-            try await stage.fault("expired token") {
-                try stage.gateway.tell("expired-token 1h")
+            // Credentials that are no good are the operator's: the app waits for his word.
+            try await stage.fault("refused credentials") {
+                try stage.gateway.tell("answer 403 reason=Forbidden")
                 try await eventually("the app is paused") {
                     try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text != nil
                 }
-                try stage.gateway.tell("expired-token off")
+                try stage.gateway.tell("answer off")
                 try await stage.run("resume", "demo")
             }
             if try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text != nil {

@@ -30,7 +30,7 @@ extension Mutant {
         Mutant(
             .refuse, "keeps no original", "    words[#words + 1], words[#words + 2] = 'original', original\n",
             "\n"),
-        Mutant(.refuse, "counts no refused job", "call('HINCRBY', REFUSALS, what, 1)"),
+        Mutant(.refuse, "counts no refused job", "increment(REFUSALS, what, 1)"),
         Mutant(.refuse, "keeps a duplicate", "if ARGV[10] == 'duplicate' then", "if false then"),
         Mutant(
             .gate, "forgets an app that a coordinator has", "< tonumber(ARGV[2]) then return 0",
@@ -115,7 +115,7 @@ extension Mutant {
         Mutant(
             .settle, "thinks of the environment too early", "answers >= RING and bad >= PAUSE", "bad >= PAUSE"
         ),
-        Mutant(.settle, "takes nothing back", "            call('XDEL', P .. 'suppressed:' .. nn, id)\n", ""),
+        Mutant(.settle, "takes nothing back", "            redis.pcall('XDEL', list, id)\n", ""),
         Mutant(
             .settle, "does not say what it takes back", "call('HINCRBY', P .. 'suppression', 'taken_back', 1)"
         ),
