@@ -14,7 +14,8 @@ struct AppReader {
         }
         guard Self.isTopic(topic) else {
             throw reader.invalid(
-                app.appending("topic"), "expected a bundle id such as com.example.\(name), found \"\(topic.prefix(40))\"")
+                app.appending("topic"),
+                "expected a bundle id such as com.example.\(name), found \"\(topic.prefix(40))\"")
         }
         let kind = try reader.choice(app.appending("environment"), as: AppConfiguration.Environment.self)
         let credentials = try credentials()

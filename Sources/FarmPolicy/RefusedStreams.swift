@@ -20,8 +20,10 @@ package struct RefusedStreams: Sendable {
     package var isCalm: Bool { breaker.isClosed }
     /// Every stream has been refused for some pauses.
     package var isLasting: Bool { breaker.pauses >= 3 }
-    /// The gateway responded to more than a first push beside many that came back unprocessed.
-    package var wasOfUse: Bool { responses > 1 || responses == 1 && unprocessed < Self.enough }
+    /// The gateway responded, and not to a few pushes only of many that came back unprocessed.
+    package var wasOfUse: Bool {
+        responses > 0 && (unprocessed < Self.enough || responses > unprocessed / 10)
+    }
 
     /// Streams that may be opened, of those that are free.
     package func room(of free: Int) -> Int {

@@ -109,7 +109,10 @@ extension BinaryExchange {
         let whole = window.whole
         guard whole > 0, isPeersDoing else { return whole }
         experience.pace.lostTrack()
-        guard !settings.command.isIdentified, whole == 1, let ticket = pop() else { return whole }
+        guard !settings.command.isIdentified, whole == 1 else { return whole }
+        // The gateway has read it: such an end is its response.
+        if window.hasArrived { isProven = true }
+        guard let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
         tell(
             .settled(

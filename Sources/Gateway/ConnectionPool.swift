@@ -166,7 +166,9 @@ import Transport
     }
 
     /// A binary gateway may get another connection now, if there is something for it.
-    package var mayGrow: Bool { !isPausing && (demand?.free ?? 0) > 0 }
+    package var mayGrow: Bool {
+        (!isPausing || hasFailed && hasServedSinceFailure) && (demand?.free ?? 0) > 0
+    }
 
     /// Pushes that may be granted and unreported: what a lost worker puts in doubt.
     ///
@@ -248,8 +250,11 @@ import Transport
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {
         guard let plan else { return false }
+        endPauseIfServed()
         let most = min(most, min(wanted + (lacksCalm ? 1 : 0), plan.connections))
-        let atOnce = plan.dialsAtOnce(isProven: connections.contains { $0.isProven })
+        // After a failure one dial is enough to find out whether the gateway takes connections again.
+        let isTroubled = backOff.failures > 0 && !hasServedSinceFailure
+        let atOnce = isTroubled ? 1 : plan.dialsAtOnce(isProven: connections.contains { $0.isProven })
         var left = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - living.count) - dialling)
         var hasChanged = false
         while left > 0, !isPausing, dialling < atOnce {
@@ -284,7 +289,7 @@ import Transport
     /// The connection is closed.
     package func remove(_ connection: any GatewayConnection, reason: String) {
         connections.removeAll { $0 === connection }
-        madeSinceFailure.remove(ObjectIdentifier(connection))
+        let isSinceFailure = madeSinceFailure.remove(ObjectIdentifier(connection)) != nil
         bytesBefore += connection.bytesWritten
         if let latencies = connection.takeLatencies() { latenciesBefore.add(latencies) }
         let isKnown = useless.remove(ObjectIdentifier(connection)) != nil
@@ -292,7 +297,8 @@ import Transport
         if connection.isProven { refusalsInARow = 0 }
         // One of no use counts like a failed dial: no gateway likes to be dialled in a loop.
         if connection.hasMadeProgress {
-            backOff.succeeded()
+            // One from before the failure says nothing about the dials since.
+            if isSinceFailure { backOff.succeeded() }
             uselessInARow = 0
         } else if connection.wasRefused {
             failed(reason, refusedByPeer: true)
@@ -373,11 +379,22 @@ import Transport
         guard !hasFailed else { return }
         hasFailed = true
         // The gateway has served a connection since: it is a first failure, however many there were before.
-        if connections.contains(where: { $0.isProven && madeSinceFailure.contains(ObjectIdentifier($0)) }) {
-            backOff.succeeded()
-        }
+        if hasServedSinceFailure { backOff.succeeded() }
         madeSinceFailure = []
         pause(for: backOff.failed(using: &random))
+    }
+
+    /// A connection that was made since the last failure is of use.
+    private var hasServedSinceFailure: Bool {
+        connections.contains { $0.isProven && madeSinceFailure.contains(ObjectIdentifier($0)) }
+    }
+
+    /// The failure was that of some dials: others have succeeded since.
+    private func endPauseIfServed() {
+        guard isPausing, hasFailed, hasServedSinceFailure else { return }
+        backOff.succeeded()
+        pause?.stop()
+        (isPausing, hasFailed, isLongPause) = (false, false, false)
     }
 
     private func pause(for time: Duration) {

@@ -24,8 +24,8 @@ final class ShardRoute {
     /// A batch in hand.
     private struct Member {
         weak var batch: HeldBatch?
-        /// Free batches that it shares a device with, as far as they are not settled; nil: not looked at yet.
-        var waitsFor: [UInt32]?
+        /// Older batches that it shares a device with; nil: not looked at yet. No older one joins later.
+        var sharers: [UInt32]?
         /// One that it shares a device with, and so cannot be freed.
         var boundTo: UInt32?
     }
@@ -105,24 +105,30 @@ final class ShardRoute {
 
     /// An older batch that shares a device with this one waits, and has pushes that are not sent.
     private func isBehindHeldUp(_ number: UInt32) -> Bool {
-        guard let batch = members[number]?.batch else { return false }
-        return heldUp.contains { older in
-            guard older < number, let other = members[older]?.batch else { return false }
-            return !other.devices.isDisjoint(with: batch.devices)
-        }
+        guard !heldUp.isEmpty else { return false }
+        return olderSharers(of: number).contains { heldUp.contains($0) }
     }
 
     /// A batch that came later than a free one, and shares a device with it, waits for it. One that was there before shares none.
     private func waitsForFree(_ number: UInt32) -> Bool {
-        guard let member = members[number], let batch = member.batch else { return false }
-        let candidates =
-            member.waitsFor ?? members.keys.filter { $0 < number && members[$0]?.batch?.isFree == true }
-        if candidates.isEmpty, member.waitsFor != nil { return false }
-        let remaining = candidates.filter { candidate in
-            guard let other = members[candidate]?.batch, !other.isSettled else { return false }
-            return member.waitsFor != nil || !other.devices.isDisjoint(with: batch.devices)
+        olderSharers(of: number).contains { older in
+            guard let batch = members[older]?.batch else { return false }
+            return batch.isFree && !batch.isSettled
         }
-        members[number]?.waitsFor = remaining
-        return !remaining.isEmpty
+    }
+
+    /// Looks at the devices of all older batches once, and at those batches never again.
+    private func olderSharers(of number: UInt32) -> [UInt32] {
+        guard let member = members[number], let batch = member.batch else { return [] }
+        if let known = member.sharers { return known }
+        let found = members.compactMap { older, other -> UInt32? in
+            guard older < number, let other = other.batch, !other.devices.isDisjoint(with: batch.devices)
+            else {
+                return nil
+            }
+            return older
+        }
+        members[number]?.sharers = found
+        return found
     }
 }

@@ -186,6 +186,10 @@ extension Window {
         let wasDoubted = batch.isDoubted
         batch.isDoubted = false
         let hasForgotten = batch.reconcile(map, granted: granted)
+        // Redis may have forgotten a grant: it is asked for again.
+        if batch.standing == .ours, batch.granted < batch.count, !partial.contains(where: { $0 === batch }) {
+            partial.append(batch)
+        }
         if hasForgotten, !wasDoubted, batch.standing == .ours { doubtAll() }
     }
 

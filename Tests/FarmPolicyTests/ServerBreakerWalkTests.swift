@@ -21,7 +21,7 @@ import Testing
             var state = Now.flows(troubles: 0)
             var pauses = 0
             func pause() -> Now {
-                let base = min(Duration.seconds(15), .milliseconds(500 << min(pauses, 6)))
+                let base = min(Duration.seconds(5), .milliseconds(500 << min(pauses, 6)))
                 pauses += 1
                 return .pauses(since: now, least: base / 2, most: base)
             }

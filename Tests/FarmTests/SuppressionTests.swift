@@ -192,7 +192,7 @@ extension TokenFarms {
             async throws
         {
             // Not all of them leave before the guard has spoken.
-            let farm = try await Farm(Farm.Options(appLines: ["rate: 2000/s"]))
+            let farm = try await Farm(Farm.Options(appLines: ["budget: {max_rate: 2000}"]))
             let bad = Tokens.make(5_000, start: "bad00000", seed: 9)
             // A few bad ones among few answers are no wrong environment.
             try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + Self.good[..<7])])

@@ -15,7 +15,7 @@
 -- It reads what `gate` keeps up to date and what `split` and `settle` count. The gate's limits are the mark of an app that a
 -- coordinator configures. The list of apps is only read to suggest a name, where it may be: not in a Redis Cluster, where it is
 -- in another slot, and not by users without the right to.
--- It refuses less than the intake's parser: nothing that the parser would take. A job of more than WHOLE bytes is not decoded.
+-- It refuses less than the intake's parser: nothing that the parser would take of a job that is new. A job of more than WHOLE bytes is not decoded.
 -- Coordinators load it and replace an older version, so a version must answer what the ones before it did.
 local WHOLE = 98304
 

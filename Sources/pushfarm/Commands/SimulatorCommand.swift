@@ -136,7 +136,7 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("A command for the start, as on the control socket.", valueName: "line"))
     var faults: [String] = []
 
-    @Option(help: ArgumentHelp("Seed of everything random.", valueName: "n"))
+    @Option(help: ArgumentHelp("Seed of everything random but the ids that it makes.", valueName: "n"))
     var seed: UInt64?
 
     @Option(help: ArgumentHelp("Gets a JSON line for each request.", valueName: "file"))

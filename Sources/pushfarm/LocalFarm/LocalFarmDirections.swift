@@ -29,6 +29,9 @@ struct LocalFarmDirections: Sendable {
             lines.append(
                 "redis: \(Self.quoted(RedisLocation(.unix(configuration.privateRedisSocket)).revealedURL()))")
             lines.append("redis_password_file: \(Self.quoted(configuration.privateRedisPasswordFile))")
+        } else if let redis = configuration.redis {
+            // No other user may read the file.
+            lines.append("redis: \(Self.quoted(redis.revealedURL()))")
         }
         lines.append("apps:")
         for name in apps {

@@ -83,7 +83,8 @@ private final class MutantBench {
         let once = try one.run(.once, on: redis)
         guard Effects.lines(of: once) == lines else { return false }
         let twice = try one.run(.twice, on: redis)
-        return (one.again.changesMore || twice.after == once.after) && one.again.allows(twice.answer, after: once.answer)
+        guard one.again.changesMore || twice.after == once.after else { return false }
+        return one.again.allows(twice.answer, after: once.answer)
     }
 
     /// - Throws: when it could not be tried, which says nothing about the change.
