@@ -43,7 +43,8 @@ package struct DialRate: Hashable, Sendable {
         return .zero
     }
 
-    /// Until when the last minute has had fewer dials than it may have.
+    /// Half of a minute's dials may be made at once, the others one after the other: or a minute would begin with all of them, and
+    /// for the rest of it a bad token would end connections that nothing replaces.
     private mutating func waitForMinute(at now: Instant) -> Duration {
         guard let perMinute else { return .zero }
         while oldest < recent.count, now - recent[oldest] >= Self.minute { oldest += 1 }
@@ -51,7 +52,10 @@ package struct DialRate: Hashable, Sendable {
             recent.removeFirst(oldest)
             oldest = 0
         }
-        let surplus = recent.count - oldest - perMinute
-        return surplus < 0 ? .zero : recent[oldest + surplus] + Self.minute - now
+        let used = recent.count - oldest
+        guard used < perMinute else { return recent[oldest + used - perMinute] + Self.minute - now }
+        guard used * 2 >= perMinute, used > 0 else { return .zero }
+        let interval = Self.minute * 2 / perMinute
+        return recent[recent.count - 1] + interval - now
     }
 }

@@ -59,7 +59,8 @@ struct RefusedStreamsTests {
     }
 
     @Test(arguments: [
-        (0, 0, false), (1, 0, true), (1, 19, true), (1, 20, false), (2, 999, false), (100, 999, true), (0, 5, false),
+        (0, 0, false), (1, 0, true), (1, 19, true), (1, 20, false), (2, 999, false), (100, 999, true),
+        (0, 5, false),
     ])
     func `a connection was of use`(responses: Int, unprocessed: Int, isOfUse: Bool) {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
