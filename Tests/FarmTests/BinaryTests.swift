@@ -167,7 +167,8 @@ extension BinaryFarms {
             }
             try farm.gateway.tell("binary delay 10ms-20ms")
             try await expectExactlyOnce(mixture, jobs, at: farm)
-            #expect(try farm.gateway.binaryCounter("most_connections") == 12)
+            // In each worker one that has told of a bad token may still be closing when the next one is there.
+            #expect((12...14).contains(try farm.gateway.binaryCounter("most_connections")))
         }
 
         @Test func `dials that take seconds run side by side`() async throws {

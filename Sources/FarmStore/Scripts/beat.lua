@@ -6,8 +6,10 @@
 --       which is known to be gone, or ""; 5 capacity; 6 apps, "a,b"; 7 JSON
 -- Reply [Redis's time in ms; ms that a line of this name still has that another coordinator wrote, or 0: written;
 --       then per living host: name, nonce, capacity, apps]
--- Fence the nonce: a line that lives belongs to whoever wrote it; nobody else changes it or takes it out.
+-- Fence the nonce: a line that lives belongs to whoever wrote it; nobody else changes it or takes it out. A line that would live
+--       for longer than MOST is no coordinator's, or Redis's clock was put back: it does not count.
 -- OOM   allowed. Again the line is the same but for its end.
+local MOST = 60000
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 
@@ -17,7 +19,7 @@ local function parse(line) return line:match('^(%d+) (%S*) (%d+) (%S*) ') end
 local left, old = 0, redis.call('HGET', KEYS[1], ARGV[1])
 if old then
     local ends, nonce = parse(old)
-    if ends and nonce ~= ARGV[3] and nonce ~= ARGV[4] then left = math.max(0, ends - now) end
+    if ends and nonce ~= ARGV[3] and nonce ~= ARGV[4] and ends - now <= MOST then left = math.max(0, ends - now) end
 end
 if left == 0 then
     if ARGV[2] == '0' then
@@ -31,7 +33,7 @@ local reply, lines = { now, left }, redis.call('HGETALL', KEYS[1])
 for i = 1, #lines, 2 do
     local ends, nonce, capacity, apps = parse(lines[i + 1])
     ends = tonumber(ends or '0')
-    if ends < now - 3600000 then
+    if ends < now - 3600000 or ends > now + MOST then
         redis.call('HDEL', KEYS[1], lines[i])
     elseif ends > now then
         for _, part in ipairs({ lines[i], nonce, tonumber(capacity), apps }) do reply[#reply + 1] = part end

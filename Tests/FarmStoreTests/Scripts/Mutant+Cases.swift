@@ -196,7 +196,7 @@ extension Mutant {
         Mutant(.group, "begins at the end", "'gatherers', '0'", "'gatherers', '$'"),
         Mutant(.swap, "puts over another's", "if stored ~= ARGV[1] then", "if false then"),
         Mutant(.swap, "keeps it for ever", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
-        Mutant(.beat, "drops no old line", "if ends < now - 3600000 then", "if false then"),
+        Mutant(.beat, "drops no old line", "ends < now - 3600000 or", ""),
         Mutant(.alert, "raises it twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),
         Mutant(.alert, "calls off what is not raised", "if not old then return 0 end", ""),
         Mutant(.ages, "forgets what is in flight", "look(P .. 'flight:' .. nn)", ""),

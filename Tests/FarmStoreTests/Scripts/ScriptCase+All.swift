@@ -514,11 +514,12 @@ extension ScriptCase {
         },
         ScriptCase(.beat, "writes its line and drops one that ended long ago", again: .same) { desk in
             try desk.redis.run(
-                "HSET", "{pushfarm}:hosts", "old", "1000 n 2 x {}", "b", "99999999999999 n2 4 x,y {}")
+                "HSET", "{pushfarm}:hosts", "old", "1000 n 2 x {}", "b",
+                "\(try end(desk, in: 30)) n2 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "5000", "n1", "", "3", "x", "{\"y\": 1}"]
         },
         ScriptCase(.beat, "takes its line out", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:hosts", "a", "99999999999999 n1 4 x,y {}")
+            try desk.redis.run("HSET", "{pushfarm}:hosts", "a", "\(try end(desk, in: 30)) n1 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "0", "n1", "", "0", "", ""]
         },
         ScriptCase(.alert, "raises an alert", again: .other("0")) { _ in alert("raised", 1) },

@@ -110,6 +110,11 @@ extension ScriptCase {
         },
     ]
 
+    /// When a line ends, in Unix milliseconds.
+    static func end(_ desk: Desk, in seconds: Int64) throws -> Int64 {
+        ((try desk.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0) + seconds) * 1000
+    }
+
     private static func beat(_ desk: Desk, others: [String]) throws -> [String] {
         for (number, line) in others.enumerated() {
             try desk.redis.run("HSET", "{pushfarm}:hosts", number == 0 ? "a" : "b\(number)", line)
@@ -118,20 +123,25 @@ extension ScriptCase {
     }
 
     private static let hosts = [
-        ScriptCase(.beat, "leaves the line of another coordinator that lives", again: .any) { desk in
+        ScriptCase(.beat, "takes a line that would live for ever", again: .same) { desk in
             try beat(desk, others: ["99999999999999 n2 4 x,y {}"])
         },
         ScriptCase(.beat, "takes the line of another that ended", again: .same) { desk in
             try beat(desk, others: ["1000 n2 4 x,y {}"])
         },
         ScriptCase(.beat, "takes its predecessor's line", again: .same) { desk in
-            try beat(desk, others: ["99999999999999 n0 4 x,y {}"])
+            try beat(desk, others: ["\(try end(desk, in: 30)) n0 4 x,y {}"])
         },
-        ScriptCase(.beat, "names who lives in this century, not who ended some minutes ago", again: .same) {
+        ScriptCase(
+            .beat, "names who lives, not who ended some minutes ago or would live for ever", again: .same
+        ) {
             desk in
-            let seconds = try desk.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0
-            return try beat(
-                desk, others: ["?", "2500000000000 n2 4 x {}", "\((seconds - 600) * 1000) n3 4 x {}"])
+            try beat(
+                desk,
+                others: [
+                    "?", "\(try end(desk, in: 30)) n2 4 x {}", "\(try end(desk, in: -600)) n3 4 x {}",
+                    "2500000000000 n4 4 x {}",
+                ])
         },
         ScriptCase("tells what one of two workers had in the air", again: .same) { desk in
             let batch = try desk.held([("a", 3)], credit: 1)
