@@ -107,8 +107,8 @@ package import TLS
         if age.decide(now: now) != .keep { current = [] }
     }
 
-    /// Takes the token that another host has shared if it is fresh, else mints one and shares it. Whoever asks meanwhile gets the
-    /// same one.
+    /// Takes the token that another host has shared if it is fresh, else mints one and shares it. Calls in the
+    /// meantime get the same token.
     private func renew() async -> Renewal {
         if let renewing { return await renewing.value }
         let renewing = Loop.task { await self.renewAlone() }

@@ -6,8 +6,8 @@
 --       which is known to be gone, or ""; 5 capacity; 6 apps, "a,b"; 7 JSON
 -- Reply [Redis's time in ms; ms that a line of this name still has that another coordinator wrote, or 0: written;
 --       then per living host: name, nonce, capacity, apps]
--- Fence the nonce: a line that lives belongs to whoever wrote it; nobody else changes it or takes it out. A line that would live
---       for longer than MOST is no coordinator's, or Redis's clock was put back: it does not count.
+-- Fence the nonce: only the coordinator that wrote a line changes or removes it before it ends. A line that ends later than MOST
+--       from now is forged, or Redis's clock was put back: it is ignored and removed.
 -- OOM   allowed. Again the line is the same but for its end.
 local MOST = 60000
 local t = redis.call('TIME')
