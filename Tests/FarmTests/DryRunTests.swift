@@ -8,8 +8,12 @@ extension OperatedFarms {
         @Test func `a dry run of any command changes nothing`() async throws {
             let stage = try await DryStage()
             defer { stage.orphan.destroy() }
-            let commands = try await HelpCommand.all(of: stage.farm).filter { $0.has("dry-run") }
-            #expect(commands.count >= 30)
+            let all = try await HelpCommand.all(of: stage.farm)
+            let commands = all.filter { $0.has("dry-run") }
+            let others = all.filter { !$0.has("dry-run") && $0.subcommands == nil }
+            #expect(
+                Set(others.map { $0.path.joined(separator: " ") }) == HelpCommand.withoutDryRun,
+                "a command that changes something has --dry-run; one that does not is named there")
             try await eventually("the farm is at rest") {
                 let first = try stage.snapshot()
                 try await Task.sleep(for: .seconds(2))
@@ -55,6 +59,14 @@ private struct HelpCommand: Decodable {
 
     private struct Dump: Decodable { var command: HelpCommand }
 
+    /// Commands that only read, that run until they are ended, or that take a list whose effect they can undo.
+    static let withoutDryRun: Set = [
+        "backlog", "coordinator", "dead export", "dead list", "dead show", "demo", "doctor", "events",
+        "feedback read", "find", "fsck", "help", "job", "jobs", "ping", "quarantine list", "refused list",
+        "refused show", "release", "screen", "shards list", "simulator control", "status", "suppressed add",
+        "suppressed export", "suppressed import", "suppressed list", "suppressed remove", "top", "up",
+    ]
+
     var commandName: String
     var subcommands: [HelpCommand]?
     var arguments: [Argument]?
@@ -79,6 +91,28 @@ private struct HelpCommand: Decodable {
 
     func has(_ option: String) -> Bool {
         options.contains { $0.names?.contains { $0.name == option } == true }
+    }
+}
+
+/// What commands change of what a coordinator says of its host.
+private struct HostLine: CustomStringConvertible {
+    private struct Status: Decodable {
+        struct Worker: Decodable {
+            var pid: Int
+            var state: String
+        }
+
+        var state: String
+        var workers: [Worker]
+    }
+
+    let description: String
+
+    /// - Parameter line: "end nonce capacity apps JSON".
+    init(_ line: String) throws {
+        let parts = line.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+        let status = try JSONDecoder().decode(Status.self, from: Data((parts.last ?? "").utf8))
+        description = "\(parts[1...3]) \(status.state) \(status.workers.map { "\($0.pid) \($0.state)" })"
     }
 }
 
@@ -144,11 +178,16 @@ private final class DryStage {
         }
         for words in [
             ["pause", "shop"], ["pause", "demo", "--shard", "5"], ["quarantine", "job", "held"],
-            ["gate", "close", "shop"], ["rate", "shop", "5/s"],
+            ["gate", "close", "shop"], ["rate", "shop", "5/s"], ["quiet", "here/1"],
         ] {
             let result = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
             #expect(result.status == 0, "\(words): \(result)")
         }
+        // A suppression that the guard keeps until it is confirmed.
+        _ = try redis.run(
+            "EVAL",
+            "return redis.call('RPUSH', KEYS[1], cmsgpack.pack({ '05', 'B' .. string.rep('t', 40) }))",
+            "1", "{pushfarm:demo}:unconfirmed")
         orphan = try Child(
             "orphan", "/bin/bash",
             [
@@ -165,18 +204,27 @@ private final class DryStage {
         #expect(seen.output.contains("would end \(pid)"), "\(seen)")
     }
 
-    /// What keys are but for those that move by themselves: signs of life, ends of leases, what expires, and the record of operations.
+    /// What keys are but for what moves by itself: signs of life and figures of hosts, alerts, when apps were configured, ends of
+    /// leases, what expires, and the record of operations.
     func snapshot() throws -> Snapshot {
         let redis = try farm.redis.client()
         var keys: [String: [UInt8]] = [:]
         for name in try redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
-            if name == "{pushfarm}:hosts" || name.hasPrefix("{pushfarm}:operation") || name.contains(":told:")
-            {
-                continue
-            }
-            if name.hasSuffix(":owners") {
-                let owners = try redis.run("HGETALL", name).fields.filter { !$0.key.hasPrefix("until:") }
-                keys[name] = Array(owners.sorted { $0.key < $1.key }.description.utf8)
+            let moves = ["{pushfarm}:operation", "{pushfarm}:alert"].contains { name.hasPrefix($0) }
+            if moves || name.contains(":told:") { continue }
+            if name == "{pushfarm}:hosts" {
+                for (host, line) in try redis.run("HGETALL", name).fields {
+                    keys[name + " " + host] = Array(try HostLine(line).description.utf8)
+                }
+            } else if name.hasSuffix(":owners") || name.hasSuffix(":gate") {
+                let fields = try redis.run("HGETALL", name).fields.filter {
+                    !$0.key.hasPrefix("until:") && $0.key != "configured"
+                }
+                keys[name] = Array(fields.sorted { $0.key < $1.key }.description.utf8)
+            } else if name.hasSuffix(":events") {
+                let events = try redis.run("XRANGE", name, "-", "+").entries
+                    .filter { $0["type"]?.hasPrefix("alert.") != true }
+                keys[name] = Array(events.map { $0.sorted { $0.key < $1.key } }.description.utf8)
             } else {
                 keys[name] = try redis.run("DUMP", name).bytes
             }
