@@ -188,7 +188,10 @@ extension Coordinator {
     func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(Refusal) -> String {
         let host = configuration.host
         guard let slot else {
-            guard isQuiet || isDrained else { return "host \(host) takes part already" }
+            guard isQuiet || isDrained else {
+                let quiet = crew.quietPlaces.map { "worker \($0) is quiet: resume \(host)/\($0)" }
+                return (["host \(host) takes part already"] + quiet).joined(separator: "; ")
+            }
             if isDry { return "host \(host) would take part again" }
             comeBack()
             return "host \(host) takes part again"

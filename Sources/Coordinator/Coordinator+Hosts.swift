@@ -130,7 +130,7 @@ extension Coordinator {
         HostBeat(
             host: configuration.host, nonce: nonce,
             // What a host has whose workers are all quiet goes to the others, if there are any that serve.
-            capacity: isLeaving || !crew.servesAny ? 0 : slots.prefix(capacity).count { $0.state != .failed },
+            capacity: isLeaving || crew.isAllQuiet ? 0 : slots.prefix(capacity).count { $0.state != .failed },
             apps: isLeaving ? [] : configuration.apps.map(\.name), status: line.json)
     }
 

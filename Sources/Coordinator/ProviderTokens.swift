@@ -25,6 +25,8 @@ package import TLS
     private let log: Logger
     private var age = ProviderTokenAge()
     private var renewing: Task<Renewal, Never>?
+    /// The `iat` of a refused token of which Redis does not know yet.
+    private var untold: Int64?
     /// Empty when there is none that may be sent.
     private(set) var current: [UInt8] = []
 
@@ -85,10 +87,16 @@ package import TLS
     package func refuse() async {
         guard let issuedAt = age.issuedAt, !current.isEmpty else { return }
         age.refuse(tokenOf: issuedAt, now: now)
-        current = []
+        (current, untold) = ([], issuedAt)
+        await tellRefusal()
+    }
+
+    private func tellRefusal() async {
+        guard let issuedAt = untold else { return }
         do throws(RedisError) {
             try await registry.refuseProviderToken(
                 of: owner, issuedAt: issuedAt, by: gateway, lifetime: Self.refusalLife)
+            if untold == issuedAt { untold = nil }
         } catch { warn(error) }
     }
 
@@ -98,6 +106,7 @@ package import TLS
     }
 
     private func learnRefusal() async {
+        await tellRefusal()
         do throws(RedisError) {
             guard let refused = try await registry.refusedProviderToken(of: owner, by: gateway) else {
                 return

@@ -9,6 +9,9 @@ package struct ConnectionDemand: Hashable, Sendable {
     package var living: Int
     /// Of these, those that a reply will probably have ended when a dial that begins now is done.
     package var ending: Int
+    /// Pushes that are on connections, will probably come back from behind a bad token, and find no room on the others:
+    /// see ``SendPace/returning(of:)``.
+    package var returning = 0
     /// Dials under way.
     package var dialling: Int
     /// Pushes that one connection will probably get accepted: see ``SendPace/share``.
@@ -29,10 +32,12 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// Dials and connections together are as many as allowed, but for those that end before a dial is done.
     package var free: Int { max(0, min(most - dialling, most - (living - ending) - dialling)) }
 
-    /// Connections to dial for pushes in hand that no connection has room for.
+    /// Connections to dial for pushes in hand that no connection has room for, and for those that will come back: when the last of a list
+    /// are sent, a dial that begins with the reply would come too late.
     package func dials(for waiting: Int) -> Int {
-        guard waiting > 0 else { return 0 }
-        let wanted = waiting / part + (waiting % part > 0 ? 1 : 0)
+        let pushes = waiting + returning
+        guard pushes > 0 else { return 0 }
+        let wanted = pushes / part + (pushes % part > 0 ? 1 : 0)
         return min(free, max(0, wanted - dialling))
     }
 

@@ -33,13 +33,16 @@ package struct Crew: Sendable {
         !isQuiet && place < seated && !isAway(place)
     }
 
-    /// Some place takes what is there.
-    package var servesAny: Bool { (0..<seated).contains { serves($0) } }
+    /// No place will take what is there until it is woken. One that rests does so only while it starts anew.
+    package var isAllQuiet: Bool { (0..<seated).allSatisfy { isQuiet($0) } }
 
     private func isAway(_ place: Int) -> Bool { resting.contains(place) || quiet.contains(place) }
 
     /// Some place does not serve what is its own: nothing is to be concluded from what the others do.
     package var isDisturbed: Bool { isQuiet || !resting.isEmpty || !quiet.isEmpty }
+
+    /// Places that are quiet, though not all are.
+    package var quietPlaces: [Int] { quiet.sorted() }
 
     package func isResting(_ place: Int) -> Bool { resting.contains(place) }
     package func isQuiet(_ place: Int) -> Bool { isQuiet || quiet.contains(place) }

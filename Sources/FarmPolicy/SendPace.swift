@@ -35,6 +35,15 @@ package struct SendPace: Hashable, Sendable {
     /// long as there are none.
     package var share: Int { isClean ? window : min(max(run, Self.least), window) }
 
+    /// How many of the `open` pushes of a connection will probably come back because they are behind a bad token, less those for which
+    /// it will have room before it carries its share.
+    ///
+    /// With bad tokens at random, one in ``share``, it would be open - share * (1 - exp(-open / share)); this is close to that.
+    package func returning(of open: Int) -> Int {
+        guard isRefusing else { return 0 }
+        return open * open / (open + 2 * max(1, share)) - max(0, share - open)
+    }
+
     /// The part of `waiting` pushes that one of so many connections gets: the last of a list with bad tokens are spread, or the bad ones
     /// among them would be found one after the other.
     package func part(of waiting: Int, over connections: Int) -> Int {

@@ -149,13 +149,16 @@ import Transport
         var demand = ConnectionDemand(
             most: min(most, plan.connections), dialling: dialling, share: experience.pace.share,
             part: experience.part)
+        var returning = 0
         for connection in connections where !connection.isSpent {
             demand.living += 1
+            returning += experience.pace.returning(of: connection.openStreams)
             // One that should have ended by now most likely holds no bad token.
             if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
                 demand.ending += 1
             }
         }
+        demand.returning = max(0, returning)
         return demand
     }
 
@@ -245,7 +248,8 @@ import Transport
 
     /// There is something to send: makes connections if some are missing and not too many are on their way.
     ///
-    /// - Parameter waiting: pushes that no connection has room for: a binary gateway gets as many connections as they need.
+    /// - Parameter waiting: pushes that no connection has room for: a binary gateway gets as many connections as they need, and
+    ///   as those need that will come back to be sent again.
     /// - Returns: whether what may be sent, or be in hand, has changed: a dial has begun, or none will for long.
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {

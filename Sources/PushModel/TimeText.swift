@@ -44,6 +44,16 @@ package enum TimeText {
         return midnight + time - offset * 60_000
     }
 
+    /// Seconds since 1970, in 32 bits, of a moment that has passed: a number of them, ISO 8601, or how long ago it was: `3d`.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package static func since(_ text: some StringProtocol, now: Int64) -> Int64? {
+        let text = String(text)
+        let seconds =
+            Int64(foreign: text) ?? duration(text).map { now - $0 / 1000 } ?? moment(text).map { $0 / 1000 }
+        return seconds.flatMap { (0...Int64(UInt32.max)).contains($0) ? $0 : nil }
+    }
+
     private static func midnight(_ text: Substring) -> Int64? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let year = whole(parts[0], digits: 4), let month = whole(parts[1], digits: 2),

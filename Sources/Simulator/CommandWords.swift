@@ -1,3 +1,5 @@
+import PushModel
+
 /// The words of a command line, taken from the front; `name=value` words in any order among those that are
 /// left.
 struct CommandWords {
@@ -51,6 +53,17 @@ struct CommandWords {
             throw .unusable("\"\(word)\" is no number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
+    }
+
+    /// Seconds since 1970, in 32 bits; `now`, in milliseconds, when no word is left.
+    mutating func since(now: Int64) throws(SimulatorError) -> Int64 {
+        guard !isEmpty else { return now / 1000 }
+        let word = try next("a time")
+        guard let seconds = TimeText.since(word, now: now / 1000) else {
+            throw .unusable(
+                "\"\(word)\" is no time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago")
+        }
+        return seconds
     }
 
     mutating func share() throws(SimulatorError) -> Double {

@@ -139,7 +139,7 @@ package enum FaultCommand: Hashable, Sendable {
         let token = try words.next("a token")
         if words.take("forget") { return .token(token, nil) }
         let state = try words.next("a state")
-        let since = words.isEmpty ? now / 1000 : Int64(try words.count(in: 0...Int(UInt32.max)))
+        let since = try words.since(now: now)
         guard let rule = TokenRule(word: state, since: since) else {
             throw .unusable("no state \"\(state)\"; there are \(TokenRule.words.joined(separator: ", "))")
         }

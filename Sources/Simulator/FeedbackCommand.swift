@@ -17,8 +17,8 @@ package enum FeedbackCommand: Hashable, Sendable {
             guard let token = TokenBook.bytes(of: word.utf8), token.count <= BinaryCommand.longestToken else {
                 throw .unusable("the token is not hexadecimal")
             }
-            let time = words.isEmpty ? Int(now / 1000) : try words.count(in: 0...Int(UInt32.max))
-            self = .add(token: token, time: UInt32(time), topic: topic)
+            let time = UInt32(clamping: try words.since(now: now))
+            self = .add(token: token, time: time, topic: topic)
         case "fill": self = .fill(try words.count(in: 1...FeedbackList.most), topic: topic)
         case "clear": self = .clear
         default: throw .unusable("no command \"feedback \(name)\"; say help for a list")

@@ -67,9 +67,9 @@ import Transport
         ids = RandomSource(seed: options.idSeed)
         writer = AnswerWriter(environment: options.environment, seed: options.idSeed &+ 1)
         keys = try KeyRing(try options.allKeys(own: credentials), environment: options.environment)
-        let yesterday = WallClock.milliseconds / 1000 - 86_400
-        var book = TokenBook(deadSince: yesterday)
-        if let file = options.tokenFile { try TokenFile.read(file, into: &book, defaultSince: yesterday) }
+        let now = WallClock.milliseconds / 1000
+        var book = TokenBook(deadSince: now - 86_400)
+        if let file = options.tokenFile { try TokenFile.read(file, into: &book, now: now) }
         judge = PushJudge(
             book: book, throttle: options.pushesPerTokenAndSecond.map(TokenThrottle.init(pushesPerSecond:)))
         ledger = try options.ledger.map { (path) throws(SimulatorError) in try LedgerHolder(path) }

@@ -70,7 +70,7 @@ extension AppSender {
         if left > 0, pool.mayGrow {
             let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
             // More may be in hand now, and need one more.
-            if waiting > 0, pool.needConnection(for: waiting) { schedule() }
+            if pool.needConnection(for: waiting) { schedule() }
         }
         governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
     }

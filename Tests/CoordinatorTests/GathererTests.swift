@@ -203,14 +203,14 @@ import Testing
     }
 
     /// Of a gatherer that is known to be gone, half the time is enough.
-    @Test(arguments: [(60, true, true), (40, true, false), (60, false, false), (150, false, false)])
+    @Test(arguments: [(600, true, true), (400, true, false), (600, false, false), (1500, false, false)])
     func `another's entries are taken over when it is gone`(idle: Int, isGone: Bool, isTaken: Bool)
         async throws
     {
         try await onLoop {
             let results = try await Results()
             try await results.leave(70, to: "other", idle: .seconds(idle))
-            let gatherer = results.gatherer(claimInterval: .seconds(100))
+            let gatherer = results.gatherer(claimInterval: .seconds(1000))
             if isGone { gatherer.claim() }
             gatherer.start()
             // In a round what is new comes last: when this is settled, the rest of it has been done.

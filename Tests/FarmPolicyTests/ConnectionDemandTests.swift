@@ -55,6 +55,14 @@ import Testing
         #expect(demand.headroom == row.headroom)
     }
 
+    @Test func `what will come back is dialled for before it is in hand`() {
+        var demand = ConnectionDemand(most: 28, living: 10, share: 100, part: 16)
+        demand.returning = 100
+        #expect(demand.dials(for: 0) == 7 && demand.dials(for: 60) == 10)
+        demand.returning = 1_000
+        #expect(demand.dials(for: 0) == 18, "as many as are allowed")
+    }
+
     @Test func `what is in hand goes by the share, and what is dialled by the part`() {
         let demand = ConnectionDemand(most: 28, dialling: 1, share: 1_000, part: 16)
         #expect(demand.headroom == 2_000 && demand.dials(for: 160) == 9)

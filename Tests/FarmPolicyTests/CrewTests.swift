@@ -36,7 +36,7 @@ struct CrewTests {
         crew.hush(0)
         crew.rest(1)
         #expect(!crew.serves(0) && crew.serves(2) && crew.isQuiet(0) && !crew.isQuiet(1))
-        #expect(shards(crew, of: 2).count == 64 && crew.servesAny)
+        #expect(shards(crew, of: 2).count == 64 && !crew.isAllQuiet)
         crew.wake(1)
         #expect(shards(crew, of: 0).isEmpty && shards(crew, of: 1).count + shards(crew, of: 2).count == 64)
         crew.wake(0)
@@ -48,11 +48,12 @@ struct CrewTests {
         var crew = before
         for place in 0..<2 { crew.rest(place) }
         #expect((0..<64).allSatisfy { crew.place(of: $0) == before.place(of: $0) })
-        #expect(!crew.serves(0) && !crew.serves(1))
+        #expect(!crew.serves(0) && !crew.serves(1) && !crew.isAllQuiet)
         var quiet = before
         for place in 0..<2 { quiet.hush(place) }
         #expect((0..<64).allSatisfy { quiet.place(of: $0) == before.place(of: $0) })
-        #expect(!quiet.serves(0) && !quiet.serves(1) && quiet.isQuiet(0) && !quiet.servesAny)
+        #expect(!quiet.serves(0) && !quiet.serves(1) && quiet.isQuiet(0) && quiet.isAllQuiet)
+        #expect(quiet.quietPlaces == [0, 1])
         quiet = before
         quiet.isQuiet = true
         #expect(!quiet.serves(1) && quiet.isQuiet(1))

@@ -1,4 +1,5 @@
 import FarmPolicy
+import Foundation
 import Testing
 
 @Suite struct SendPaceTests {
@@ -70,6 +71,23 @@ import Testing
         #expect(pace.isRefusing && pace.share < pace.window)
         for _ in 0..<100 { pace.accepted(pace.window) }
         #expect(!pace.isRefusing && pace.share == SendPace.most)
+    }
+
+    @Test
+    func
+        `what is behind a bad token comes back, and a connection with less than its share has room for some`()
+    {
+        var pace = SendPace()
+        #expect(pace.returning(of: 10_000) == 0, "no refusal was seen")
+        for _ in 0..<60 { pace.refused(after: 100) }
+        let share = Double(pace.share)
+        for open in [100, 200, 400, 1_000] {
+            // As many as stand behind the first bad token, with one in each share at random.
+            let expected =
+                Double(open) - share * (1 - exp(-Double(open) / share)) - max(0, share - Double(open))
+            #expect(abs(Double(pace.returning(of: open)) - expected) < 0.15 * Double(open), "\(open)")
+        }
+        #expect(pace.returning(of: 0) == -pace.share && pace.returning(of: 10) < 0)
     }
 
     @Test func `the last of a list with refusals is spread over the connections`() {

@@ -246,7 +246,8 @@ import Testing
 
     @Test func `keys of the wrong type are all named`() throws {
         let names = [
-            "taken", "parked", "unproven", "owners", "intake", "quarantine", "devices", "cancels", "withheld",
+            "taken", "parked", "unproven", "unconfirmed", "owners", "intake", "quarantine", "devices",
+            "cancels", "withheld",
             "batches", "states", "letters", "suppression", "scopes", "guard", "feedback", "load", "gate",
             "refusals",
             "unsettled", "unreadable", "delayed", "jobs", "results", "events", "refused", "dead", "audit",
@@ -258,6 +259,9 @@ import Testing
             try run(["SET", name, "x"])
             let found = try desk.perform(ReadFaults(shards: Desk.shards)).wrongTypes
             #expect(found.map(\.key) == ["{pushfarm:demo}:" + name] && found.first?.found == "string")
+            // A user who may not run scripts sees the same.
+            let plain = try desk.redis.performPlainly(ReadFaults(shards: Desk.shards), desk.keys)
+            #expect(plain.wrongTypes == found)
             try run(["DEL", name])
             if let before {
                 var command = RESPCommand("RESTORE", Self.app + name, "0")

@@ -206,6 +206,24 @@ import Testing
         #expect(told.map { [$0["entry"], $0["reason"], $0["pushes"]] } == [[words[13], "why", "2"]])
     }
 
+    @Test func `an original that there is no room for is told of as lost, and nothing waits for it`() throws {
+        let words = try words()
+        var fill = RESPCommand("HSET", "{pushfarm:demo}:unreadable")
+        for index in 1...1000 {
+            fill.append("old \(index)")
+            fill.append("x")
+        }
+        try desk.redis.run(fill)
+        try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "many")
+        #expect(try settle(words) == .array([.integer(2), .integer(0)]))
+        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:unreadable").integer == 1000)
+        let told = try desk.events().filter { $0["type"] == "farm.unreadable" }
+        #expect(
+            told.map { $0["reason"] } == [
+                "holds no number; its original is not kept, as there are too many"
+            ])
+    }
+
     @Test(arguments: [
         ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "unproven", "x"],

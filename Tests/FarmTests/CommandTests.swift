@@ -64,6 +64,9 @@ extension BusyFarms {
             let told = try json(
                 try await farm.run("push", "--token", good[0], "--alert", "x", "--dry-run", "--json").output)
             #expect(Set(told.keys) == ["id", "app", "submitted", "dry_run", "accepted", "job"])
+            let odd = try await farm.run(
+                "push", "--token", good[0], "--payload", #"{"alert":"x"}"#, "--dry-run")
+            #expect(odd.status == 0 && odd.error.contains(#"warning: the payload has no "aps""#), "\(odd)")
             #expect(try farm.gateway.ledger().lines.count == 44)
             #expect(try farm.redis.client().run("EXISTS", "pushfarm:demo").integer == 0)
 

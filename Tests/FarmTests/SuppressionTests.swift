@@ -108,7 +108,7 @@ extension TokenFarms {
             #expect(text.hasPrefix("\(token) Operator 1"))
             let more = try farm.folder.write(
                 text
-                    + "# a remark\n\nno token\n\(Self.good[1]) Unregistered 1700000000\n\(Self.good[2]) Nonsense\n",
+                    + "# a remark\n\nno token\n\(Self.good[1]) Unregistered 2023-11-14T22:13:20Z\n\(Self.good[2]) Nonsense\n",
                 to: "more.txt")
             let imported = try await farm.run("suppressed", "import", more)
             #expect(imported.status == 1 && imported.output == "2 tokens imported\n", "\(imported)")

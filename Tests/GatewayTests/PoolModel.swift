@@ -87,7 +87,7 @@ struct PoolModel {
             put(count, on: index)
             left -= count
         }
-        guard left > 0, dialPause.map({ $0 <= now }) ?? true else { return false }
+        guard left > 0 || demand.returning > 0, dialPause.map({ $0 <= now }) ?? true else { return false }
         var hasBegun = false
         for _ in 0..<demand.dials(for: left) {
             let wait = rate.take(at: now)
@@ -132,6 +132,8 @@ struct PoolModel {
         var demand = ConnectionDemand(
             most: setting.connections, living: connections.count, dialling: dialsDone.count,
             share: experience.pace.share, part: experience.part)
+        let returning = connections.reduce(0) { $0 + experience.pace.returning(of: $1.pushes.count) }
+        demand.returning = max(0, returning)
         guard let fastestDial, experience.pace.isRefusing, let usual = experience.quiet.usualReply else {
             return demand
         }

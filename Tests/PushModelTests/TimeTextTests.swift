@@ -45,4 +45,20 @@ struct TimeTextTests {
         "2026-05-01T10:00:00Z ", "2026-05-01T10:00:0é0Z", "-", "T", "--T::Z",
     ])
     func `what is no moment is refused`(text: String) { #expect(TimeText.moment(text) == nil) }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("1700000000", 1_700_000_000), ("4294967295", 4_294_967_295), ("3d", 1_699_740_800),
+            ("1970-01-02T00:00:01.9Z", 86_401), ("2106-02-07T06:28:15Z", 4_294_967_295),
+        ] as [(String, Int64)])
+    func `since when is a number, a moment, or how long ago`(text: String, seconds: Int64) {
+        #expect(TimeText.since(text, now: 1_700_000_000) == seconds)
+    }
+
+    @Test(arguments: [
+        "", "-1", "4294967296", "2106-02-07T06:28:16Z", "20000d", "yesterday", "1.5", "1700000000.0",
+    ])
+    func `what is not since when is refused`(text: String) {
+        #expect(TimeText.since(text, now: 1_700_000_000) == nil)
+    }
 }

@@ -164,7 +164,7 @@ import Testing
     @Test func `a file of tokens, and a command, choose the state of single ones`() async throws {
         let file = NSTemporaryDirectory() + "pushfarm-tokens-\(UUID().uuidString)"
         let text =
-            "# two of them\naabb000011223344 bad\nAABB110011223344  unregistered 1700000000 # since then\n\naabb220011223344 silent\n"
+            "# two of them\naabb000011223344 bad\nAABB110011223344  unregistered 2023-11-14T22:13:20Z # since then\n\naabb220011223344 silent\n"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
         try await TestGateway.run(.with { $0.tokenFile = file }) { test in

@@ -37,7 +37,7 @@ import Testing
             _ = await sender.untilEnd()
             #expect(try await test.feedback(certificate: other) == [])
             _ = try await test.control("feedback add 0a0b 77")
-            _ = try await test.control("feedback add 0c 78 topic=com.example.demo")
+            _ = try await test.control("feedback add 0c 1970-01-01T00:01:18Z topic=com.example.demo")
             #expect(
                 try self.tuples(try await test.feedback(certificate: other))
                     == [FeedbackTuple(time: 77, token: [10, 11])])

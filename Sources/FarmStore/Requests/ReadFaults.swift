@@ -63,7 +63,7 @@ package struct ReadFaults: Request {
 
     /// As in the script.
     private static let kinds: [(kind: String, names: [String])] = [
-        ("list", ["taken", "parked", "unproven"]),
+        ("list", ["taken", "parked", "unproven", "unconfirmed"]),
         (
             "hash",
             [

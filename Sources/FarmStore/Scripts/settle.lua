@@ -402,8 +402,8 @@ local function keep_letters(at)
 end
 
 local function keep_entry(id, at)
-    keep_unreadable(id, ARGV[at + 2])
-    tell('farm.unreadable', stamp, 'entry', id, 'reason', ARGV[at], 'pushes', ARGV[at + 1])
+    local loss = keep_unreadable(id, ARGV[at + 2])
+    tell('farm.unreadable', stamp, 'entry', id, 'reason', ARGV[at] .. loss, 'pushes', ARGV[at + 1])
 end
 
 local booked, answered, found, screened, screen_bad, screen_topic = {}, 0, 0, 0, 0, 0

@@ -136,9 +136,11 @@ struct PushCommand: ParsableCommand {
             fields: fields.fields)
         var jobs: [CheckedJob] = []
         var malformed: [(token: String, reason: String)] = []
+        var warning: String?
         for job in draft.split(limit: (settings?.jobLimits ?? JobLimits()).tokens) {
             let parsed = try check(job, app, settings)
             malformed += parsed.malformed.map { (parsed.text(of: $0), $0.reason) }
+            warning = warning ?? parsed.warning
             // To the farm a job without a proper push would be done at once.
             guard parsed.accepted > 0 else { continue }
             jobs.append(
@@ -152,6 +154,7 @@ struct PushCommand: ParsableCommand {
                 "pushfarm: \(Figures.counted(malformed.count, "push is", "pushes are")) malformed and not sent; the first: \(what)"
             )
         }
+        if let warning { console.note("pushfarm: warning: \(warning)") }
         return jobs
     }
 

@@ -7,11 +7,11 @@ struct SuppressedImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Suppresses what a file of export says.",
         discussion: """
-            A line is a token, and behind it, as far as they are there: reason, Unix
-            seconds since when it is dead, topic, environment. What is missing is
-            Operator, now, and the app's own. Lines that begin with # are remarks. A line
-            that cannot be read is named by its number; all others are imported, and
-            the status is 1.
+            A line is a token, and behind it, as far as they are there: reason, since
+            when it is dead (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
+            ago), topic, environment. What is missing is Operator, now, and the app's
+            own. Lines that begin with # are remarks. A line that cannot be read is
+            named by its number; all others are imported, and the status is 1.
 
             Example:
               pushfarm suppressed import --app demo dead.txt

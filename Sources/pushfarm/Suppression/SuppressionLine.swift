@@ -5,7 +5,7 @@ import PushModel
 /// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it: token, reason, Unix seconds since when it
 /// is dead, topic, environment, with a space between two.
 ///
-/// Whoever reads takes any white space, and a line that ends earlier. A topic that is not known is "-".
+/// Whoever reads takes any white space, a time also in ISO 8601 or as a duration before now, and a line that ends earlier. A topic that is not known is "-".
 struct SuppressionLine: Equatable, Sendable {
     var token: [UInt8]
     var reason: SuppressionReason
@@ -51,8 +51,11 @@ struct SuppressionLine: Equatable, Sendable {
         }
         time = defaults.time
         if words.count > 2 {
-            guard let seconds = Int64(foreign: words[2]), (0...Int64(UInt32.max)).contains(seconds) else {
-                throw Fault(description: "\(words[2].prefix(40)) is no time in Unix seconds")
+            guard let seconds = TimeText.since(words[2], now: defaults.time) else {
+                throw Fault(
+                    description:
+                        "\(words[2].prefix(40)) is no time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago"
+                )
             }
             time = seconds
         }

@@ -8,7 +8,7 @@ extension AlarmedFarms {
     struct FaultTests {
         private static let app = "{pushfarm:demo}:"
 
-        @Test(arguments: ["events", "intake", "batches", "states", "results", "load"])
+        @Test(arguments: ["events", "intake", "batches", "states", "results", "load", "gate", "owners"])
         func `a key of the wrong type is named by status, an alert and fsck`(name: String) async throws {
             let farm = try await Farm(Farm.Options(workers: 1))
             _ = try await farm.ready()
