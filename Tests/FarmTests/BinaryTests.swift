@@ -140,9 +140,10 @@ extension BinaryFarms {
         /// The reply may come while the write of which it names a push is still going on.
         @Test(arguments: ["1.2", "1.3"], ["binary shutdown 300", "binary refuse 0.3%"])
         func `a gateway that replies at once doubles nothing`(version: String, fault: String) async throws {
+            // Longer than the gateway waits for a processor, when there are too few.
             let farm = try await farm(
                 workers: 1, faults: [fault, "binary delay off", "binary linger off"],
-                options: ["--newest-tls", version])
+                lines: ["binary: { quiet_time: 6 }"], options: ["--newest-tls", version])
             let tokens = Tokens.make(9_000, seed: 17)
             let jobs = Job.several("at-once", tokens, size: 1_000)
             try farm.push(jobs)

@@ -50,6 +50,9 @@ extension BusyFarms {
             let refused = try farm.gateway.ledger().lines.count { $0.reason == "InvalidProviderToken" }
             #expect((1...10).contains(refused), "\(refused) requests with a wrong key")
             #expect(try farm.events("app.paused").count == 1)
+            let open = "every user of this machine can read a key file"
+            #expect(farm.coordinator.error.contains("\(open) app=demo"), "it was written for all to read")
+            #expect(!farm.coordinator.error.contains("\(open) app=other"))
 
             try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
             _ = try await farm.event("app.resumed")

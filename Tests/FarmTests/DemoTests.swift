@@ -110,6 +110,7 @@ extension BusyFarms {
                 .trimmingCharacters(in: .newlines)
             #expect(throws: (any Error).self) { try redis.run("PING") }
             try redis.run("AUTH", password)
+            #expect(try redis.run("CONFIG", "GET", "bind").array?.last?.text == "127.0.0.1")
             try await eventually("all three jobs of it are delivered") {
                 try redis.run("HGET", "{pushfarm:demo}:load", "settled").text == "4"
             }

@@ -246,5 +246,36 @@ extension TokenFarms {
             let again = try await farm.finished("again")
             #expect(again.delivered == 3_500 && again.reasons == ["suppressed": 1_500])
         }
+
+        @Test func `what waits is applied when the share of bad tokens has fallen again`() async throws {
+            let farm = try await Farm()
+            let tokens = Self.mixed(bad: 1_500, of: 5_000)
+            try farm.push([Job(id: "old", tokens: tokens)])
+            #expect(try await farm.finished("old").reasons == ["BadDeviceToken": 1_500])
+            let redis = try farm.redis.client()
+            #expect(try #require(redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer) > 1_000)
+            try farm.push([Job(id: "new", tokens: Tokens.make(3_000, seed: 40))])
+            #expect(try await farm.finished("new").delivered == 3_000)
+            try await eventually("nothing waits any more") {
+                try redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer == 0
+            }
+            let bad = tokens.filter { $0.hasPrefix("bad00000") }
+            let list = try await farm.run("suppressed", "list")
+            #expect(Set(list.output.split(separator: "\n").map { String($0.prefix(64)) }) == Set(bad))
+        }
+
+        @Test func `the shares from which tokens wait, and an app is paused, are configured`() async throws {
+            let farm = try await Farm(
+                Farm.Options(appLines: ["suppression: { hold_share: 50, pause_share: 60 }"]))
+            try farm.push([Job(id: "old", tokens: Self.mixed(bad: 900, of: 3_000))])
+            #expect(try await farm.finished("old").reasons == ["BadDeviceToken": 900])
+            let redis = try farm.redis.client()
+            #expect(try redis.run("EXISTS", "{pushfarm:demo}:unconfirmed").integer == 0)
+            #expect(try await farm.run("suppressed", "list").output.split(separator: "\n").count == 900)
+            let worse = Tokens.make(600, seed: 41) + Tokens.make(2_400, start: "bad00000", seed: 42)
+            try farm.push([Job(id: "worse", tokens: worse.sorted { $0.suffix(16) < $1.suffix(16) })])
+            let event = try await farm.event("app.paused")
+            #expect(event["reason"]?.contains("other environment") == true, "\(event)")
+        }
     }
 }

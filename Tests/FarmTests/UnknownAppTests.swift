@@ -98,7 +98,14 @@ extension HeldFarms {
                 Farm.Options(lines: [BusyFarms.MetricsTests.listen, "alerts: { refused_jobs: 5 }"]))
             _ = try await farm.ready()
             let client = try farm.redis.client()
-            for _ in 0..<400 { try client.run("RPUSH", "pushfarm:demo", "hello") }
+            // Few are no trouble, and seen all the same.
+            for _ in 0..<3 { try client.run("RPUSH", "pushfarm:demo", "hello") }
+            try await eventually("the status has them") {
+                let status = try await farm.run("status")
+                return status.status == 0
+                    && status.output.contains("demo: 3 jobs were refused in the last minute")
+            }
+            for _ in 0..<397 { try client.run("RPUSH", "pushfarm:demo", "hello") }
             try await eventually("each is counted") {
                 try farm.scrape().sum("pushfarm_refused_jobs_total", ["app": "demo"]) == 400
             }

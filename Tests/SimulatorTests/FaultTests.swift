@@ -43,6 +43,37 @@ import Testing
         }
     }
 
+    @Test func `more streams than it allows end the connection, and it says why`() async throws {
+        try await TestGateway.run(.with { $0.usesTLS = false }) { test in
+            let stream = try await test.connectRaw()
+            var received: [UInt8] = []
+            stream.onBytes = { received += $0 }
+            let settings: [[UInt8]] = [[0, 0, 0, 4, 0, 0, 0, 0, 0], [0, 0, 0, 4, 1, 0, 0, 0, 0]]
+            // ":method: POST", ":scheme: https" and ":path: /" of HPACK's static table: without a provider token one stream is allowed.
+            let requests: [[UInt8]] = [1, 3].map { [0, 0, 3, 1, 4, 0, 0, 0, $0, 0x83, 0x87, 0x84] }
+            let frames =
+                Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + (settings + requests).flatMap(\.self)
+            frames.withUnsafeBytes { stream.write($0) }
+            let text = "Maximum active streams violated for this endpoint."
+            #expect(await until { String(decoding: received, as: UTF8.self).contains(text) })
+            stream.close()
+        }
+    }
+
+    @Test func `a header list above 8,000 bytes costs its stream only`() async throws {
+        try await TestGateway.run { test in
+            let client = try await test.connectAndStart()
+            let long = ("x-filler", String(repeating: "y", count: 8_000))
+            guard case .closed = try await client.push([long]) else {
+                Issue.record("it was answered")
+                return
+            }
+            #expect(
+                try await client.push([("x-filler", String(repeating: "y", count: 7_000))]) == .answer(200))
+            #expect(client.goAways == [])
+        }
+    }
+
     @Test func `REFUSED_STREAM proves that nothing was done`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()

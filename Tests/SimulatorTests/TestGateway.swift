@@ -59,6 +59,14 @@ import Transport
         return client
     }
 
+    /// A connection for frames that no client would send.
+    func connectRaw() async throws -> ByteStream {
+        try await Dial(
+            .tcp(host: "127.0.0.1", port: gateway.port), tls: nil, serverName: "localhost",
+            timeout: .seconds(10)
+        ).connect()
+    }
+
     /// To the binary interface, or to `port`.
     ///
     /// - Parameter certificate: nil: the gateway's own throw-away one; shown unless `isAnonymous`.

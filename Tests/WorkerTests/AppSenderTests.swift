@@ -4,6 +4,7 @@ import LoopTesting
 import PushModel
 import Testing
 
+@testable import Simulator
 @testable import Worker
 
 /// From checkout to report: what was accepted is counted at the gateway, what was reported in Redis.
@@ -79,6 +80,23 @@ import Testing
             try farm.follow(longestRetryAfter: .seconds(longest))
             try await farm.finish()
             #expect(try await farm.retryAfters() == [counts * 1000])
+        }
+    }
+
+    /// Its connections stay open, for they still owe a response.
+    @Test func `a gateway that says GOAWAY on each connection and never responds is not dialled in a loop`()
+        async throws
+    {
+        try await SendingFarm.run { farm in
+            let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
+                OddGateway.Reply(isGoAway: true)
+            }
+            try farm.follow(port: gateway.port)
+            try await farm.submit([100])
+            #expect(await until { gateway.connections == 2 })
+            try await Task.sleep(for: .seconds(1))
+            #expect(gateway.connections <= 5)
+            gateway.stop()
         }
     }
 

@@ -7,9 +7,11 @@ import Transport
 /// A gateway that answers each request with whatever it is told to: any status, any header value, any body.
 @Loop final class OddGateway {
     struct Reply {
-        var status: UInt16
+        var status: UInt16 = 200
         var retryAfter: String?
         var body: [UInt8] = []
+        /// GOAWAY that covers the request, and no response.
+        var isGoAway = false
     }
 
     /// Requests that were answered with 200.
@@ -17,6 +19,8 @@ import Transport
     private let answer: @Loop () -> Reply
     private var listener: Listener?
     private var peers: [Peer] = []
+    /// That were made since the start.
+    var connections: Int { peers.count }
 
     private init(_ answer: @escaping @Loop () -> Reply) { self.answer = answer }
 
@@ -71,6 +75,7 @@ import Transport
 
         private func respond(to stream: Int32) {
             let reply = gateway.answer()
+            guard !reply.isGoAway else { return session.goAway() }
             if reply.status == 200 { gateway.accepted += 1 }
             var fields: [HeaderField] = [.fixed(":status", "\(reply.status)")]
             if let wait = reply.retryAfter { fields.append(.fixed("retry-after", wait)) }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import pushfarm
@@ -29,6 +30,15 @@ struct TimeOptionTests {
                 "deliver_at": .number(1_780_000_000),
             ])
         #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--ttl", "1500ms"]) }
+        let now = Int(Date().timeIntervalSince1970)
+        let ahead = try JobFieldOptions.parse(["--expires-at", "3h", "--deliver-at", "2h"])
+        for (name, seconds) in [("expires_at", 10_800), ("deliver_at", 7_200)] {
+            guard case .number(let time)? = ahead.fields.first(where: { $0.name == name })?.value else {
+                Issue.record("\(name) is no number")
+                continue
+            }
+            #expect((0...60).contains(Int(time) - now - seconds))
+        }
     }
 
     /// Every option that reads a time says so by its value's name.
