@@ -10,10 +10,13 @@ import PushModel
     private let log: Logger
     private var inboxes = StrayInboxes()
     private var cursor = "0"
-    private var isRefused = false
+    /// Redis has refused the last look: the next one.
+    private var nextLook: ContinuousClock.Instant?
 
     /// Keys that are looked at in a second.
     private static let keys = 500
+    /// Its user may be allowed to look meanwhile.
+    private static let pause = Duration.seconds(60)
 
     init(_ registry: FarmRegistry, log: Logger) { (self.registry, self.log) = (registry, log) }
 
@@ -28,7 +31,7 @@ import PushModel
 
     /// To be called once a second.
     func look(configured: Set<String>) async {
-        guard !isRefused else { return }
+        if let nextLook, nextLook > .now { return }
         do throws(RedisError) {
             let page = try await registry.inboxes(from: cursor, count: Self.keys)
             cursor = page.next
@@ -36,10 +39,12 @@ import PushModel
             for name in inboxes.names {
                 inboxes.count(name, jobs: try await registry.inboxLength(name))
             }
+            nextLook = nil
         } catch {
-            // The next look is in a second. A user who may not look never may.
+            // The next look is in a second, unless this user may not look.
             guard error.isRefusal else { return }
-            isRefused = true
+            defer { nextLook = .now + Self.pause }
+            guard nextLook == nil else { return }
             log.warning(
                 "cannot look for inboxes of unknown apps. The farm's user needs +scan",
                 metadata: ["error": "\(error)"])

@@ -27,9 +27,13 @@ package import TLS
     private var renewing: Task<Renewal, Never>?
     /// The `iat` of a refused token of which Redis does not know yet.
     private var untold: Int64?
+    /// When Redis was last asked for a refusal.
+    private var askedAt: ContinuousClock.Instant?
     /// Empty when there is none that may be sent.
     private(set) var current: [UInt8] = []
 
+    /// Another app, or another host, may hear first that the token is refused.
+    private static let askingInterval = Duration.seconds(5)
     /// Longer than a token is shared.
     private static let refusalLife = Duration.seconds(2 * 3600)
 
@@ -55,6 +59,7 @@ package import TLS
 
     /// Makes sure that the present token is young enough and was not refused.
     func refresh() async -> Renewal {
+        if askedAt.map({ $0 + Self.askingInterval <= .now }) ?? true { await learnRefusal() }
         guard age.decide(now: now) != .keep else { return .kept }
         return await renew()
     }
@@ -107,6 +112,7 @@ package import TLS
 
     private func learnRefusal() async {
         await tellRefusal()
+        askedAt = .now
         do throws(RedisError) {
             guard let refused = try await registry.refusedProviderToken(of: owner, by: gateway) else {
                 return

@@ -274,6 +274,25 @@ extension BusyFarms {
             #expect(try refusals(farm) == 2)
         }
 
+        @Test func `another app of the same key does not send a token that was refused`() async throws {
+            let farm = try await Farm(
+                Farm.Options(apps: { started, folder in
+                    _ = try? folder.write(Self.unknownKey, to: "key.p8")
+                    return ["demo", "other"].map {
+                        App(started, name: $0, keyFile: folder.path + "/key.p8")
+                    }
+                }))
+            try await paused(farm, Tokens.make(1))
+            #expect(try refusals(farm) == 1)
+            try await eventually("the other app has another token") { farm.mintedTokens == 2 }
+            try farm.push([Job(id: "o", tokens: Tokens.make(1, seed: 2))], to: "other")
+            try await eventually("it is paused, too") {
+                let status = try Status(json: try await farm.run("status", "--json").output)
+                return status.apps.allSatisfy { $0.state == "paused" }
+            }
+            #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
+        }
+
         @Test func `a pause for refused credentials ends by a change of those and of no other file`()
             async throws
         {

@@ -6,6 +6,7 @@ import Foundation
 /// next start if this process was killed.
 package struct MutantRun {
     package enum Verdict: Equatable {
+        /// The first test that failed, or the suites if they ended without a word.
         case noticed(by: String)
         case survived
         case doesNotCompile
@@ -37,10 +38,10 @@ package struct MutantRun {
         try mutant.file.write(toFile: backupPath, atomically: true, encoding: .utf8)
         defer { restore(mutant.file, text) }
         try changed.write(toFile: mutant.file, atomically: false, encoding: .utf8)
-        guard try run(["build", "--build-tests"], log: "build") else { return .doesNotCompile }
-        for suite in suites
-        where try !run(["test", "--skip-build", "--ignore-lock", "--filter", suite], log: "test") {
-            return .noticed(by: suite)
+        guard try run(["build", "--build-tests"], log: "build") == .success else { return .doesNotCompile }
+        for suite in suites {
+            let end = try run(["test", "--skip-build", "--ignore-lock", "--filter", suite], log: "test")
+            if case .failure(let test) = end { return .noticed(by: test ?? suite) }
         }
         return .survived
     }
@@ -61,8 +62,14 @@ package struct MutantRun {
         try FileManager.default.removeItem(atPath: backupPath)
     }
 
-    /// Whether `swift` succeeded. Tests are ended at the first line that tells of a failure, or after fifteen minutes.
-    private func run(_ arguments: [String], log: String) throws -> Bool {
+    private enum End: Equatable {
+        case success
+        /// With the first test that failed, if one did.
+        case failure(String?)
+    }
+
+    /// Runs `swift`. Tests are ended at the first line that tells of a failure, or after fifteen minutes.
+    private func run(_ arguments: [String], log: String) throws -> End {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["timeout", "--kill-after=10", "900", "swift"] + arguments
@@ -81,6 +88,19 @@ package struct MutantRun {
         }
         process.waitUntilExit()
         try kept.write(to: URL(fileURLWithPath: folder + "/" + log))
-        return process.terminationStatus == 0 && !hasFailed
+        guard process.terminationStatus != 0 || hasFailed else { return .success }
+        return .failure(Self.failedTest(in: String(decoding: kept, as: UTF8.self)))
+    }
+
+    /// - Parameter output: with lines such as `✘ Test "it ends" recorded an issue at …`.
+    package static func failedTest(in output: String) -> String? {
+        let start = "✘ Test "
+        guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix(start) }) else {
+            return nil
+        }
+        let words = line.dropFirst(start.count)
+        let end = [" recorded an issue", " failed after"].compactMap { words.firstRange(of: $0)?.lowerBound }
+            .min()
+        return String(words[..<(end ?? words.endIndex)])
     }
 }

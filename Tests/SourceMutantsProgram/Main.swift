@@ -2,24 +2,26 @@ import Foundation
 import RandomTesting
 import SourceMutants
 
-/// `source-mutants [draw=N] [seed=N] [suites=REGEX,REGEX] FILE...`: faults in Swift files, one at a time; says which of them no test notices.
+/// `source-mutants [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...`: faults in Swift files, one at a time; says which of them no
+/// test notices.
 ///
 /// A FILE that ends with `.swift` stands for all its conditions, constants and calls; a folder for all Swift files below it; any other
-/// file is a list of faults, see `MutantList`. `draw` picks so many of them at random, those that do not compile not counted.
+/// file is a list of faults, see `MutantList`. `draw` picks so many of them at random, those that do not compile not counted;
+/// `skip` goes on behind the first N, where an earlier run of the same draw has ended.
 @main
 enum Main {
     static func main() throws {
         var (files, options): ([String], [String: String]) = ([], [:])
         for word in CommandLine.arguments.dropFirst() {
             let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
-            if parts.count == 2, ["draw", "seed", "suites"].contains(parts[0]) {
+            if parts.count == 2, ["draw", "seed", "skip", "suites"].contains(parts[0]) {
                 options[parts[0]] = parts[1]
             } else {
                 files.append(word)
             }
         }
         guard !files.isEmpty else {
-            say("use: source-mutants [draw=N] [seed=N] [suites=REGEX,REGEX] FILE...")
+            say("use: source-mutants [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...")
             exit(2)
         }
         var mutants = try files.flatMap(mutants)
@@ -31,6 +33,7 @@ enum Main {
             var random = SplitMix(seed: options["seed"].flatMap { UInt64($0) } ?? 1)
             mutants.shuffle(using: &random)
         }
+        mutants.removeFirst(min(mutants.count, options["skip"].flatMap { Int($0) } ?? 0))
         let most = options["draw"].flatMap { Int($0) } ?? mutants.count
         let run = try MutantRun(folder: ".build/mutants", say: say)
         var (tried, survivors) = (0, 0)
@@ -39,9 +42,9 @@ enum Main {
                 options["suites"]?.split(separator: ",").map(String.init) ?? MutantRun.suites(for: mutant)
             switch try run.verdict(on: mutant, suites: suites) {
             case .doesNotCompile: say("does not compile: \(mutant)")
-            case .noticed(let suite):
+            case .noticed(let test):
                 tried += 1
-                say("noticed by \(suite): \(mutant)")
+                say("noticed by \(test): \(mutant)")
             case .survived:
                 tried += 1
                 survivors += 1

@@ -45,6 +45,17 @@ import Testing
         #expect("\(mutants[1])" == "Sources/Worker/A.swift:2: let b = 1 → let b = 2")
     }
 
+    @Test func `the first test that failed is named`() {
+        let output = """
+            ✔ Test "one" passed after 0.1 seconds.
+            ✘ Test "two" recorded an issue with 1 argument at A.swift:3:1: Expectation failed
+            ✘ Test "three" failed after 1 seconds.
+            """
+        #expect(MutantRun.failedTest(in: output) == "\"two\"")
+        #expect(MutantRun.failedTest(in: "✘ Test \"three\" failed after 1 seconds.") == "\"three\"")
+        #expect(MutantRun.failedTest(in: "✘ Suite A failed after 1 seconds.") == nil)
+    }
+
     @Test func `a list names a line by a part of it, which must stand once`() throws {
         let read: (String) -> String = { _ in "let a = 1\nlet b = 1" }
         let found = try MutantList.mutants("# one\n\nA.swift\tb = 1\tb = 7\n", read: read)

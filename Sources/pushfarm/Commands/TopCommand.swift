@@ -56,7 +56,7 @@ struct TopCommand: ParsableCommand {
                 guard !once, error.status == .temporary else { throw error }
                 if !isAway, !json {
                     Terminal.write(
-                        "\(TopScreen.clock(Timestamp.now.milliseconds))  Redis is away: \(error.message)\n",
+                        "\(TopScreen.clock(Timestamp.now.milliseconds))  Redis is away: \(PlainText.screened(error.message))\n",
                         to: Terminal.standardOutput)
                 }
                 isAway = true

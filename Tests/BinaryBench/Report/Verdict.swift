@@ -33,7 +33,9 @@ package struct Verdict: Codable, Sendable, Hashable {
             bars.append(Bar(text: "within \(Int(limit)) s", isReached: farm.seconds <= limit))
         }
         if let dial = experiment.dialSeconds {
-            let least = Double(farm.connections) * dial / Double(Experiment.usualConnections)
+            // One for each bad token, and all of them once more: what is dialled beyond is waste, and no excuse.
+            let dials = min(farm.connections, farm.bad + Experiment.usualConnections)
+            let least = Double(dials) * dial / Double(Experiment.usualConnections)
             let ratio = farm.seconds / max(least, 1e-9)
             bars.append(
                 Bar(
