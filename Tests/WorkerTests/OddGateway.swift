@@ -75,7 +75,7 @@ import Transport
 
         private func respond(to stream: Int32) {
             let reply = gateway.answer()
-            guard !reply.isGoAway else { return session.goAway() }
+            guard !reply.isGoAway else { return session.goAway(lastStream: stream) }
             if reply.status == 200 { gateway.accepted += 1 }
             var fields: [HeaderField] = [.fixed(":status", "\(reply.status)")]
             if let wait = reply.retryAfter { fields.append(.fixed("retry-after", wait)) }

@@ -1,0 +1,46 @@
+import PushModel
+import Testing
+
+@testable import Gateway
+
+struct StalledExchangeTests {
+    /// Its resets can never be written, and its PINGs keep the connection from being taken for dead.
+    @Test func `a connection to a gateway that reads nothing is over when its pushes are`() {
+        var now = ContinuousClock.now
+        let exchange = PushExchange(
+            authority: "localhost", providerToken: nil, generation: 1, requestTimeout: .seconds(1), at: now)
+        func receive(_ frame: [UInt8]) { frame.withUnsafeBytes { exchange.receive($0, at: now) } }
+        let (settings, ping): ([UInt8], [UInt8]) = (
+            [0, 0, 0, 4, 0, 0, 0, 0, 0], [0, 0, 8, 6, 0, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8)
+        )
+        receive(settings)
+        let head = PushHead(PushOptions(), appTopic: "com.example.demo")
+        let job = PushID.Job(id: "job")
+        for position in 0..<5 as Range<UInt32> {
+            let token = [UInt8](repeating: UInt8(position), count: 32)
+            let isTaken = token.withUnsafeBytes { token in
+                Array("{}".utf8).withUnsafeBytes { payload in
+                    exchange.send(
+                        head, token: token, id: job.pushID(token: token), payload: payload,
+                        ticket: PushTicket(batch: 1, position: position), at: now)
+                }
+            }
+            #expect(isTaken)
+        }
+        // So much still fits between the two.
+        var space = [UInt8](repeating: 0, count: 65_536)
+        #expect(space.withUnsafeMutableBytes { exchange.fill($0) } > 0)
+        exchange.settleFilled()
+        var (settled, isOver) = (0, false)
+        for _ in 0..<20 where !isOver {
+            now += PushExchange.tickInterval
+            receive(ping)
+            exchange.look(at: now)
+            while let event = exchange.nextEvent() {
+                if case .settled = event { settled += 1 }
+                if case .isOver = event { isOver = true }
+            }
+        }
+        #expect(settled == 5 && isOver && exchange.openStreams == 5)
+    }
+}
