@@ -137,6 +137,7 @@ extension OperatedFarms {
                 try client.pipeline(
                     (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", messages[$0 % 6]] }
                         + (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", "left host-\(round)-\($0)"] }
+                        + (0..<1_000).map { _ in ["PUBLISH", "{pushfarm}:commands", "hosts"] }
                         + (0..<1_000).map { ["PUBLISH", "{pushfarm:demo}:bell", $0 % 2 == 0 ? "*" : "hold"] })
             }
             // It is at work as before, and behind all of it.

@@ -2,8 +2,8 @@ import Foundation
 import RandomTesting
 import SourceMutants
 
-/// `source-mutants [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...`: faults in Swift files, one at a time; says which of them no
-/// test notices.
+/// `source-mutants [list] [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...`: faults in Swift files, one at a time; says which of
+/// them no test notices. With `list` it only says what they are, also those that do not compile.
 ///
 /// A FILE that ends with `.swift` stands for all its conditions, constants and calls; a folder for all Swift files below it; any other
 /// file is a list of faults, see `MutantList`. `draw` picks so many of them at random, those that do not compile not counted;
@@ -12,16 +12,19 @@ import SourceMutants
 enum Main {
     static func main() throws {
         var (files, options): ([String], [String: String]) = ([], [:])
+        var isList = false
         for word in CommandLine.arguments.dropFirst() {
             let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
             if parts.count == 2, ["draw", "seed", "skip", "suites"].contains(parts[0]) {
                 options[parts[0]] = parts[1]
+            } else if word == "list", files.isEmpty {
+                isList = true
             } else {
                 files.append(word)
             }
         }
         guard !files.isEmpty else {
-            say("use: source-mutants [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...")
+            say("use: source-mutants [list] [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...")
             exit(2)
         }
         var mutants = try files.flatMap(mutants)
@@ -35,6 +38,10 @@ enum Main {
         }
         mutants.removeFirst(min(mutants.count, options["skip"].flatMap { Int($0) } ?? 0))
         let most = options["draw"].flatMap { Int($0) } ?? mutants.count
+        if isList {
+            for mutant in mutants.prefix(most) { say("\(mutant)") }
+            return
+        }
         let run = try MutantRun(folder: ".build/mutants", say: say)
         var (tried, survivors) = (0, 0)
         for mutant in mutants where tried < most {
