@@ -23,6 +23,8 @@ extension OperatedFarms {
             try await load.more(1)
             try await farm.operate("scale", "+1", "--host", "alpha")
             #expect(try await farm.line("alpha").workers.count == 5)
+            try await farm.operate("scale", "-1", "--host", "alpha")
+            #expect(try await farm.line("alpha").workers.count == 4)
             try await farm.operate("scale", "2")
             let line = try await farm.line("alpha")
             #expect(line.workers.map(\.worker) == ["0", "1"] && line.workers.allSatisfy { $0.shards == 32 })

@@ -29,6 +29,24 @@ import Testing
         #expect(first.delivered == [])
     }
 
+    @Test func `a full window is expected to end when a reply usually comes, while tokens are refused`()
+        throws
+    {
+        let experience = BinaryExperience(BinarySettings())
+        for _ in 0..<60 { experience.pace.refused(after: 10) }
+        for _ in 0..<20 { experience.quiet.replied(after: .milliseconds(500)) }
+        let usual = try #require(experience.quiet.usualReply)
+        let line = BinaryLine(experience, at: start)
+        for position in 0..<UInt32(experience.pace.window) {
+            #expect(line.exchange.expectedEnd == nil)
+            line.send(position, at: at(Int(position)))
+        }
+        let full = at(experience.pace.window - 1)
+        #expect(line.exchange.expectedEnd == full + usual)
+        line.look(at: full + .milliseconds(50))
+        #expect(line.exchange.expectedEnd == full + usual)
+    }
+
     @Test func `a gateway that reads slowly is waited for as long as it reads`() {
         let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
         line.send(0, at: start)

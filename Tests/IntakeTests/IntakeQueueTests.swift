@@ -82,6 +82,28 @@ struct IntakeQueueTests {
         #expect(offsets == [32, 64, 96, 150])
     }
 
+    @Test func `a push costs its token and a byte, and a step holds as many as its bytes allow`() throws {
+        func pushes(bytes: Int) throws -> Int {
+            let job = JobText(id: "a", tokens: (0..<500).map { JobText.token($0) })
+            let queue = try queue([job], shards: 1, limits: StepLimits(bytes: bytes, positions: 1_000))
+            return try split(queue.next()).batches.reduce(0) { $0 + $1.tokens }
+        }
+        let few = try pushes(bytes: 1_000)
+        #expect(few > 10)
+        #expect(try pushes(bytes: 1_000 + 33 * 300) == few + 300)
+    }
+
+    @Test func `a push that is larger than a step has one of its own`() throws {
+        let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 500))"}}"#
+        let job = JobText(id: "a", tokens: [JobText.token(1), JobText.token(2)], payload: payload)
+        let queue = try queue([job], shards: 1, limits: StepLimits(bytes: 100))
+        for _ in 0..<2 {
+            #expect(try split(queue.next()).batches.map(\.tokens) == [1])
+            queue.done()
+        }
+        #expect(queue.isEmpty)
+    }
+
     @Test func `the second job of an id waits for the first one's step, and is refused when Redis knows it`()
         throws
     {
