@@ -69,7 +69,10 @@ extension HostFarms {
             async throws
         {
             let apps = ["demo", "mail", "news", "chat"]
-            let farm = try await Hosts(Hosts.Options(apps: apps, workers: 1, faults: Self.pace))
+            let farm = try await Hosts(
+                Hosts.Options(
+                    apps: apps, workers: 1, faults: Self.pace,
+                    lines: [#"metrics: { listen: "unix://FOLDER/metrics.sock" }"#]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let moving = apps.filter { farm.expected(["alpha", "beta"], app: $0)["intake"] == "beta" }
@@ -81,6 +84,14 @@ extension HostFarms {
             try farm.start("beta")
             try await farm.shared(by: ["alpha", "beta"])
             for load in loads { try await load.more(2) }
+            for (host, isBeta) in [("alpha", false), ("beta", true)] {
+                let page = try HTTPReply.get("/metrics", at: farm.folder.path + "/\(host)/metrics.sock").body
+                let owned = try Scrape(page).samples.filter {
+                    $0.name == "pushfarm_intake_owner" && $0.value == 1
+                }
+                let expected = apps.filter { moving.contains($0) == isBeta }
+                #expect(Set(owned.compactMap { $0.labels["app"] }) == Set(expected), "\(host)")
+            }
             let app = try #require(moving.first)
             let owners = "{pushfarm:\(app)}:owners"
             // As if another one had taken it, and were gone: the intake finds out when it takes a job, or before that its coordinator.
