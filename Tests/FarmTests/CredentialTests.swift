@@ -139,6 +139,8 @@ extension BusyFarms {
             try farm.push([Job(id: "old", tokens: Tokens.make(200))])
             #expect(try await farm.finished("old").delivered == 200)
             try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
+            let dry = try await farm.run("reload", "--dry-run")
+            #expect(dry.status == 0 && dry.output.contains("credentials would be read again"), "\(dry)")
             let done = try await farm.run("reload")
             #expect(done.status == 0 && done.output.contains("credentials are read again"), "\(done)")
             try await eventually("all is well again") { try await farm.run("status").status == 0 }
