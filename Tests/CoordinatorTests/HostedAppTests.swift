@@ -157,8 +157,29 @@ import Testing
             #expect(await apps[1].leases.keep() == .refused && !apps[1].leases.isOwner)
             try await desk.run("RENAME", "aside", "{pushfarm:mail}:owners")
             #expect(await apps[1].leases.keep() == .kept && apps[1].leases.isOwner)
+            #expect(!apps[1].leases.isRefused)
             desk.redis.close()
             #expect(await apps[0].leases.keep() == .pending && apps[0].leases.isOwner)
+        }
+    }
+
+    @Test func `whoever leaves gives all back, and says so when it is free`() async throws {
+        try await onLoop {
+            let desk = try await Desk()
+            let app = desk.app("demo")
+            #expect(await app.leases.keep() == .kept && app.leases.isOwner)
+            let owners = Mailbox<[String]>()
+            app.leases.onRelease = {
+                Loop.task {
+                    let values = try await desk.run("HVALS", "{pushfarm:demo}:owners").array ?? []
+                    owners.put(values.compactMap(\.text))
+                }
+            }
+            await app.leases.leave()
+            #expect(!app.leases.isOwner)
+            let values = try await owners.next()
+            #expect(values.count == Self.shards + 1 && values.allSatisfy { $0.hasSuffix("::") }, "\(values)")
+            desk.redis.close()
         }
     }
 }

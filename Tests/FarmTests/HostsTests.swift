@@ -192,6 +192,22 @@ extension HostFarms {
             #expect(try await farm.finished(jobs).delivered == 20)
         }
 
+        @Test func `a coordinator whose name another one keeps ends, and says why`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+            let alpha = try farm.start("alpha")
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let client = try farm.redis.client()
+            try await eventually("it ends", within: .seconds(60)) {
+                // As that one would write it, again and again.
+                let seconds = Int(try client.run("TIME").array?.first?.text ?? "") ?? 0
+                try client.run(
+                    "HSET", "{pushfarm}:hosts", "alpha", "\(seconds * 1000 + 6000) stranger 2 demo {}")
+                return alpha.hasEnded
+            }
+            #expect(try await alpha.wait(within: .seconds(10)) == .exited(2))
+            #expect(alpha.error.contains("another coordinator has taken this host's name"), "\(alpha.error)")
+        }
+
         @Test func `an app that Redis refuses stops alone`() async throws {
             let farm = try await Hosts(Hosts.Options(apps: ["demo", "mail"]))
             try farm.start("alpha")

@@ -1,0 +1,76 @@
+import ControlChannel
+import EventLoop
+import FarmHarness
+import FarmStore
+import Logging
+import LoopTesting
+import Testing
+
+@testable import Coordinator
+
+/// One host's desk on a Redis of its own, which looks when it is told to.
+@Suite(.timeLimit(.minutes(2))) struct OperationDeskTests {
+    private static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private static func command(_ id: String) -> OperatorCommand {
+        OperatorCommand(id: id, issuer: "test", host: nil, verb: "scale", arguments: ["2"])
+    }
+
+    @Loop private final class Again {
+        weak var desk: OperationDesk?
+    }
+
+    @Test func `a command that comes while the desk reads is read by the same look`() async throws {
+        try await onLoop {
+            let server = try ScratchRedis()
+            let redis = RedisConnection(
+                RedisSettings(
+                    address: RedisAddress(endpoint: .unix(path: server.socket)), clientName: "test"))
+            redis.start()
+            await redis.whenReady()
+            let registry = FarmRegistry(connection: redis)
+            for id in ["one", "two"] { #expect(try await registry.put(Self.command(id))) }
+
+            var carriedOut: [String] = []
+            let last = Mailbox<Void>()
+            let again = Again()
+            let desk = OperationDesk(registry, host: "h", log: Self.log) { command, _ in
+                carriedOut.append(command.id)
+                // The desk has read both, and is about to claim the second.
+                if command.id == "one" {
+                    Loop.task { _ = try? await registry.put(Self.command("three")) }
+                    await again.desk?.look()
+                }
+                if command.id == "three" { last.put(()) }
+                return "done"
+            }
+            again.desk = desk
+            await desk.look()
+            try await last.wait(until: 1)
+            #expect(carriedOut == ["one", "two", "three"])
+            redis.close()
+        }
+    }
+
+    @Test func `so many commands are under way, and the next is told to try again`() async throws {
+        try await onLoop {
+            let redis = RedisConnection(
+                RedisSettings(address: RedisAddress(endpoint: .unix(path: "/none")), clientName: "test"))
+            var waiting: [CheckedContinuation<Void, Never>] = []
+            let desk = OperationDesk(FarmRegistry(connection: redis), host: "h", log: Self.log) { _, _ in
+                await withCheckedContinuation { waiting.append($0) }
+                return "carried out"
+            }
+            let answers = Mailbox<OperatorAnswer>()
+            for number in 1...64 { desk.begin(Self.command("\(number)")) { answers.put($0) } }
+            desk.begin(Self.command("one more")) { answers.put($0) }
+            let refused = try await answers.next()
+            #expect(refused.state == .refused && refused.text == "64 commands are under way: try again")
+            #expect(await until { waiting.count == 64 })
+            for continuation in waiting { continuation.resume() }
+            try await answers.wait(until: 65)
+            #expect(answers.all.dropFirst().allSatisfy { $0.text == "carried out" })
+            #expect(desk.underWay.isEmpty)
+        }
+    }
+}
