@@ -80,6 +80,40 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
+        @Test func `a rolling restart goes on when the worker before delivers again`() async throws {
+            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+            let manager = try NotifySocket("@pushfarm-test-\(UUID())")
+            try farm.start("alpha", environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "1000000"])
+            try await farm.shared(by: ["alpha"], within: .seconds(20))
+            let before = try await farm.workers("alpha")
+            // There is something to be delivered, and nobody can.
+            try farm.gateway.tell("close-new 1h")
+            try farm.gateway.tell("cut now")
+            let job = Job(id: "waits", tokens: Tokens.make(200))
+            try farm.push([job])
+            try await eventually("the coordinator has counted them") {
+                manager.listen()
+                return manager.heard.joined().contains {
+                    $0.hasPrefix("STATUS=") && $0.hasSuffix(" 200 open")
+                }
+            }
+            let home = farm.folder.path + "/alpha"
+            let restart = try Child(
+                "restart", BuiltProgram.path,
+                ["restart", "all", "--rolling", "--config", home + "/pushfarm.yaml"], in: home)
+            let first = try await eventually("the first worker is another process") {
+                let workers = try await farm.line("alpha").workers
+                return workers[0].pid != before[0] && workers[0].state == "ready" ? workers[0].pid : nil
+            }
+            try await Task.sleep(for: .seconds(4))
+            #expect(try await farm.line("alpha").workers.map(\.pid) == [first, before[1]])
+            try farm.gateway.tell("close-new off")
+            #expect(try await restart.wait(within: .seconds(100)) == .exited(0), "\(restart.error)")
+            let after = try await farm.line("alpha").workers.map(\.pid)
+            #expect(after[0] == first && after[1] != before[1])
+            #expect(try await farm.finished([job]).delivered == 200)
+        }
+
         @Test func `a worker that is killed by hand costs its window, and accuses nobody`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
             try farm.start("alpha")
