@@ -112,8 +112,10 @@ struct AppReader {
 
     private static let mostTopics = 100
 
-    private static func isTopic(_ text: String) -> Bool {
-        (1...255).contains(text.utf8.count)
+    private static func isTopic(_ text: String) -> Bool { isName(text, upTo: 255) }
+
+    private static func isName(_ text: String, upTo length: Int) -> Bool {
+        (1...length).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -126,16 +128,7 @@ struct AppReader {
     }
 
     private func checkName() throws(ConfigurationError) {
-        let isProper = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        guard isProper, (1...64).contains(name.utf8.count) else {
+        guard Self.isName(name, upTo: 64) else {
             throw reader.invalid(app, "an app's name is 1 to 64 of A-Z a-z 0-9 _ . -")
         }
     }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import EventLoop
-import FarmStore
 
 struct SuppressedConfirmCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,27 +15,7 @@ struct SuppressedConfirmCommand: ParsableCommand {
               pushfarm suppressed confirm --app demo
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var options: UnconfirmedOptions
 
-    @Option(
-        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
-        completion: .apps)
-    var app: String?
-
-    @Flag(help: "Says what would be done, and does nothing.")
-    var dryRun = false
-
-    func run() throws {
-        let configuration = try common.load()
-        let (app, isDry) = (try configuration.chosenApp(app), dryRun)
-        let count = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
-            return try await UnconfirmedRun(client: client, app: app).perform(.confirm, isDry: isDry)
-        }
-        Console(json: common.json).show(
-            .object(["app": .string(app), "applied": .number(count), "dry_run": .bool(isDry)]),
-            "\(app): \(Figures.counted(count, "suppression", "suppressions")) "
-                + (isDry ? "would be applied\n" : "applied\n"))
-    }
+    func run() throws { try options.perform(.confirm, done: "applied") }
 }
