@@ -7,6 +7,8 @@ package struct RefusedStreams: Sendable {
     package static let enough = 20
 
     private var breaker = ServerBreaker(threshold: enough, first: .milliseconds(500), longest: .seconds(8))
+    /// Streams were refused since the last response: only then ``breaker`` is asked, for this is on the way of each push.
+    private var isTroubled = false
     /// What ``breaker`` allowed when it was last asked.
     private var permit = ServerBreaker.Permit.all
     /// When bytes were last received, or the deadlines looked at.
@@ -17,7 +19,7 @@ package struct RefusedStreams: Sendable {
     package init(start: Instant) { now = start }
 
     /// Nothing is held back.
-    package var isCalm: Bool { breaker.isClosed }
+    package var isCalm: Bool { !isTroubled || breaker.isClosed }
     /// Every stream has been refused for some pauses.
     package var isLasting: Bool { breaker.pauses >= 3 }
     /// The gateway responded, and not to a few pushes only of many that came back unprocessed.
@@ -27,7 +29,8 @@ package struct RefusedStreams: Sendable {
 
     /// Streams that may be opened, of those that are free.
     package func room(of free: Int) -> Int {
-        switch permit {
+        guard isTroubled else { return free }
+        return switch permit {
         case .all: free
         case .probe: min(free, 1)
         case .nothing: 0
@@ -39,17 +42,19 @@ package struct RefusedStreams: Sendable {
     /// A pause may be over.
     package mutating func look(at now: Instant) {
         self.now = now
-        permit = breaker.permit(at: now)
+        if isTroubled { permit = breaker.permit(at: now) }
     }
 
     package mutating func sent() {
-        guard permit == .probe else { return }
+        guard isTroubled, permit == .probe else { return }
         breaker.probeSent()
         permit = .nothing(until: nil)
     }
 
     package mutating func responded() {
         responses += 1
+        guard isTroubled else { return }
+        isTroubled = false
         breaker.answered()
         permit = .all
     }
@@ -62,10 +67,11 @@ package struct RefusedStreams: Sendable {
 
     /// A push ended without a response: it may have been the one that was tried.
     package mutating func endedUnanswered(using random: inout some RandomNumberGenerator) {
-        if permit == .nothing(until: nil) { pause(using: &random) }
+        if isTroubled, permit == .nothing(until: nil) { pause(using: &random) }
     }
 
     private mutating func pause(using random: inout some RandomNumberGenerator) {
+        isTroubled = true
         breaker.troubled(at: now, using: &random)
         permit = breaker.permit(at: now)
     }

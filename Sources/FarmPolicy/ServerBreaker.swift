@@ -54,7 +54,7 @@ package struct ServerBreaker: Hashable, Sendable {
 
     /// An answer that was not trouble of the gateway, whatever it said.
     package mutating func answered() {
-        guard state != .closed(troubles: 0) else { return }
+        if case .closed(0) = state { return }
         state = .closed(troubles: 0)
         backOff.succeeded()
     }
