@@ -78,6 +78,7 @@ extension FarmConfiguration {
             throw reader.invalid(SettingPath("state_dir"), "the path is too long for the sockets in it")
         }
         redis = try Self.redis(reader)
+        redisPlace = reader.settings[Schema.redis]?.place
         redisPasswordFile = try reader.file(SettingPath("redis_password_file"))
         program = try reader.file(SettingPath("program"))
         if let count = try Self.workers(reader) { workers = count }
@@ -120,7 +121,7 @@ extension FarmConfiguration {
 
     private static func redis(_ reader: SettingReader) throws(ConfigurationError) -> RedisLocation? {
         let (trust, secret) = (SettingPath("redis_ca_file"), SettingPath("redis_password_file"))
-        let address = try reader.value(SettingPath("redis")) { text, folder throws(InvalidValue) in
+        let address = try reader.value(Schema.redis) { text, folder throws(InvalidValue) in
             try RedisLocation(text, relativeTo: folder)
         }
         let (caFile, passwordFile) = (try reader.file(trust), try reader.file(secret))

@@ -16,6 +16,8 @@ package struct FarmConfiguration: Sendable, Equatable {
     package var host: String
     /// Nil when none is configured: see ``redisLocation(privateSocketExists:)``.
     package var redis: RedisLocation?
+    /// Where the address of ``redis`` was given.
+    package var redisPlace: ConfigurationError.Place?
     /// Absolute path of the folder for sockets, the private Redis, and pid files.
     package var stateDirectory: String
     /// Absolute path of the program that an upgrade starts; nil: the file that the running one was started from.

@@ -11,6 +11,9 @@ indirect enum Shape: Sendable {
 
 enum Schema {
     static let apps = SettingPath("apps")
+    static let redis = SettingPath("redis")
+    /// What belongs to the address in ``redis``.
+    static let ofRedis = [SettingPath("redis_ca_file"), SettingPath("redis_password_file")]
 
     static let root = Shape.group([
         ("redis", .value), ("redis_ca_file", .value), ("redis_password_file", .value),

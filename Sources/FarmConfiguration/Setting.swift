@@ -53,7 +53,11 @@ struct Settings {
     }
 
     /// Lays `layer` over this one: its values win, and credentials of one kind take the place of the other kind.
+    ///
+    /// Another Redis takes the place of the one below with its password and its CA: a password is sent only to an address of
+    /// its own layer, or of one below.
     mutating func lay(over layer: Settings) {
+        if layer.values[Schema.redis] != nil { for key in Schema.ofRedis { values[key] = nil } }
         for name in layer.names(below: Schema.apps) {
             let app = Schema.apps.appending(name)
             for (kind, other) in [("key", "certificate"), ("certificate", "key")] {

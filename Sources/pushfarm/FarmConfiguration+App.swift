@@ -18,7 +18,10 @@ extension FarmConfiguration {
 
 extension FarmConfiguration {
     /// Nobody has said where Redis is, but for a `pushfarm up` that may have ended.
-    var isOfNoFile: Bool { redis == nil || file?.hasSuffix("/" + Self.localFarmFile) == true }
+    var isOfNoFile: Bool {
+        guard case .file(let file, _) = redisPlace else { return redisPlace == nil }
+        return file.hasSuffix("/" + Self.localFarmFile)
+    }
 }
 
 extension FarmClient {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import FarmConfiguration
@@ -41,5 +42,33 @@ struct RedisLocationTests {
     ])
     func `refuses what names no socket or host`(text: String) {
         #expect(throws: InvalidValue.self) { try RedisLocation(text, relativeTo: "/base") }
+    }
+
+    @Test func `a file's password and authority are not sent to another address than the file's`() throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/pf-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for name in ["file", "variable"] {
+            try Data("the \(name)'s\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        }
+        let text = """
+            redis: rediss://127.0.0.1:1/0
+            redis_ca_file: ca.pem
+            redis_password_file: \(folder)/file
+            """
+        let other = Override(key: "redis", text: "redis://127.0.0.1:2/0", flag: "--redis")
+        let own = try #require(try read(text).redis)
+        #expect(own.password == Secret("the file's") && own.caFile == "/srv/etc/ca.pem")
+        for (variables, overrides) in [(["PUSHFARM_REDIS": other.text], []), ([:], [other])] {
+            let farm = try read(text, variables, overrides)
+            #expect(farm.redis?.endpoint == .tcp(HostPort(host: "127.0.0.1", port: 2)))
+            #expect(farm.redis?.password == nil && farm.redis?.caFile == nil)
+            #expect(farm.redisPasswordFile == nil)
+        }
+        // Whoever names a password beside the address, or above it, means it.
+        let named = ["PUSHFARM_REDIS_PASSWORD_FILE": folder + "/variable"]
+        #expect(try read(text, named).redis?.password == Secret("the variable's"))
+        let both = named.merging(["PUSHFARM_REDIS": "redis://127.0.0.1:2/0"]) { $1 }
+        #expect(try read(text, both).redis?.password == Secret("the variable's"))
     }
 }

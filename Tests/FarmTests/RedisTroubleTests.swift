@@ -23,8 +23,10 @@ extension BrokenFarms {
             #expect(!farm.coordinator.hasEnded)
         }
 
-        /// As after a power cut: what Redis has written last is gone, and it is started again with what is left.
-        @Test func `Redis that comes back without its last moments is told them again`() async throws {
+        /// As after a power cut: what Redis has written last is gone, and it is started again with what is left, at once or after
+        /// more seconds than workers remember while Redis is there.
+        @Test(arguments: [0, 12])
+        func `Redis that comes back without its last moments is told them again`(away: Int) async throws {
             let farm = try await Farm(
                 Farm.Options(faults: ["latency 500ms", "streams 60"], appLines: ["max_conns: 2"]))
             _ = try await farm.ready()
@@ -41,6 +43,7 @@ extension BrokenFarms {
             try handle.truncate(atOffset: kept)
             try handle.close()
             try farm.gateway.tell("latency 20ms")
+            try await Task.sleep(for: .seconds(away))
             try await farm.redis.restart()
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == tokens.count && totals.failed == 0)
