@@ -63,6 +63,11 @@ extension OutsideFarms {
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: tokens) == 0 && ledger.lines.count == 20)
             #expect(try client.run("EXISTS", "pushfarm:demo").integer == 0)
+            // A password that is missing is no lost connection: to wait does not help.
+            try client.run("CONFIG", "SET", "requirepass", "secret")
+            let third = try start(producer, "third", farm)
+            let end = try await third.wait(within: .seconds(60))
+            #expect(end != .exited(0) && (third.error + third.output).contains("uthentication"), "\(end)")
         }
 
         private func start(_ producer: ProducerProgram, _ name: String, _ farm: Farm) throws -> Child {
