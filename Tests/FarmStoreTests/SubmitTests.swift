@@ -114,6 +114,8 @@ import Testing
         (job(#""lanes":"high""#), "lanes"), (job(#""priority":"10""#), "priority"), (job(#""id":5"#), "id"),
         (job(#""ttl":true"#), "ttl"), (job(#""app":"other""#), "app"), (job(#""lane":null"#), "lane"),
         (job(#""expires_at":864000"#), "expires_at"),
+        (job(#""expires_at":"2020-02-29T10:00:00Z""#), "expires_at"),
+        (job(#""expires_at":null"#), "expires_at"),
         (job(#""ttl":1,"expires_at":4000000000"#), "expires_at"),
     ])
     func `what a function can see is refused with field and reason, and pushed nowhere`(
@@ -138,6 +140,10 @@ import Testing
         #expect(
             try refusal(Self.job(#""apns-priority":10"#))
                 == #"apns-priority: there is no field "apns-priority"; use "priority""#)
+        #expect(
+            try refusal(Self.job(#""apns_expiration":10"#))
+                == #"apns_expiration: there is no field "apns_expiration"; use "expires_at" or "ttl""#)
+        #expect(try refusal("{\"a\":1,") == "job: the job is not valid JSON, at character 8")
         #expect(try refusal(Self.job(#""expires_at":864000"#))?.contains("did you mean \"ttl\"?") == true)
     }
 
@@ -160,6 +166,29 @@ import Testing
         // Names may be written with escapes.
         #expect(try offer("{" + tokens + #","\u0070ayload":{}}"#) == .accepted(waiting: 2))
         #expect(throws: Never.self) { try Self.parse(Array(("{" + tokens + #","\u0070ayload":{}}"#).utf8)) }
+    }
+
+    @Test func `a time as text is past when its day has ended everywhere`() throws {
+        try configure("demo")
+        let now = Date()
+        func text(_ days: Int, _ zone: String) -> String {
+            let day = now.addingTimeInterval(Double(days) * 86_400).ISO8601Format().prefix(10)
+            return #""expires_at":"\#(day)T12:00:00\#(zone)""#
+        }
+        for zone in ["Z", "+14:00", "-12:00"] {
+            #expect(try refusal(Self.job(text(-3, zone))) == #"expires_at: "expires_at" is in the past"#)
+            #expect(try refusal(Self.job(text(2, zone))) == nil)
+        }
+        // Days that the calendar's rules are about, against another reckoning.
+        for year in [1970, 1999, 2000, 2001, 2004, 2023, 2024] {
+            for day in ["01-01", "02-28", "03-01", "12-31"] {
+                let past = #""expires_at":"\#(year)-\#(day)T00:00:00Z""#
+                #expect(try refusal(Self.job(past)) != nil, "\(past)")
+            }
+        }
+        for later in ["2100-02-28", "2400-02-29", "9999-12-31"] {
+            #expect(try refusal(Self.job(#""expires_at":"\#(later)T00:00:00Z""#)) == nil, "\(later)")
+        }
     }
 
     // MARK: Against the farm's parser
@@ -216,10 +245,13 @@ import Testing
 
     /// A few bytes are changed, doubled or left out; words of jobs come in.
     private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+        let day = Date().addingTimeInterval(-Double.random(in: 0...3, using: &random) * 86_400)
+            .ISO8601Format().prefix(10)
         let words = [
             "null", "true", "{}", "[]", "\"", ",", ":", "}", "]", "\\u0074", "\"ttl\":1,",
             "\"app\":\"demo\",", "1e3",
-            "-1", "\"pushes\":[],", " ", "\t", "\u{E9}", "\"expires_at\":5,", "\"payload\":{},", "864000",
+            "-1", "\"pushes\":[],", " ", "\t", "\u{E9}", "\"expires_at\":5,",
+            "\"expires_at\":\"\(day)T23:59:59-12:00\",", "\"payload\":{},", "864000",
         ]
         for _ in 0..<Int.random(in: 0...3, using: &random) {
             let at = Int.random(in: 0...bytes.count, using: &random)

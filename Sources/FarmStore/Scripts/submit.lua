@@ -1,5 +1,5 @@
 #!lua name=pushfarm
--- version 2
+-- version 3
 -- What producers call, as a function: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
@@ -27,7 +27,7 @@ local KINDS = { id = 'string', tokens = 'array', payload = 'object', pushes = 'a
     deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number', registered_at = 'time',
     replay_of = 'string' }
 local WORDS = { string = 'a string', number = 'a number', boolean = 'a boolean', array = 'an array', object = 'an object',
-    time = 'a number of seconds' }
+    time = 'a number of seconds, or a time as text' }
 
 -- What other fields, of other interfaces, are here.
 local ADVICE = { aps = 'put it inside "payload"', ['apns-priority'] = 'use "priority"',
@@ -109,7 +109,7 @@ local function check_kind(field, value)
     local kind, wanted = kind_of(value), KINDS[field]
     if not wanted then
         local name = plain(field)
-        local meant = ADVICE[field:lower()]
+        local meant = ADVICE[field:lower():gsub('_', '-')]
         if not meant then
             local word = nearest(field, FIELDS)
             meant = word and 'did you mean "' .. word .. '"?' or 'the fields are ' .. table.concat(FIELDS, ', ')
@@ -138,6 +138,18 @@ local function check_recipients(job)
     if next(tokens) == nil then return 'tokens', '"tokens" is empty; a job needs at least one' end
 end
 
+-- Whether a time in ISO 8601 is past, in whatever zone: its day has ended everywhere.
+local function is_past(text, seconds)
+    local year, month, day = text:match('^(%d%d%d%d)%-(%d%d)%-(%d%d)')
+    if not year then return false end
+    year, month, day = tonumber(year), tonumber(month), tonumber(day)
+    -- A year that begins with March ends with its leap day.
+    if month < 3 then year, month = year - 1, month + 12 end
+    local leaps = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+    local days = 365 * year + leaps + math.floor((153 * (month - 3) + 2) / 5) + day - 719469
+    return (days + 2) * 86400 <= seconds
+end
+
 local function check_times(job, seconds)
     local ends = job.expires_at
     if ends ~= nil and job.ttl ~= nil then
@@ -146,6 +158,7 @@ local function check_times(job, seconds)
     if type(ends) == 'number' and ends > 0 and ends <= seconds then
         return 'expires_at', '"expires_at" is in the past; did you mean "ttl"?'
     end
+    if type(ends) == 'string' and is_past(ends, seconds) then return 'expires_at', '"expires_at" is in the past' end
 end
 
 -- What is wrong with a job: field and reason; nil if nothing is, as far as it is looked at.
@@ -164,7 +177,10 @@ local function fault(text, app, seconds)
         return nil
     end
     local is_json, job = pcall(cjson.decode, text)
-    if not is_json then return 'job', 'the job is not valid JSON: ' .. plain(tostring(job), 120) end
+    if not is_json then
+        local place = tostring(job):match('at character (%d+)')
+        return 'job', 'the job is not valid JSON' .. (place and ', at character ' .. place or '')
+    end
     local field, reason
     for name, value in pairs(job) do
         field, reason = check_kind(name, value)
