@@ -277,7 +277,7 @@ extension Coordinator {
         }
         return try await alone("drain of worker \(index)") { () async throws(Refusal) in
             try await empty(slot)
-            return "worker \(index) is empty; restart or scale wakes it"
+            return "worker \(index) is empty; resume, restart or scale wakes it"
         }
     }
 
