@@ -26,6 +26,9 @@ package enum Verdict: Hashable, Sendable {
     /// The gateway is in trouble, or something on the way to it answered in its place: again, later. `reconnect`: this server is
     /// going away.
     case serverTrouble(reason: String, reconnect: Bool)
+    /// A proxy answered in place of the gateway after it may have sent the push on: whether it was accepted is not known.
+    /// - Source: RFC 9110, 15.6.3 (502) and 15.6.5 (504).
+    case outcomeUnknown(reason: String)
     /// The gateway could not process this push and does not say why: again a few times, then never.
     case processingFailed(reason: String)
     /// The connection is over; the push may go out on another.
@@ -35,7 +38,7 @@ package enum Verdict: Hashable, Sendable {
     ///
     /// A known reason decides if its own status is of the same class (4xx, 5xx) as `status`; else the status
     /// alone does. A response that the gateway cannot have sent is trouble of the way to it, such as a proxy's 411, or its 502 with a
-    /// page in HTML: it says nothing about the push.
+    /// page in HTML: it says nothing about the push, but for whether it may have been sent on.
     /// - Parameters:
     ///   - reason: the answer's reason, compared exactly; nil if it had none.
     ///   - timestamp: the answer's timestamp in milliseconds since 1970.
@@ -50,7 +53,10 @@ package enum Verdict: Hashable, Sendable {
             return
         }
         if reason == nil, isForeign || !Reason.statuses.contains(status), !(201...299).contains(status) {
-            self = .serverTrouble(reason: "HTTP\(status)", reconnect: false)
+            let words = "HTTP\(status)"
+            self =
+                Self.mayHaveBeenSentOn(status)
+                ? .outcomeUnknown(reason: words) : .serverTrouble(reason: words, reconnect: false)
             return
         }
         let words = reason ?? "HTTP\(status)"
@@ -67,8 +73,8 @@ package enum Verdict: Hashable, Sendable {
         case .delivered: nil
         case .tokenDead(let reason, _, _), .requestWrong(let reason), .configurationWrong(let reason),
             .credentialsWrong(let reason), .credentialsStale(let reason), .authenticationSlow(let reason),
-            .throttled(let reason), .serverTrouble(let reason, _), .processingFailed(let reason),
-            .connectionOver(let reason):
+            .throttled(let reason), .serverTrouble(let reason, _), .outcomeUnknown(let reason),
+            .processingFailed(let reason), .connectionOver(let reason):
             reason
         }
     }
@@ -77,8 +83,15 @@ package enum Verdict: Hashable, Sendable {
     package var provesAuthentication: Bool {
         switch self {
         case .delivered, .tokenDead, .requestWrong, .configurationWrong, .throttled, .processingFailed: true
-        case .credentialsWrong, .credentialsStale, .authenticationSlow, .serverTrouble, .connectionOver: false
+        case .credentialsWrong, .credentialsStale, .authenticationSlow, .serverTrouble, .outcomeUnknown,
+            .connectionOver:
+            false
         }
+    }
+
+    /// Whether a proxy that answers with this status may have sent the request on. With 501, 503 and 505 it says that it cannot.
+    private static func mayHaveBeenSentOn(_ status: Int) -> Bool {
+        (500...599).contains(status) && ![501, 503, 505].contains(status)
     }
 
     init(known: Reason, words: String, timestamp: Int64?, registeredAt: Int64?) {

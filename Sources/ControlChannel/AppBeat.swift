@@ -8,6 +8,8 @@ extension Notice.Beat {
         package var slowedTo: UInt32 = 0
         /// The gateway takes connections and responds to no push, and pushes wait.
         package var isStalled = false
+        /// What the gateway, or a proxy before it, has answered to every push for a while that pushes wait; empty if it has not.
+        package var trouble = ""
         /// Of the last second: counts are told once.
         package var sent: UInt64 = 0
         package var dials: UInt32 = 0
@@ -44,6 +46,7 @@ extension Notice.Beat.App {
         writer.text(name)
         for number in [connections, openStreams, slowedTo, dials] { writer.number(number) }
         writer.number(UInt8(isStalled ? 1 : 0))
+        writer.text(trouble)
         writer.number(sent)
         for times in [gateway, highWait, bulkWait] { times.write(to: &writer) }
     }
@@ -55,6 +58,7 @@ extension Notice.Beat.App {
         slowedTo = try reader.number()
         dials = try reader.number()
         isStalled = try reader.flag()
+        trouble = try reader.text()
         sent = try reader.number()
         gateway = try Notice.Beat.Times(from: &reader)
         highWait = try Notice.Beat.Times(from: &reader)

@@ -307,7 +307,7 @@ class PushExchange {
 
     private func note(_ verdict: Verdict) {
         switch verdict {
-        case .serverTrouble: budget.troubled()
+        case .serverTrouble, .outcomeUnknown: budget.troubled()
         case .throttled: budget.throttled()
         default: break
         }

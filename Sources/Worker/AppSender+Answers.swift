@@ -32,12 +32,7 @@ extension AppSender {
             window.giveBack(batch, position)
         case .unknown(let cause):
             if !breaker.isClosed { breaker.troubled(at: .now, using: &random) }
-            let segment = batch.batch.segments[batch.segment(of: position)]
-            settle(
-                batch, position,
-                segment.options.delivery == .atMostOnce
-                    ? .lostTrack(cause: cause)
-                    : .retry(.unknownOutcome, status: 0, reason: cause, retryAfterMilliseconds: 0))
+            lostTrack(batch, position, cause)
         case .refused(let refusal): refused(batch, position, refusal)
         }
         schedule()
@@ -48,7 +43,12 @@ extension AppSender {
             .retry(cause, status: refusal.status, reason: reason, retryAfterMilliseconds: asked(refusal))
         }
         note(refusal.verdict, of: batch, position)
-        if case .serverTrouble = refusal.verdict {} else { breaker.answered() }
+        switch refusal.verdict {
+        case .serverTrouble(let reason, _), .outcomeUnknown(let reason):
+            trouble = reason
+            breaker.troubled(at: .now, using: &random)
+        default: breaker.answered()
+        }
         if case .configurationWrong = refusal.verdict {} else { streak.other() }
         switch refusal.verdict {
         case .delivered: preconditionFailure("an acceptance told as a refusal")
@@ -67,14 +67,26 @@ extension AppSender {
         case .authenticationSlow(let reason): settle(batch, position, retry(.authSlow, reason))
         case .throttled(let reason): throttled(batch, position, refusal, reason)
         case .serverTrouble(let reason, let reconnect):
-            breaker.troubled(at: .now, using: &random)
             settle(batch, position, retry(.server, reason))
             if reconnect || !breaker.isClosed { pool.retireAll() }
+        case .outcomeUnknown(let reason):
+            lostTrack(batch, position, reason, status: refusal.status)
+            if !breaker.isClosed { pool.retireAll() }
         case .processingFailed(let reason): settle(batch, position, retry(.processing, reason))
         case .connectionOver:
             pool.retireAll()
             window.giveBack(batch, position)
         }
+    }
+
+    /// The push may have been accepted, or not: it is sent again only if its job allows that.
+    private func lostTrack(_ batch: HeldBatch, _ position: Int, _ cause: String, status: UInt16 = 0) {
+        let delivery = batch.batch.segments[batch.segment(of: position)].options.delivery
+        settle(
+            batch, position,
+            delivery == .atMostOnce
+                ? .lostTrack(cause: cause)
+                : .retry(.unknownOutcome, status: status, reason: cause, retryAfterMilliseconds: 0))
     }
 
     /// The topic is wrong. One that the job chose is the job's fault; the app's own pauses it after some in a row.

@@ -16,7 +16,7 @@ extension AppSender {
     /// An answer that was no acceptance.
     func note(_ verdict: Verdict, of batch: HeldBatch, _ position: Int) {
         switch verdict {
-        case .serverTrouble: governor.troubled()
+        case .serverTrouble, .outcomeUnknown: governor.troubled()
         case .throttled: governor.throttled(device: batch.device(of: position))
         default: governor.refused()
         }

@@ -12,7 +12,11 @@ extension AppSender {
         if let rate = governor.rate {
             numbers.slowedTo = UInt32(clamping: Int(clamping: max(1, min(rate, 1e9))))
         }
-        numbers.isStalled = pool.isStalled && !window.held.isEmpty
+        if !window.held.isEmpty {
+            numbers.isStalled = pool.isStalled
+            // Each pause ended with a probe that fared no better.
+            if breaker.pauses >= 3 { numbers.trouble = trouble }
+        }
         (numbers.sent, numbers.dials) = (counts.sent &- told.sent, UInt32(pool.dials - told.dials))
         told = (counts.sent, pool.dials)
         numbers.gateway = Notice.Beat.Times(pool.takeLatencies())

@@ -44,6 +44,8 @@ import PushModel
     private(set) lazy var pool = ConnectionPool(owner: self)
     private(set) lazy var governor = makeGovernor()
     var breaker = ServerBreaker()
+    /// What the gateway last answered when it was in trouble.
+    var trouble = ""
     /// Devices that got more than the gateway likes.
     var coolDown = CoolDown()
     var streak = ConfigurationStreak()

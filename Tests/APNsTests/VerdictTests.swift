@@ -88,13 +88,19 @@ struct VerdictTests {
         #expect(Verdict(status: 503) == .serverTrouble(reason: "HTTP503", reconnect: false))
     }
 
-    @Test(arguments: [401, 402, 406, 407, 408, 411, 412, 421, 431, 451, 301, 302, 307, 502, 504, 100, 0])
+    @Test(arguments: [401, 402, 406, 407, 408, 411, 412, 421, 431, 451, 301, 302, 307, 501, 505, 100, 0])
     func `a status that no reason of the gateway's has is trouble of the way to it`(status: Int) {
         #expect(Verdict(status: status) == .serverTrouble(reason: "HTTP\(status)", reconnect: false))
         #expect(!Verdict(status: status).provesAuthentication)
     }
 
-    @Test(arguments: [400, 403, 404, 405, 410, 413, 429, 500, 503])
+    @Test(arguments: [(502, false), (504, false), (520, false), (500, true), (502, true), (504, true)])
+    func `a proxy that may have sent the push on leaves its outcome unknown`(status: Int, isForeign: Bool) {
+        let verdict = Verdict(status: status, isForeign: isForeign)
+        #expect(verdict == .outcomeUnknown(reason: "HTTP\(status)") && !verdict.provesAuthentication)
+    }
+
+    @Test(arguments: [400, 403, 404, 405, 410, 413, 429, 503])
     func `a page of somebody else's condemns neither push, token nor credentials`(status: Int) {
         let trouble = Verdict.serverTrouble(reason: "HTTP\(status)", reconnect: false)
         #expect(Verdict(status: status, isForeign: true) == trouble)

@@ -203,7 +203,7 @@ import Transport
 
     @Test(arguments: [
         ("411", "<html><h1>Length Required</h1></html>"), ("407", ""), ("302", ""), ("431", "too large"),
-        ("502", "<html>Bad Gateway</html>"), ("403", "<html>blocked by policy</html>"),
+        ("503", "<html>no server is available</html>"), ("403", "<html>blocked by policy</html>"),
         ("410", "<html>Gone</html>"), ("400", "<html>400 Bad Request</html>"), ("413", "<html></html>"),
     ]) func `what somebody on the way answers says nothing about push, token or credentials`(
         status: String, page: String
@@ -215,6 +215,17 @@ import Transport
             try await sender.finish()
             #expect(
                 sender.refusals.map(\.verdict) == [.serverTrouble(reason: "HTTP\(status)", reconnect: false)])
+            #expect(sender.connection?.isProven == false)
+        }
+    }
+
+    @Test func `a proxy that has sent the push on says nothing of its outcome`() async throws {
+        try await onLoop { () async throws -> Void in
+            let (gateway, sender) = try await RawGateway.connect(token: nil)
+            sender.push(0..<1)
+            gateway.answer(try await gateway.requests.next(), "502", body: "<html>Bad Gateway</html>")
+            try await sender.finish()
+            #expect(sender.refusals.map(\.verdict) == [.outcomeUnknown(reason: "HTTP502")])
             #expect(sender.connection?.isProven == false)
         }
     }

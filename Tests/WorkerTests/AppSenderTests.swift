@@ -117,6 +117,29 @@ import Testing
         }
     }
 
+    /// A proxy's answer that the gateway behind it took the push, or did not.
+    @Test(arguments: [502, 504])
+    func `what a proxy may have sent on counts as perhaps accepted, and is not repeated at-most-once`(
+        status: UInt16
+    ) async throws {
+        try await SendingFarm.run { farm in
+            var requests = 0
+            let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
+                requests += 1
+                return requests <= 6
+                    ? OddGateway.Reply(status: status, body: Array("<html>Bad Gateway</html>".utf8))
+                    : OddGateway.Reply()
+            }
+            try await farm.submit([3], options: PushOptions(delivery: .atMostOnce))
+            try await farm.submit([3])
+            try farm.follow(port: gateway.port)
+            try await farm.finish()
+            #expect(requests == 6)
+            #expect(try await farm.results() == ["failed": 3, "retry unknownOutcome": 3])
+            gateway.stop()
+        }
+    }
+
     @Test func `after a gateway's trouble the sender goes on, even with nothing left in hand`() async throws {
         try await SendingFarm.run { farm in
             try await farm.submit([10])

@@ -106,16 +106,16 @@ extension Coordinator {
             .above(
                 Double(marks.errorShare), share ?? 0,
                 text: "\(name): \(Int(clamping: share ?? 0)) % of the last minute's answers were errors"))
-        let isStalled = slots.contains { $0.beat.apps.contains { $0.name == name && $0.isStalled } }
+        let beats = slots.flatMap { $0.beat.apps.filter { $0.name == name } }
+        let trouble = beats.lazy.map(\.trouble).first { !$0.isEmpty }
         set(
             .gatewayStalled,
-            isStalled
-                ? .bad(
-                    level: 1,
-                    text:
-                        "\(name): the gateway takes connections, and responds to no push"
-                )
-                : .good)
+            trouble.map {
+                .bad(level: 1, text: "\(name): the gateway, or a proxy, answers every push with \($0)")
+            }
+                ?? (beats.contains(where: \.isStalled)
+                    ? .bad(level: 1, text: "\(name): the gateway takes connections, and responds to no push")
+                    : .good))
         set(.credentialExpiring, Self.expiry(of: app, now: WallClock.seconds))
     }
 

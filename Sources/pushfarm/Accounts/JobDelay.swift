@@ -1,4 +1,5 @@
 import EventLoop
+import FarmPolicy
 import FarmStore
 import PushModel
 import RESP
@@ -83,6 +84,9 @@ extension FarmClient {
             let why = mark.reason.isEmpty ? "" : ": " + PlainText.of(mark.reason, limit: 200)
             reasons.append("\(by) holds the job back (\(PlainText.of(mark.kind)))\(why)")
         }
+        if account.queued + account.inFlight > 0, let trouble = await gatewayTrouble(account.app) {
+            reasons.append(trouble)
+        }
         if let parked = account.parked { reasons.append("parked: \(PlainText.of(parked, limit: 200))") }
         if account.waiting > 0, let delay = try await delays(of: [account.id], account.app)[account.id] {
             let now = try await clock().clampedMilliseconds
@@ -91,6 +95,13 @@ extension FarmClient {
             )
         }
         return reasons
+    }
+
+    /// What the alert says while the app's gateway responds to nothing. A user of Redis that may not read alerts hears of none.
+    private func gatewayTrouble(_ app: String) async -> String? {
+        let alert = Alert(.gatewayStalled, .app(app))
+        let raised = try? await FarmRegistry(connection: redis).raisedAlerts()
+        return raised?.first { $0.id == alert.id }.map { PlainText.of($0.text, limit: 200) }
     }
 
     private func reply(_ command: RESPCommand) async throws(CommandFailure) -> RESPValue {

@@ -123,6 +123,24 @@ extension AlarmedFarms {
                 in: farm.folder.path)
         }
 
+        @Test func `a gateway that answers nothing but errors is told, and a job says that it waits for it`()
+            async throws
+        {
+            let farm = try await Farm(Farm.Options(faults: ["answer 503"], lines: Self.lines()))
+            _ = try await farm.ready()
+            try farm.push([Job(id: "held", tokens: Tokens.make(300))])
+            try await Self.eventually(["alert.raised gateway_stalled demo"], in: farm.folder.path)
+            let words = "demo: the gateway, or a proxy, answers every push with ServiceUnavailable"
+            let status = try await farm.run("status")
+            #expect(status.status == 1 && status.output.contains(words), "\(status)")
+            let job = try await farm.run("job", "held", "--json")
+            #expect(job.output.contains(words), "\(job)")
+            try farm.gateway.tell("answer off")
+            try await Self.eventually(
+                ["alert.raised gateway_stalled demo", "alert.cleared gateway_stalled demo"],
+                in: farm.folder.path)
+        }
+
         @Test func `a worker that ends again and again is told by its host`() async throws {
             let farm = try await Farm(Farm.Options(workers: 1, lines: Self.lines()))
             _ = try await farm.ready()
