@@ -20,6 +20,12 @@ struct SimulatorProcessTests {
         #expect(counters.output.contains("\"requests\":0"))
         #expect(
             try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "nonsense"]).status == 1)
+        let socket = folder + "/simulator/control.sock"
+        for words in [
+            ["control", "--control", socket, "counters"], ["control", "counters", "--control", socket],
+        ] {
+            #expect(try BuiltProgram.run(["simulator"] + words).status == 0, "\(words)")
+        }
         #expect(try BuiltProgram.run(["simulator", "control", "--state-dir", folder, "stop"]).status == 0)
         let end = simulator.wait()
         #expect(end.status == 0, "\(end)")

@@ -8,7 +8,8 @@ struct SimulatorControlCommand: ParsableCommand {
         commandName: "control",
         abstract: "Tells a running simulator what to do, or asks for its counters.",
         discussion: """
-            Answers one JSON object. The commands:
+            Answers one JSON object. The socket is simulator/control.sock in the state
+            folder, or the one that --control names. The commands:
 
             \(FaultCommand.manual)
 
@@ -19,17 +20,15 @@ struct SimulatorControlCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Its control socket. Default: simulator/control.sock in the state folder.", valueName: "path"))
-    var control: String?
+    /// Has the option for the socket, wherever it stands: two of a name, and the parser fills only this one's.
+    @ParentCommand var simulator: SimulatorCommand
 
     @Argument(parsing: .remaining, help: ArgumentHelp("The command.", valueName: "command"))
     var words: [String]
 
     func run() throws {
         let configuration = try common.load()
-        let socket = control ?? configuration.stateDirectory + "/simulator/control.sock"
+        let socket = simulator.control ?? configuration.stateDirectory + "/simulator/control.sock"
         let line = words.joined(separator: " ")
         let answer = try Loop.run { @Loop in
             do {
