@@ -2,6 +2,9 @@
 package enum JobSchema {
     /// The names of a job's fields.
     package static var fields: [String] { JobField.allCases.map(\.name) }
+
+    /// The fields that stand for a header of APNs, such as `apns-priority` or `apns_priority`; none for other names.
+    package static func fields(ofHeader name: String) -> [String] { JobField.meant(by: name) }
 }
 
 /// The fields of a job, named as in its JSON.
@@ -24,15 +27,28 @@ enum JobField: Int, CaseIterable {
         self.init(rawValue: index)
     }
 
+    /// The fields that stand for a header of APNs, whether its name is written with hyphens or with underscores.
+    static func meant(by name: String) -> [String] {
+        switch plain(name) {
+        case "apns-priority": ["priority"]
+        case "apns-collapse-id": ["collapse_id"]
+        case "apns-expiration": ["expires_at", "ttl"]
+        case "apns-topic": ["topic"]
+        case "apns-push-type": ["push_type"]
+        default: []
+        }
+    }
+
+    private static func plain(_ name: String) -> String {
+        String(name.lowercased().map { $0 == "_" ? "-" : $0 })
+    }
+
     /// What to say about a field that no job has.
     static func advice(for name: String) -> String {
-        switch name.lowercased() {
+        let meant = meant(by: name)
+        if !meant.isEmpty { return "use " + meant.map { "\"\($0)\"" }.joined(separator: " or ") }
+        switch plain(name) {
         case "aps": return "put it inside \"payload\""
-        case "apns-priority": return "use \"priority\""
-        case "apns-collapse-id": return "use \"collapse_id\""
-        case "apns-expiration": return "use \"expires_at\" or \"ttl\""
-        case "apns-topic": return "use \"topic\""
-        case "apns-push-type": return "use \"push_type\""
         case "apns-id": return "the farm makes it; \"id\" names the job"
         default: break
         }

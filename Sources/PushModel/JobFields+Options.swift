@@ -48,7 +48,8 @@ extension JobFields {
         guard let time = try? time(.deliverAt), time > 0, time < now - JobLimits.longestTime else {
             return nil
         }
-        return "\"deliver_at\" is more than a year in the past; it is a time in Unix seconds"
+        return "\"deliver_at\" is more than a year in the past"
+            + (isText(.deliverAt) ? "" : "; it is a time in Unix seconds")
     }
 
     /// - Parameters:
@@ -124,10 +125,13 @@ extension JobFields {
             throw error(.expiresAt, "\"ttl\" and \"expires_at\" exclude each other; give one of them")
         }
         if let expiresAt, expiresAt > 0, expiresAt <= now - longestWait {
+            // Who writes a date does not mistake it for a number of seconds.
             throw error(
                 .expiresAt,
-                "\"expires_at\" is in the past; did you mean \"ttl\"? It is a time in Unix seconds; \"ttl\" is a "
-                    + "number of seconds"
+                "\"expires_at\" is in the past"
+                    + (isText(.expiresAt)
+                        ? ""
+                        : "; did you mean \"ttl\"? It is a time in Unix seconds; \"ttl\" is a number of seconds")
             )
         }
         if type == .pushtotalk {

@@ -27,9 +27,11 @@ struct JobFields {
     func time(_ field: JobField) throws(JobError) -> Int64? {
         let what = "a time in whole Unix seconds, or like \"2026-05-01T10:00:00Z\""
         if let value = envelope[field], value.kind == .string {
-            guard let moment = string(value).flatMap(TimeText.moment), moment >= 0,
-                moment / 1000 <= JobLimits.lastSecond
-            else { throw error(field, mustBe: what) }
+            let moment: Int64
+            do throws(TimeText.Fault) { moment = try TimeText.readMoment(string(value) ?? "") } catch {
+                throw self.error(field, mustBe: what + (error.advice.map { " (\($0))" } ?? ""))
+            }
+            guard moment >= 0, moment / 1000 <= JobLimits.lastSecond else { throw error(field, mustBe: what) }
             return moment / 1000
         }
         if let value = envelope[field], value.kind == .number,
@@ -47,8 +49,11 @@ struct JobFields {
         guard let value = envelope[field], value.kind == .string else {
             return try integer(field, in: 0...longest, mustBe: what)
         }
-        guard let time = string(value).flatMap(TimeText.duration), time % 1000 == 0, time / 1000 <= longest
-        else { throw error(field, mustBe: what) }
+        let time: Int64
+        do throws(TimeText.Fault) { time = try TimeText.readDuration(string(value) ?? "") } catch {
+            throw self.error(field, mustBe: what + (error.advice.map { " (\($0))" } ?? ""))
+        }
+        guard time % 1000 == 0, time / 1000 <= longest else { throw error(field, mustBe: what) }
         return time / 1000
     }
 
@@ -81,6 +86,9 @@ struct JobFields {
         JobError(
             field: field.name, position: envelope[field]?.range.lowerBound ?? envelope.start, reason: reason)
     }
+
+    /// The field is there, and holds a text.
+    func isText(_ field: JobField) -> Bool { envelope[field]?.kind == .string }
 
     private func string(_ value: JobEnvelope.Value) -> String? {
         guard value.kind == .string else { return nil }

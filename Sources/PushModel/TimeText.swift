@@ -10,8 +10,12 @@ package enum TimeText {
     /// Milliseconds of `90s`, `15m`, `1.5h`, `3d`, `500ms`, or of several that get shorter: `1h30m`.
     ///
     /// - Returns: nil unless each number has a unit; nil above a thousand years.
-    package static func duration(_ text: String) -> Int64? {
-        guard text.utf8.count <= 40 else { return nil }
+    package static func duration(_ text: String) -> Int64? { try? readDuration(text) }
+
+    /// As ``duration(_:)``, and says what is wrong with the text.
+    package static func readDuration(_ text: String) throws(Fault) -> Int64 {
+        guard text.utf8.count <= 40 else { throw .form }
+        guard text.first != "-" else { throw .negative }
         var rest = text[...]
         var left = units[...]
         var sum = 0.0
@@ -20,27 +24,39 @@ package enum TimeText {
             rest = rest.dropFirst(number.count)
             let name = rest.prefix { $0.isASCII && $0.isLetter }
             rest = rest.dropFirst(name.count)
-            guard let value = decimal(number), let index = left.firstIndex(where: { $0.name == name }) else {
-                return nil
+            guard let value = decimal(number) else { throw .form }
+            guard !name.isEmpty || !rest.isEmpty else { throw .noUnit(number: number) }
+            guard let index = left.firstIndex(where: { $0.name == name }) else {
+                throw name.isEmpty ? .form : units.contains { $0.name == name } ? .order : .unit(name: name)
             }
             sum += value * left[index].milliseconds
             left = left[(index + 1)...]
         }
-        guard !text.isEmpty, sum <= longest else { return nil }
+        guard !text.isEmpty else { throw .form }
+        guard sum <= longest else { throw .tooLong }
         return Int64(clamping: sum.rounded())
     }
 
     /// Milliseconds since 1970 of an ISO 8601 date or time: `2026-05-01`, `2026-05-01T10:00Z`, `2026-05-01T12:00:00.5+02:00`.
     ///
     /// - Returns: nil unless a time says its zone; a date alone begins at midnight in UTC.
-    package static func moment(_ text: String) -> Int64? {
-        guard text.utf8.count <= 40 else { return nil }
+    package static func moment(_ text: String) -> Int64? { try? readMoment(text) }
+
+    /// As ``moment(_:)``, and says what is wrong with the text.
+    package static func readMoment(_ text: String) throws(Fault) -> Int64 {
+        guard text.utf8.count <= 40 else { throw .form }
         let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let midnight = midnight(parts[0]) else { return nil }
+        guard let midnight = Self.midnight(parts[0]) else {
+            if Self.midnight(text.prefix(10)) != nil { throw .separator }
+            guard parts[0].prefix(5).last == "-", let year = whole(parts[0].prefix(4), digits: 4) else {
+                throw .form
+            }
+            throw year < 1970 ? .tooEarly : .date
+        }
         guard parts.count == 2 else { return midnight }
-        guard let zone = parts[1].lastIndex(where: { "Z+-".contains($0) }),
-            let offset = minutes(parts[1][zone...]), let time = timeOfDay(parts[1][..<zone])
-        else { return nil }
+        guard let zone = parts[1].lastIndex(where: { "Z+-".contains($0) }) else { throw .noZone }
+        guard let offset = minutes(parts[1][zone...]) else { throw .zone }
+        guard let time = timeOfDay(parts[1][..<zone]) else { throw .timeOfDay }
         return midnight + time - offset * 60_000
     }
 

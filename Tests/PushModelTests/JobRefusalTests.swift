@@ -32,7 +32,7 @@ struct JobRefusalTests {
         ("\"push_type\":\"pushtotalk\",\"ttl\":5", "ttl", "must be 0"),
         ("\"push_type\":\"pushtotalk\",\"expires_at\":1780000500", "expires_at", "must be 0"),
         ("\"ttl\":-1", "ttl", "whole seconds"), ("\"ttl\":1.5", "ttl", "this is 1.5"),
-        ("\"ttl\":\"3600\"", "ttl", "whole seconds"),
+        ("\"ttl\":\"3600\"", "ttl", "whole seconds"), ("\"ttl\":\"3600\"", "ttl", "3600 needs a unit"),
         ("\"ttl\":\"367d\"", "ttl", "from 0 to 31622400"), ("\"ttl\":\"1500ms\"", "ttl", "whole seconds"),
         ("\"ttl\":\"\"", "ttl", "\"90s\""), ("\"ttl\":\"1x\"", "ttl", "this is \"1x\""),
         ("\"ttl\":31622401", "ttl", "from 0 to 31622400"), ("\"ttl\":true", "ttl", "this is true"),
@@ -40,6 +40,7 @@ struct JobRefusalTests {
         ("\"expires_at\":-1", "expires_at", "Unix seconds"),
         ("\"expires_at\":1780000000000", "expires_at", "not milliseconds"),
         ("\"expires_at\":\"2027-01-01T00:00:00\"", "expires_at", "this is \"2027"),
+        ("\"expires_at\":\"2027-01-01T00:00:00\"", "expires_at", "(a time needs a time zone, such as Z"),
         ("\"expires_at\":\"1h\"", "expires_at", "2026-05-01T10:00:00Z"),
         ("\"expires_at\":\"1970-01-01T00:00:00+01:00\"", "expires_at", "this is \"1970"),
         ("\"deliver_at\":\"9999-01-01\"", "deliver_at", "Unix seconds"),
@@ -79,6 +80,10 @@ struct JobRefusalTests {
         ("\"apns-priority\":5", "apns-priority", "use \"priority\""),
         ("\"apns-collapse-id\":\"a\"", "apns-collapse-id", "use \"collapse_id\""),
         ("\"apns-expiration\":0", "apns-expiration", "use \"expires_at\" or \"ttl\""),
+        ("\"apns_priority\":5", "apns_priority", "use \"priority\""),
+        ("\"apns_collapse_id\":\"a\"", "apns_collapse_id", "use \"collapse_id\""),
+        ("\"apns_push-type\":\"alert\"", "apns_push-type", "use \"push_type\""),
+        ("\"APNS_ID\":\"a\"", "APNS_ID", "\"id\" names the job"),
         ("\"APNS-Topic\":\"a\"", "APNS-Topic", "use \"topic\""),
         ("\"apns-push-type\":\"alert\"", "apns-push-type", "use \"push_type\""),
         ("\"apns-id\":\"a\"", "apns-id", "\"id\" names the job"),
@@ -99,6 +104,13 @@ struct JobRefusalTests {
                 error?.position ?? 0 > JobText.with().utf8.count - 90,
                 "\(fields): \(String(describing: error))")
         }
+    }
+
+    @Test func `a date in the past is not taken for a number of seconds`() throws {
+        let past = JobText.error(JobText.with("\"expires_at\":\"2020-01-01T00:00:00Z\""))
+        #expect(past?.field == "expires_at" && past?.reason == "\"expires_at\" is in the past")
+        let warned = try JobText.parse(JobText.with("\"deliver_at\":\"2020-01-01\"")).warning
+        #expect(warned == "\"deliver_at\" is more than a year in the past")
     }
 
     @Test func `an app with one topic takes no job for another`() throws {

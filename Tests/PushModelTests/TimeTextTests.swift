@@ -23,6 +23,19 @@ struct TimeTextTests {
 
     @Test(
         arguments: [
+            ("1h30", "30 needs a unit: d, h, m, s or ms"), ("90", "90 needs a unit: d, h, m, s or ms"),
+            ("5w", "there is no unit w: d, h, m, s or ms"), ("1H", "there is no unit H: d, h, m, s or ms"),
+            ("30m1h", "each unit is given once, the longer one first, as in 1h30m"),
+            ("-1s", "a duration is not negative"), ("366001d", "a duration is at most a thousand years"),
+            ("soon", nil), ("1 h", nil), ("", nil),
+        ] as [(String, String?)])
+    func `of a duration that is none it is said what is wrong`(text: String, advice: String?) throws {
+        let fault = #expect(throws: TimeText.Fault.self) { try TimeText.readDuration(text) }
+        #expect(fault?.advice == advice)
+    }
+
+    @Test(
+        arguments: [
             ("1970-01-01", 0), ("1970-01-02", 86_400_000), ("1970-01-01T00:01:02Z", 62_000),
             ("2000-02-29", 951_782_400_000), ("2026-05-01T10:00Z", 1_777_629_600_000),
             ("2026-05-01T10:00:00.5Z", 1_777_629_600_500),
@@ -45,6 +58,20 @@ struct TimeTextTests {
         "2026-05-01T10:00:00Z ", "2026-05-01T10:00:0é0Z", "-", "T", "--T::Z",
     ])
     func `what is no moment is refused`(text: String) { #expect(TimeText.moment(text) == nil) }
+
+    @Test(
+        arguments: [
+            ("2026-05-01T10:00:00", "a time needs a time zone, such as Z or +02:00"),
+            ("2026-05-01T10:00:00z", "a time needs a time zone, such as Z or +02:00"),
+            ("2026-05-01T10:00+2", "a time zone is like Z or +02:00"),
+            ("2026-05-01 10:00Z", "date and time are joined by a T, as in 2026-05-01T10:00:00Z"),
+            ("2026-02-29", "there is no such day"), ("1969-12-31", "a time is not before 1970"),
+            ("2026-05-01T24:00Z", "the time of day is like 10:00 or 10:00:00"), ("tomorrow", nil), ("", nil),
+        ] as [(String, String?)])
+    func `of a moment that is none it is said what is wrong`(text: String, advice: String?) throws {
+        let fault = #expect(throws: TimeText.Fault.self) { try TimeText.readMoment(text) }
+        #expect(fault?.advice == advice)
+    }
 
     @Test(
         arguments: [
