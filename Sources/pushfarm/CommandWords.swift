@@ -3,24 +3,53 @@ import PushModel
 
 /// The words of a command line, before they are parsed.
 enum CommandWords {
-    /// `scale -1` means a number, not an option: such a word goes behind `--`.
+    /// `scale -1` and `rate demo -5/s` mean a number, not an option: such a word, and what follows up to the next option, goes
+    /// behind `--`. Behind an option it is that one's value.
     static func arranged(_ words: [String]) -> [String] {
-        guard words.first == "scale", !words.contains("--"),
-            let index = words.firstIndex(where: { $0.first == "-" && Int(foreign: $0) != nil })
+        // The simulator takes all words as they are.
+        guard words.first != "simulator", !words.contains("--"),
+            let start = words.indices.dropFirst().first(where: {
+                isNumber(words[$0]) && !isOpenOption(words[$0 - 1])
+            })
         else { return words }
-        var words = words
-        let step = words.remove(at: index)
-        return words + ["--", step]
+        let end = words[start...].firstIndex { $0.first == "-" && !isNumber($0) } ?? words.endIndex
+        return words[..<start] + words[end...] + ["--"] + words[start..<end]
+    }
+
+    /// Options that no value follows, of commands that take a number as it stands.
+    private static let flags: Set = ["--json", "--dry-run", "--wait", "--no-wait", "--local", "--force"]
+
+    private static func isOpenOption(_ word: String) -> Bool {
+        word.hasPrefix("--") && !word.contains("=") && !flags.contains(word)
+    }
+
+    /// One with a minus sign.
+    private static func isNumber(_ word: String) -> Bool {
+        guard word.first == "-", let next = word.utf8.dropFirst().first else { return false }
+        return (0x30...0x39).contains(next)
     }
 
     /// What to say about a first word that is no command; nil when it is one, or an option.
     static func complaint(_ words: [String]) -> String? {
         guard let first = words.first, !first.isEmpty, !first.hasPrefix("-") else { return nil }
         let names = names(below: Pushfarm.self)
-        guard !names.contains(first) else { return nil }
+        guard !names.contains(first) else { return first == "push" ? headerComplaint(words) : nil }
         let nearest = NearestWord.find(first, among: names)
         return "there is no command \(first.prefix(40)); "
             + (nearest.map { "did you mean \($0)?" } ?? "pushfarm --help lists all")
+    }
+
+    /// A header of APNs is no option of push; the field of the job that stands for it is one.
+    private static func headerComplaint(_ words: [String]) -> String? {
+        for word in words where word.hasPrefix("--") {
+            let name = word.dropFirst(2).prefix { $0 != "=" }
+            let options = JobSchema.fields(ofHeader: String(name)).map { field in
+                "--" + String(field.map { $0 == "_" ? "-" : $0 })
+            }
+            guard !options.isEmpty else { continue }
+            return "push has no option --\(name); use \(options.joined(separator: " or "))"
+        }
+        return nil
     }
 
     private static func names(below command: any ParsableCommand.Type) -> [String] {

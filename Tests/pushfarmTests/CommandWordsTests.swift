@@ -6,9 +6,19 @@ struct CommandWordsTests {
     @Test(arguments: [
         (["scale", "-1", "--host", "a"], ["scale", "--host", "a", "--", "-1"]),
         (["scale", "--host", "a", "--", "-1"], ["scale", "--host", "a", "--", "-1"]),
-        (["scale", "+1"], ["scale", "+1"]), (["status", "-1"], ["status", "-1"]), ([], []),
+        (["scale", "--dry-run", "-1"], ["scale", "--dry-run", "--", "-1"]),
+        (["scale", "4", "--timeout", "-5"], ["scale", "4", "--timeout", "-5"]),
+        (["rate", "demo", "-5/s", "--json"], ["rate", "demo", "--json", "--", "-5/s"]),
+        (
+            ["shards", "move", "-1", "alpha", "--app", "a"],
+            ["shards", "move", "--app", "a", "--", "-1", "alpha"]
+        ),
+        (["jobs", "--limit", "-1"], ["jobs", "--limit", "-1"]),
+        (["simulator", "control", "latency", "-1"], ["simulator", "control", "latency", "-1"]),
+        (["scale", "+1"], ["scale", "+1"]), (["events", "-f"], ["events", "-f"]), ([], []),
     ])
-    func `a step down is a number`(words: [String], arranged: [String]) {
+    func `a word with a minus sign is a number where no option takes it`(words: [String], arranged: [String])
+    {
         #expect(CommandWords.arranged(words) == arranged)
     }
 
@@ -21,5 +31,52 @@ struct CommandWordsTests {
         for words in [["status"], ["bad", "list"], ["help"], ["--version"], ["-h"], []] {
             #expect(CommandWords.complaint(words) == nil)
         }
+    }
+
+    @Test func `of a header of APNs push says which option stands for it`() {
+        #expect(
+            CommandWords.complaint(["push", "--apns-priority", "10"])
+                == "push has no option --apns-priority; use --priority")
+        #expect(
+            CommandWords.complaint(["push", "--apns_expiration=0"])
+                == "push has no option --apns_expiration; use --expires-at or --ttl")
+        #expect(CommandWords.complaint(["push", "--priority", "10"]) == nil)
+        #expect(CommandWords.complaint(["push", "--alert", "apns-priority"]) == nil)
+        #expect(CommandWords.complaint(["find", "--apns-id", "x"]) == nil)
+    }
+
+    @Test func `the help says what a number or a time is by itself`() {
+        let help = JobsCommand.helpMessage()
+        #expect(help.contains("So many jobs at most. (default: 20)"))
+        #expect(help.contains("Between the two looks. (default: 1s)"))
+    }
+
+    @Test(arguments: [
+        (["jobs", "--limit", "-1"], "--limit is 1 to 10000"),
+        (["events", "--limit", "-1"], "--limit is 0 to 1000000"),
+        (["dead", "list", "--limit", "-1"], "--limit is at least 1"),
+        (["demo", "--kill", "-1"], "--kill is 0 to"),
+        (["find", "--job", "a", "--events", "-1"], "--events is"),
+        (["simulator", "--refusals", "-1"], "--refusals is"),
+        (["rate", "demo", "-5/s"], "A rate is as 500/s"),
+        (["quarantine", "shard", "-1"], "A shard has a number from 0 on"),
+        (["simulator", "--port", "-1"], "'--port <port>': it is at least 0"),
+        (["simulator", "--port", "65536"], "'--port <port>': it is too large"),
+        (["jobs", "--limit", "1x"], "'--limit <n>': a whole number is wanted"),
+        (["jobs", "--limit", "--json"], "'--limit <n>': a whole number is wanted"),
+        (["shards", "move", "x", "alpha"], "'<shard>': a whole number is wanted"),
+        (
+            ["push", "--token", "aa", "--alert", "x", "--ttl", "-5"],
+            "'--ttl <duration>': a duration is not negative"
+        ),
+        (["ping", "--timeout", "5w"], "'--timeout <duration>': there is no unit w"),
+    ])
+    func `what is wrong with a number is said, and not that it is missing`(words: [String], says: String) {
+        let error = #expect(throws: (any Error).self) {
+            _ = try Pushfarm.parseAsRoot(CommandWords.arranged(words))
+        }
+        let message = error.map { Pushfarm.message(for: $0) } ?? ""
+        #expect(message.contains(says), "\(message)")
+        #expect(!message.contains("Missing value"), "\(message)")
     }
 }

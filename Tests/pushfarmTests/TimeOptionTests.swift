@@ -6,17 +6,47 @@ import Testing
 struct TimeOptionTests {
     @Test(
         arguments: [("90", 90_000), ("0.5", 500), ("90s", 90_000), ("1h30m", 5_400_000)] as [(String, Int64)])
-    func `a duration is seconds, or has units`(text: String, milliseconds: Int64) {
-        #expect(TimeSpan(argument: text)?.milliseconds == milliseconds)
+    func `a duration is seconds, or has units`(text: String, milliseconds: Int64) throws {
+        #expect(try TimeSpan(reading: text).milliseconds == milliseconds)
     }
 
     @Test(arguments: ["", "x", "-5", "1e3", "5w", "1.2.3"])
-    func `what is no duration is refused`(text: String) { #expect(TimeSpan(argument: text) == nil) }
+    func `what is no duration is refused`(text: String) {
+        #expect(throws: OptionFault.self) { try TimeSpan(reading: text) }
+    }
 
-    @Test func `a moment ahead counts from now on`() {
-        #expect(Moment(argument: "2h")?.future(now: 1000) == 7_201_000)
-        #expect(Moment(argument: "1780000000")?.future(now: 1000) == 1_780_000_000_000)
-        #expect(Moment(argument: "2026-05-01T10:00:00Z")?.future(now: 1000) == 1_777_629_600_000)
+    @Test(arguments: [
+        ("1795700000000", "it looks like milliseconds; Unix seconds are wanted"),
+        ("1795700000000000", "it is too large for Unix seconds"),
+        ("99999999999999999999", "it is too large for Unix seconds"),
+        ("-5", "Unix seconds are not negative"), ("-5m", "a duration is not negative"),
+        ("2027-01-01T10:00:00", "a time needs a time zone, such as Z or +02:00"),
+        ("2027-02-30", "there is no such day"), ("5w", "there is no unit w: d, h, m, s or ms"),
+        ("soon", "a time is 2h or 3d, Unix seconds, or like 2026-05-01T10:00:00Z"),
+    ])
+    func `of a moment that is none it is said why`(text: String, reason: String) {
+        let fault = #expect(throws: OptionFault.self) { try Moment(reading: text) }
+        #expect(fault?.description == reason)
+    }
+
+    @Test func `a time in the past is said to be that`() throws {
+        for text in ["2020-01-01T00:00:00Z", "1600000000"] {
+            let error = #expect(throws: (any Error).self) {
+                try JobFieldOptions.parse(["--expires-at", text])
+            }
+            #expect(error.map { JobFieldOptions.message(for: $0) } == "--expires-at is in the past.")
+        }
+        let small = #expect(throws: (any Error).self) { try JobFieldOptions.parse(["--expires-at", "3600"]) }
+        #expect(
+            small.map { JobFieldOptions.message(for: $0) }
+                == "--expires-at is in the past: a number is Unix seconds; 3600s is from now on.")
+        #expect(try JobFieldOptions.parse(["--expires-at", "0"]).expiresAt == .at(0))
+    }
+
+    @Test func `a moment ahead counts from now on`() throws {
+        #expect(try Moment(reading: "2h").future(now: 1000) == 7_201_000)
+        #expect(try Moment(reading: "1780000000").future(now: 1000) == 1_780_000_000_000)
+        #expect(try Moment(reading: "2026-05-01T10:00:00Z").future(now: 1000) == 1_777_629_600_000)
     }
 
     @Test func `times of a job reach it in seconds`() throws {

@@ -26,7 +26,7 @@ struct BacklogCommand: ParsableCommand {
     @Flag(help: "Measures the rate, and says how long it still takes.")
     var eta = false
 
-    @Option(help: ArgumentHelp("For how long the rate is measured.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("For how long the rate is measured.", valueName: "duration"))
     var over = TimeSpan(seconds: 2)
 
     func validate() throws {

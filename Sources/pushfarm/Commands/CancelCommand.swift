@@ -29,7 +29,7 @@ struct CancelCommand: ParsableCommand {
     @OptionGroup var choice: JobChoice
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Only what is not sent by then: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var expireAt: Moment?
@@ -37,7 +37,7 @@ struct CancelCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Wait until the job is finished.")
     var wait = true
 
-    @Option(help: ArgumentHelp("How long to wait.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long to wait.", valueName: "duration"))
     var patience = TimeSpan(seconds: 300)
 
     @Flag(help: "Says what would be done, and changes nothing.")

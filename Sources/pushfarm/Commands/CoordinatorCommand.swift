@@ -20,7 +20,9 @@ struct CoordinatorCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var service: ServiceOptions
 
-    @Option(help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
     var workers: String?
 
     /// Only a coordinator that hands over starts another one so.

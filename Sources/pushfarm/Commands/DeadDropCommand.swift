@@ -21,7 +21,7 @@ struct DeadDropCommand: ParsableCommand {
     @Flag(help: "All of them.")
     var all = false
 
-    @Option(help: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
+    @Option(reads: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
     var limit: Int?
 
     @Flag(help: "Says what would be done, and does nothing.")

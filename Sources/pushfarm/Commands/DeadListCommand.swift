@@ -18,7 +18,7 @@ struct DeadListCommand: ParsableCommand {
     @Flag(help: "Names each letter, the oldest first, instead of sums.")
     var letters = false
 
-    @Option(help: ArgumentHelp("With --letters: so many at most.", valueName: "count"))
+    @Option(reads: ArgumentHelp("With --letters: so many at most.", valueName: "count"))
     var limit = 100
 
     func validate() throws {

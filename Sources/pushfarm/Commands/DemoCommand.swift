@@ -27,17 +27,17 @@ struct DemoCommand: ParsableCommand {
     @Flag(name: .long, help: "Answer in JSON; its fields are stable.")
     var json = false
 
-    @Option(help: ArgumentHelp("Pushes, in jobs of 1,000.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Pushes, in jobs of 1,000.", valueName: "n"))
     var pushes = 1_000_000
 
     @Option(
-        help: ArgumentHelp("How many of them go to bad tokens. Default: one in a hundred.", valueName: "n"))
+        reads: ArgumentHelp("How many of them go to bad tokens. Default: one in a hundred.", valueName: "n"))
     var bad: Int?
 
-    @Option(help: ArgumentHelp("Worker processes.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Worker processes.", valueName: "n"))
     var workers = 2
 
-    @Option(help: ArgumentHelp("Workers that are killed on the way.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Workers that are killed on the way.", valueName: "n"))
     var kill = 1
 
     func validate() throws {

@@ -36,7 +36,7 @@ struct FindCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("Events to look at, the latest; 0: none.", valueName: "count"))
+    @Option(reads: ArgumentHelp("Events to look at, the latest; 0: none.", valueName: "count"))
     var events = 100_000
 
     func validate() throws {

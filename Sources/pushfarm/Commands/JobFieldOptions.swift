@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLoop
+import PushModel
 
 /// The optional fields of a job, as flags.
 struct JobFieldOptions: ParsableArguments {
@@ -9,16 +10,16 @@ struct JobFieldOptions: ParsableArguments {
     @Option(help: ArgumentHelp("alert (default), background, voip, liveactivity, …", valueName: "type"))
     var pushType: String?
 
-    @Option(help: ArgumentHelp("10, 5 or 1.", valueName: "n"))
+    @Option(reads: ArgumentHelp("10, 5 or 1.", valueName: "n"))
     var priority: Int?
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "How long a push is worth delivering: 3600, 90s, 15m or 1h.", valueName: "duration"))
     var ttl: TimeSpan?
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Until when it is: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.", valueName: "when"))
     var expiresAt: Moment?
 
@@ -32,7 +33,7 @@ struct JobFieldOptions: ParsableArguments {
     var lane: String?
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Nothing is sent before: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var deliverAt: Moment?
@@ -43,17 +44,24 @@ struct JobFieldOptions: ParsableArguments {
     @Option(help: ArgumentHelp("at-least-once (default) or at-most-once.", valueName: "promise"))
     var delivery: String?
 
-    @Option(help: ArgumentHelp("Tries a push, 1 to 100. Default: 8.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Tries a push, 1 to 100. Default: 8.", valueName: "n"))
     var maxAttempts: Int?
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "When you last saw the tokens registered: 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var registeredAt: Moment?
 
     func validate() throws {
         if let ttl, ttl.wholeSeconds == nil { throw ValidationError("--ttl is whole seconds.") }
+        // 0 means to try once.
+        guard case .at(let moment) = expiresAt, moment > 0, moment / 1000 <= WallClock.seconds else { return }
+        let seconds = moment / 1000
+        throw ValidationError(
+            "--expires-at is in the past"
+                + (seconds <= JobLimits.longestTime
+                    ? ": a number is Unix seconds; \(seconds)s is from now on." : "."))
     }
 
     /// The fields that were given, under their names in a job.

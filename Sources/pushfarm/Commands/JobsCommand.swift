@@ -26,7 +26,7 @@ struct JobsCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's jobs.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("So many jobs at most.", valueName: "n"))
+    @Option(reads: ArgumentHelp("So many jobs at most.", valueName: "n"))
     var limit = 20
 
     @Flag(help: "Only jobs that are not finished.")
@@ -38,7 +38,7 @@ struct JobsCommand: ParsableCommand {
     @Flag(help: "Only running jobs in which nothing happens.")
     var stuck = false
 
-    @Option(help: ArgumentHelp("Between the two looks.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Between the two looks.", valueName: "duration"))
     var over = TimeSpan(seconds: 1)
 
     func validate() throws {

@@ -23,7 +23,7 @@ struct PingCommand: ParsableCommand {
     @Flag(help: "That it answers is enough.")
     var alive = false
 
-    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Wait so long at most.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 5)
 
     func validate() throws {

@@ -14,7 +14,7 @@ struct QuarantineShardCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var options: QuarantineOptions
 
-    @Argument(help: "The shard's number.")
+    @Argument(reads: "The shard's number.")
     var shard: Int
 
     @Option(

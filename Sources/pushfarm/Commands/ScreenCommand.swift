@@ -31,7 +31,7 @@ struct ScreenCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A file with one token a line.", valueName: "file"))
     var tokensFile: String
 
-    @Option(help: ArgumentHelp("Pushes a second.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Pushes a second.", valueName: "n"))
     var rate = 500
 
     @Option(help: ArgumentHelp("Where good tokens go. Default: FILE.good.", valueName: "file"))
@@ -47,7 +47,7 @@ struct ScreenCommand: ParsableCommand {
     var anew = false
 
     @Option(
-        help: ArgumentHelp("How long to wait while nothing goes on.", valueName: "duration"))
+        reads: ArgumentHelp("How long to wait while nothing goes on.", valueName: "duration"))
     var patience = TimeSpan(seconds: 600)
 
     func validate() throws {

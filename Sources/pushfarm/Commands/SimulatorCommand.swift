@@ -32,24 +32,24 @@ struct SimulatorCommand: ParsableCommand {
             valueName: "address"))
     var listen: [String] = []
 
-    @Option(help: ArgumentHelp("Port; 0 lets the system choose.", valueName: "port"))
+    @Option(reads: ArgumentHelp("Port; 0 lets the system choose.", valueName: "port"))
     var port: UInt16 = 8443
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Port of the binary interface; 0 lets the system choose. Default: there is none.",
             valueName: "port"))
     var binaryPort: UInt16?
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Port of the feedback service; 0 lets the system choose. Default: there is none.",
             valueName: "port"))
     var feedbackPort: UInt16?
 
     @Option(
         name: .customLong("token-length"),
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Bytes of a token that the binary interface takes; again for more. Default: 32.", valueName: "n"))
     var tokenLengths: [Int] = []
 
@@ -97,13 +97,13 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("The only environment of a signing key.", valueName: "id:name"))
     var keyEnvironments: [String] = []
 
-    @Option(help: ArgumentHelp("How long a provider token lives.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long a provider token lives.", valueName: "duration"))
     var tokenLifetime: TimeSpan?
 
-    @Option(help: ArgumentHelp("How soon a connection may change its token.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How soon a connection may change its token.", valueName: "duration"))
     var tokenUpdateInterval: TimeSpan?
 
-    @Option(help: ArgumentHelp("Streams that a connection may have open.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Streams that a connection may have open.", valueName: "n"))
     var streams: UInt32?
 
     @Flag(help: "All streams from the start, not one until the first valid token.")
@@ -116,16 +116,16 @@ struct SimulatorCommand: ParsableCommand {
     var limitDrops = false
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Pushes a second to one device token, above which it is throttled.", valueName: "n"))
     var tokenRate: Int?
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "A connection without requests for so long gets GOAWAY.", valueName: "duration"))
     var idleTimeout: TimeSpan?
 
-    @Option(help: ArgumentHelp("Refusals on a connection, after which it gets GOAWAY.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Refusals on a connection, after which it gets GOAWAY.", valueName: "n"))
     var refusals: Int?
 
     @Option(help: ArgumentHelp("A file of device tokens and what becomes of them.", valueName: "file"))
@@ -136,7 +136,7 @@ struct SimulatorCommand: ParsableCommand {
         help: ArgumentHelp("A command for the start, as on the control socket.", valueName: "line"))
     var faults: [String] = []
 
-    @Option(help: ArgumentHelp("Seed of everything random but the ids that it makes.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Seed of everything random but the ids that it makes.", valueName: "n"))
     var seed: UInt64?
 
     @Option(help: ArgumentHelp("Gets a JSON line for each request.", valueName: "file"))
@@ -147,6 +147,11 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Control socket. Default: control.sock in its folder.", valueName: "path"))
     var control: String?
+
+    func validate() throws {
+        if let tokenRate, tokenRate < 1 { throw ValidationError("--token-rate is at least 1.") }
+        if let refusals, refusals < 1 { throw ValidationError("--refusals is at least 1.") }
+    }
 
     func run() throws {
         let configuration = try common.load(service.overrides(), findsLocalFarm: false)

@@ -21,7 +21,7 @@ struct TopCommand: ParsableCommand {
     @Flag(help: "Look once, and write plain lines.")
     var once = false
 
-    @Option(help: ArgumentHelp("Between two looks: 0.2 to 60 seconds.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Between two looks: 0.2 to 60 seconds.", valueName: "duration"))
     var interval = TimeSpan(seconds: 1)
 
     func validate() throws {

@@ -15,7 +15,7 @@ struct LetterOptions: ParsableArguments {
     var reasons: [String] = []
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Only since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var since: Moment?

@@ -8,7 +8,7 @@ struct OperatorOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Wait until every host has done it.")
     var wait = true
 
-    @Option(help: ArgumentHelp("Wait so long at most.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Wait so long at most.", valueName: "duration"))
     var timeout: TimeSpan?
 
     @Flag(help: "Speak to this machine's coordinator over its control socket, without Redis.")

@@ -9,10 +9,10 @@ struct ReplayOptions: ParsableArguments {
             valueName: "name"))
     var id: String?
 
-    @Option(help: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
+    @Option(reads: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("So many pushes a second are put in; letters go whole.", valueName: "count"))
+    @Option(reads: ArgumentHelp("So many pushes a second are put in; letters go whole.", valueName: "count"))
     var rate: Int?
 
     @Option(
@@ -20,7 +20,7 @@ struct ReplayOptions: ParsableArguments {
             "high or bulk. Default: the old job's; bulk when its account is gone.", valueName: "lane"))
     var lane: String?
 
-    @Option(help: ArgumentHelp("How long they are worth anything from now on.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long they are worth anything from now on.", valueName: "duration"))
     var ttl: TimeSpan?
 
     @Flag(help: "Also those that were to be sent at most once and may have been delivered.")

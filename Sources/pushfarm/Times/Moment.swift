@@ -1,23 +1,39 @@
-import ArgumentParser
 import PushModel
 
 /// A moment on the command line: a duration from now (`90s`, `2h`, `3d`), Unix seconds, or `2026-05-01T10:00:00Z`.
-enum Moment: Equatable, Sendable, ExpressibleByArgument {
+enum Moment: Equatable, Sendable, OptionValue {
     /// Milliseconds before or after now, whichever the option means.
     case span(Int64)
     /// Unix milliseconds.
     case at(Int64)
 
-    init?(argument: String) {
-        if let seconds = Int64(foreign: argument), seconds >= 0, seconds <= JobLimits.lastSecond {
-            self = .at(seconds * 1000)
-        } else if let milliseconds = TimeText.duration(argument) {
-            self = .span(milliseconds)
-        } else if let milliseconds = TimeText.moment(argument) {
-            self = .at(milliseconds)
-        } else {
-            return nil
+    init(reading text: String) throws(OptionFault) {
+        let digits = text.first == "-" || text.first == "+" ? text.dropFirst() : text[...]
+        if !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            self = .at(try Self.seconds(text) * 1000)
+            return
         }
+        do throws(TimeText.Fault) {
+            if text.dropFirst(4).first == "-" {
+                self = .at(try TimeText.readMoment(text))
+            } else {
+                self = .span(try TimeText.readDuration(text))
+            }
+        } catch {
+            throw OptionFault(
+                error.advice ?? "a time is 2h or 3d, Unix seconds, or like 2026-05-01T10:00:00Z")
+        }
+    }
+
+    private static func seconds(_ text: String) throws(OptionFault) -> Int64 {
+        guard text.first != "-" else { throw OptionFault("Unix seconds are not negative") }
+        guard let number = Int64(foreign: text), number / 1000 <= JobLimits.lastSecond else {
+            throw OptionFault("it is too large for Unix seconds")
+        }
+        guard number <= JobLimits.lastSecond else {
+            throw OptionFault("it looks like milliseconds; Unix seconds are wanted")
+        }
+        return number
     }
 
     /// Unix milliseconds; a duration counts back from now.

@@ -2,15 +2,19 @@ import ArgumentParser
 import PushModel
 
 /// A duration on the command line: seconds, whole or decimal, or with units: `90s`, `15m`, `1h30m`.
-struct TimeSpan: Equatable, Sendable, ExpressibleByArgument, CustomStringConvertible {
+struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
     let milliseconds: Int64
 
     init(seconds: Int64) { milliseconds = seconds * 1000 }
 
-    init?(argument: String) {
-        let isPlain = argument.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
-        guard let milliseconds = TimeText.duration(isPlain ? argument + "s" : argument) else { return nil }
-        self.milliseconds = milliseconds
+    init(reading text: String) throws(OptionFault) {
+        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        do throws(TimeText.Fault) {
+            milliseconds = try TimeText.readDuration(isPlain ? text + "s" : text)
+        } catch {
+            throw OptionFault(
+                error.advice ?? "a duration is seconds, or has units, as 90s, 15m, 1h30m or 3d")
+        }
     }
 
     var duration: Duration { .milliseconds(milliseconds) }

@@ -64,7 +64,7 @@ struct ShardsMoveCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
-    @Argument(help: "The shard.")
+    @Argument(reads: "The shard.")
     var shard: Int
 
     @Argument(help: ArgumentHelp("The host, or auto.", valueName: "host"))

@@ -23,7 +23,7 @@ struct TakeoverCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
-    @Argument(help: "The shard.")
+    @Argument(reads: "The shard.")
     var shard: Int
 
     @Option(help: ArgumentHelp("The app.", valueName: "name"), completion: .apps)
@@ -35,7 +35,7 @@ struct TakeoverCommand: ParsableCommand {
     @Flag(help: "Also from an owner whose lease has not ended.")
     var force = false
 
-    @Option(help: ArgumentHelp("The shard's number once more: nothing is asked.", valueName: "shard"))
+    @Option(reads: ArgumentHelp("The shard's number once more: nothing is asked.", valueName: "shard"))
     var yes: Int?
 
     func run() throws {
