@@ -61,15 +61,12 @@ extension Coordinator {
         }
     }
 
-    /// What there is to say of their number.
-    static var staffWords: String { "workers: N, +N, -N, auto or default" }
-
     private func wish(_ text: String) throws(Refusal) -> StaffWish {
         if text == "default" { return configuredStaff }
         if let step = text.first, step == "+" || step == "-", let by = Int(foreign: text) {
             return .fixed(min(max(1, crew.size + by), mostWorkers))
         }
-        guard let wish = StaffWish(text) else { throw Refusal("\(Self.staffWords), not \(text)") }
+        guard let wish = StaffWish(text) else { throw Refusal(StaffWish.complaint(text, most: mostWorkers)) }
         if case .fixed(let number) = wish, number > mostWorkers {
             throw Refusal(
                 "this machine carries at most \(mostWorkers) workers (\(StaffWish.workersPerProcessor) a processor, 64 MB each), unless its own configuration says more"

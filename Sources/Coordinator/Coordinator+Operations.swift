@@ -37,7 +37,7 @@ extension Coordinator {
         switch verb {
         case .look: return await look()
         case .status: return String(decoding: statusLine, as: UTF8.self)
-        case .scale: return try await scale(try words.first(Self.staffWords), isDry, operation)
+        case .scale: return try await scale(try words.first(StaffWish.words), isDry, operation)
         case .quiet: return try await quiet(try worker(words), isDry, operation)
         case .resume: return try await resume(try worker(words), isDry)
         case .drain: return try await drain(try worker(words), isDry, operation)
@@ -105,7 +105,7 @@ extension Coordinator {
         followedScale = scale
         let wish = scale.flatMap { StaffWish($0) }
         if scale != nil, wish == nil {
-            refused(at: "\(FarmKeys.desired) scale:\(configuration.host)", Self.staffWords)
+            refused(at: "\(FarmKeys.desired) scale:\(configuration.host)", StaffWish.words)
         }
         setStaff(wish ?? configuredStaff, reason: .operator)
     }

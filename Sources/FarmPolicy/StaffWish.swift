@@ -14,6 +14,21 @@ package enum StaffWish: Equatable, Sendable {
         }
     }
 
+    /// What to say of a text that is neither a wish nor a step.
+    /// - Parameter most: workers that the host carries.
+    package static func complaint(_ text: String, most: Int) -> String {
+        let digits = text.first == "+" || text.first == "-" ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return "\(words), not \(text)"
+        }
+        return digits.utf8.allSatisfy { $0 == UInt8(ascii: "0") }
+            ? "workers: at least 1, not \(text)"
+            : "workers: \(text) is beyond what is allowed; this machine carries at most \(most)"
+    }
+
+    /// What there is to say of their number.
+    package static var words: String { "workers: N, +N, -N, auto or default" }
+
     /// How many workers a host can be told to run from outside: its configuration may say more.
     ///
     /// A worker uses one processor at most and some 20 MB; so many more than there are processors only wait for each other.

@@ -34,4 +34,20 @@ struct WishTests {
         #expect(pins.of("demo") == [7: "beta"] && pins.of("mail") == [0: "c"] && pins.of("news").isEmpty)
         #expect(Pins([Pins.name(app: "demo", shard: 12): "x"]).of("demo") == [12: "x"])
     }
+
+    @Test(arguments: [
+        ("0", "workers: at least 1, not 0"),
+        (
+            "+9223372036854775807",
+            "workers: +9223372036854775807 is beyond what is allowed; this machine carries at most 16"
+        ),
+        (
+            "99999999999999999999",
+            "workers: 99999999999999999999 is beyond what is allowed; this machine carries at most 16"
+        ), ("many", "workers: N, +N, -N, auto or default, not many"),
+        ("", "workers: N, +N, -N, auto or default, not "),
+    ])
+    func `of what is no number of workers it is said why`(text: String, says: String) {
+        #expect(StaffWish.complaint(text, most: 16) == says)
+    }
 }
