@@ -94,7 +94,8 @@ import Transport
     }
 
     func mustHave(app: String) async throws(CommandFailure) {
-        guard try await apps().contains(app) else { throw .usage("there is no app \(app) in this farm") }
+        let known = try await apps()
+        guard known.contains(app) else { throw .noApp(app, among: known) }
     }
 
     func mustHave(shard: Int) async throws(CommandFailure) {

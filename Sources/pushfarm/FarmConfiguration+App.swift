@@ -32,7 +32,7 @@ extension FarmClient {
         if let name {
             // A farm that has never run knows no app: it may come later.
             guard known.isEmpty || known.contains(name) else {
-                throw .usage("there is no app \(name) in this farm; it has " + known.joined(separator: ", "))
+                throw .noApp(name, among: known)
             }
             return name
         }

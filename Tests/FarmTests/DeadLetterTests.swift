@@ -198,6 +198,16 @@ extension BusyFarms {
             #expect(late.status == 3 && late.output.contains(#""expired":5"#), "\(late)")
             #expect(try await farm.run("replay", "--reason", "BadPriority", "--ttl", "600").status == 0)
             #expect(try await farm.finished("late.r1").delivered == 5)
+
+            // A job of which nothing is left is none that nobody knows.
+            let none = try await farm.run("replay", "--job", "late")
+            #expect(none.status == 0 && none.output == "there are no such dead letters\n", "\(none)")
+            for arguments in [["replay"], ["dead", "drop"]] {
+                let unknown = try await farm.run(
+                    arguments + ["--job", "nosuch", "--config", farm.folder.path + "/pushfarm.yaml"])
+                #expect(unknown.status == 2 && unknown.output.isEmpty, "\(unknown)")
+                #expect(unknown.error == "pushfarm: there is no job nosuch in demo\n", "\(unknown)")
+            }
         }
     }
 }

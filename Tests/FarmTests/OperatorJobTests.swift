@@ -385,6 +385,17 @@ extension HeldFarms {
             try await farm.expectExactlyOnce([Job(id: "some", tokens: tokens)])
             #expect(try await farm.run("quarantine", "token", tokens[7]).status == 0)
             #expect(try await farm.run("release").status == 2)
+            #expect(try await farm.run("release", "some").output == "nothing was parked\n")
+            for (verb, words) in [
+                ("release", "there is no job nosuch in demo"),
+                (
+                    "resume",
+                    #"there is no app "nosuch", no living host nosuch, and there is no job nosuch in demo"#
+                ), ("pause", #"there is no app "nosuch", and there is no job nosuch in demo"#),
+            ] {
+                let unknown = try await farm.run(verb, "nosuch")
+                #expect(unknown.status == 2 && unknown.error == "pushfarm: \(words)\n", "\(unknown)")
+            }
             let rest = try await farm.run("release", "all")
             #expect(rest.status == 0 && rest.output == "1 device goes on\n", "\(rest)")
             #expect(try await farm.run("quarantine", "list").output == "nothing is held back\n")

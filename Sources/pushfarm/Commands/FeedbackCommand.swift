@@ -32,7 +32,7 @@ struct FeedbackReadCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("How long to wait for it.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long to wait for it.", valueName: "duration"))
     var patience = TimeSpan(seconds: 120)
 
     func validate() throws {
@@ -43,6 +43,9 @@ struct FeedbackReadCommand: ParsableCommand {
         let configuration = try common.load()
         let apps = configuration.apps.filter { $0.binary?.feedback != nil }.map(\.name)
         if let app, !apps.contains(app) {
+            guard configuration.app(named: app) != nil else {
+                throw CommandFailure.noApp(app, among: configuration.apps.map(\.name))
+            }
             throw CommandFailure.usage("\(app) has no feedback: in the configuration")
         }
         guard !apps.isEmpty else { throw CommandFailure.usage("no app has feedback: in the configuration") }

@@ -29,7 +29,7 @@ struct ReleaseCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("Only this shard, of all apps or of the named one.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Only this shard, of all apps or of the named one.", valueName: "n"))
     var shard: Int?
 
     @Option(help: ArgumentHelp("Only this device.", valueName: "hex"))
@@ -53,6 +53,8 @@ struct ReleaseCommand: ParsableCommand {
         var batches = 0
         var shards = 0
         var apps = 0
+
+        var all: Int { jobs + devices + batches + shards + apps }
     }
 
     func run() throws {
@@ -62,7 +64,8 @@ struct ReleaseCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             var sum = Sum()
-            for name in try await client.apps(meant: app) {
+            let names = try await client.apps(meant: app)
+            for name in names {
                 if let shard {
                     sum.shards += try await ShardHold(client: client).serve(name, shard).changed ? 1 : 0
                     continue
@@ -74,6 +77,7 @@ struct ReleaseCommand: ParsableCommand {
                 sum.batches += released.batches
                 if what == .all { try await Self.releaseRest(name, client, &sum) }
             }
+            if let job, sum.all == 0 { try await client.mustKnow(job: job, in: names) }
             if job == nil, token == nil {
                 _ = try await client.ask { registry throws(RedisError) in
                     try await registry.announce(Array(HostCommand.release.text.utf8))
@@ -102,13 +106,12 @@ struct ReleaseCommand: ParsableCommand {
     }
 
     private func text(_ sum: Sum) -> String {
-        let all = sum.jobs + sum.devices + sum.batches + sum.shards + sum.apps
-        if all == 0 { return "nothing was parked\n" }
+        if sum.all == 0 { return "nothing was parked\n" }
         let parts = [
             (sum.jobs, "job", "jobs"), (sum.devices, "device", "devices"), (sum.batches, "batch", "batches"),
             (sum.shards, "shard", "shards"),
             (sum.apps, "app", "apps"),
         ].filter { $0.0 > 0 }.map { Figures.counted($0.0, $0.1, $0.2) }
-        return parts.joined(separator: ", ") + (all == 1 ? " goes on\n" : " go on\n")
+        return parts.joined(separator: ", ") + (sum.all == 1 ? " goes on\n" : " go on\n")
     }
 }

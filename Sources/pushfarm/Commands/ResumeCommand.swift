@@ -33,7 +33,8 @@ struct ResumeCommand: ParsableCommand {
             let options = try OperatorOptions.parse(isDryRun ? ["--dry-run"] : [])
             return try common.operate(.resume, target.words, on: target.host, options)
         }
-        try subject.change("resume", common) { target, client throws(CommandFailure) in
+        try subject.change("resume", common, takesHosts: subject.shard == nil) {
+            target, client throws(CommandFailure) in
             switch target {
             case .app(let app): try await AppHold(client: client, isDryRun: isDryRun).resume(app)
             case .shard(let shard, let app):

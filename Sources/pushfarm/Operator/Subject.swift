@@ -9,11 +9,12 @@ enum Subject: Equatable, Sendable {
     /// - Parameters:
     ///   - name: "all", an app's name or a job's id; nil when `job` says it.
     ///   - app: of the job, when several have one of that id.
+    ///   - takesHosts: a name may be a host's as well, which was looked for before.
     @Loop static func find(
-        _ name: String?, job: String?, app: String?, _ client: FarmClient
+        _ name: String?, job: String?, app: String?, takesHosts: Bool = false, _ client: FarmClient
     ) async throws(CommandFailure) -> Subject {
         let apps = try await client.apps()
-        if let app, !apps.contains(app) { throw .usage("there is no app \(app) in this farm") }
+        if let app, !apps.contains(app) { throw .noApp(app, among: apps) }
         if let job { return .job(job, app: try await client.app(ofJob: job, app: app)) }
         guard let name else { throw .usage("name an app, a job or all") }
         if app == nil {
@@ -24,7 +25,8 @@ enum Subject: Equatable, Sendable {
             return .job(name, app: try await client.app(ofJob: name, app: app))
         } catch {
             guard error.status == .failed, app == nil else { throw error }
-            throw .usage("there is no app \(name), and \(error.message)")
+            let hosts = takesHosts ? try await OperatorDesk.living(client) : nil
+            throw .usage(UnknownName.subject(name, apps: apps, hosts: hosts, noJob: error.message))
         }
     }
 }
@@ -35,7 +37,7 @@ extension FarmClient {
     func app(ofJob id: String, app: String?) async throws(CommandFailure) -> String {
         let known = try await apps()
         if let app {
-            guard known.contains(app) else { throw .usage("there is no app \(app) in this farm") }
+            guard known.contains(app) else { throw .noApp(app, among: known) }
             return app
         }
         let found = try await accounts(ofJob: id, in: known)
@@ -53,6 +55,16 @@ extension FarmClient {
                     + waiting.joined(separator: ", "))
         }
         return only
+    }
+
+    /// - Throws: when nobody has heard of the job, and none that waits in an inbox can be it.
+    func mustKnow(job id: String, in apps: [String]) async throws(CommandFailure) {
+        guard try await accounts(ofJob: id, in: apps).isEmpty else { return }
+        for name in apps {
+            let depths = try await call(ReadDepths(shards: 0), name)
+            if depths.inbox + depths.taken > 0 { return }
+        }
+        throw .usage(try await noJob(id, in: apps).message)
     }
 
     /// The books of jobs of one id.

@@ -14,7 +14,7 @@ struct SubjectOptions: ParsableArguments {
         completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("Only this shard of the app.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Only this shard of the app.", valueName: "n"))
     var shard: Int?
 
     @Flag(help: "Says what would be done, and changes nothing.")
@@ -44,15 +44,17 @@ extension SubjectOptions {
     }
 
     /// Makes a change of each thing that is meant, and says what came of it.
-    /// - Parameter head: fields that stand first for programs.
+    /// - Parameters:
+    ///   - takesHosts: the name may be a host's as well, which the caller has looked for.
+    ///   - head: fields that stand first for programs.
     func change(
-        _ verb: String, _ common: CommonOptions,
+        _ verb: String, _ common: CommonOptions, takesHosts: Bool = false,
         _ change: @escaping @Loop (Target, FarmClient) async throws(CommandFailure) -> ChangeReport.Line,
         head: @escaping @Loop ([ChangeReport.Line]) -> [JSONValue.Field] = { _ in [] }
     ) throws {
         let (configuration, console) = (try common.load(), Console(json: common.json))
         try ChangeReport.make(verb, isDryRun: dryRun, configuration, console) { report, client in
-            switch try await Subject.find(name, job: job, app: app, client) {
+            switch try await Subject.find(name, job: job, app: app, takesHosts: takesHosts, client) {
             case .apps(let apps):
                 for app in apps {
                     let target = shard.map { Target.shard($0, app: app) } ?? .app(app)

@@ -42,6 +42,9 @@ struct ReplayRun: Sendable {
         }
         progress.finish()
         try await note(done, client)
+        if let job = settings.filter.job, done.allSatisfy({ $0.outcome.isEmpty }), !end.isGiven {
+            try await client.mustKnow(job: job, in: apps)
+        }
         try report(done)
     }
 
