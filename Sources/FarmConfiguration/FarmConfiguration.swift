@@ -70,7 +70,12 @@ package struct FarmConfiguration: Sendable, Equatable {
     /// A farm without apps has nothing to do: for a coordinator that is an error.
     package func requireApps() throws(ConfigurationError) {
         guard apps.isEmpty else { return }
+        let reason = "no app is configured"
         throw ConfigurationError(
-            place: file.map { .file($0, line: 1) }, key: "apps", problem: .missing("no app is configured"))
+            place: file.map { .file($0, line: 1) }, key: "apps",
+            problem: .missing(
+                file == nil
+                    ? "\(reason): there is no \(FileText.workingDirectory)/\(Self.defaultFile), and --config names no file"
+                    : reason))
     }
 }

@@ -10,6 +10,13 @@ import Testing
 
 /// The commands on a whole farm of their own, with a private Redis and a simulated gateway.
 struct UpProcessTests {
+    @Test func `up without a configuration says which file it has looked for`() throws {
+        let up = try BuiltProgram.run(["up"])
+        #expect(up.status == 2 && up.output.isEmpty, "\(up)")
+        #expect(up.error.contains("there is no /") && up.error.contains("/pushfarm.yaml"), "\(up)")
+        #expect(up.error.contains("pushfarm up --simulate"), "\(up)")
+    }
+
     private let good = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
     private let bad = "bad00000ff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
@@ -54,7 +61,9 @@ struct UpProcessTests {
         #expect(status.output.contains(#""app":"demo","state":"running","paused_reason":null"#), "\(status)")
         #expect(try farm(["resume", "demo"]).output.hasPrefix(#"{"app":"demo","resumed":false,"#))
         #expect(try farm(["resume", "nobody"]).status == 2)
-        #expect(try farm(["up", "--simulate"]).status == 1)
+        let second = try BuiltProgram.run(["up", "--simulate", "--state-dir", folder])
+        #expect(second.status == 1 && second.output.isEmpty, "\(second)")
+        #expect(second.error.hasPrefix("pushfarm: another farm runs in "), "\(second)")
 
         up.signal(SIGTERM)
         let end = up.wait()

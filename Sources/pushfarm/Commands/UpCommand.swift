@@ -26,12 +26,19 @@ struct UpCommand: ParsableCommand {
     @Flag(help: "Points every app at a simulated gateway; without any app there is one called demo.")
     var simulate = false
 
-    @Option(help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
     var workers: String?
 
     func run() throws {
         let configuration = try common.load(overrides, findsLocalFarm: false)
-        if !simulate { try configuration.requireApps() }
+        if !simulate {
+            do { try configuration.requireApps() } catch {
+                throw CommandFailure.usage(
+                    "\(error); pushfarm up --simulate runs an app called demo without one")
+            }
+        }
         var plan = LocalFarm.Plan(
             configuration: configuration, arguments: common.arguments + flags, simulates: simulate)
         plan.hasRedisPort = true

@@ -25,15 +25,18 @@ import EventLoop
         }
         end.onImpatience = { farm.kill() }
         let reload = SignalWatcher(SIGHUP) { farm.coordinator?.signal(SIGHUP) }
+        var hasStarted = false
         do throws(CommandFailure) {
             try await farm.start()
+            hasStarted = true
             if !end.isGiven { try await announce(farm, end) }
         } catch {
             failure = failure ?? error
             end.give()
         }
         await end.wait()
-        console.say("ending")
+        // Of a farm that did not come up the error is enough.
+        if hasStarted { console.say("ending") }
         let directions = directions(to: farm)
         if directions.hasFile { unlink(directions.file) }
         await farm.stop()
