@@ -23,7 +23,8 @@ extension BusyFarms {
             let some = try lines(
                 try await farm.run("events", "--type", "job.", "--limit", "1", "--json").output)
             #expect(some.count == 1 && some[0]["type"] as? String == "job.finished")
-            #expect(try await farm.run("events", "--since", "1h", "--type", "app.paused").output == "")
+            #expect(
+                try await farm.run("events", "--since", "1h", "--type", "app.paused").output == "no events\n")
             #expect(try await farm.run("events", "--since", "yesterday").status == 2)
             for (mistaken, says) in [
                 ("app.pasued", "did you mean app.paused?"), ("jobs.", "there are alert.cleared, "),

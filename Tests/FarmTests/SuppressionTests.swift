@@ -93,7 +93,11 @@ extension TokenFarms {
 
             let list = try await farm.run("suppressed", "list", "--token", token, "--json")
             #expect(list.output.contains(#""token":"\#(token)","reason":"Operator""#), "\(list)")
-            #expect(try await farm.run("suppressed", "list", "--token", Self.good[1]).output.isEmpty)
+            #expect(
+                try await farm.run("suppressed", "list", "--token", Self.good[1]).output
+                    == "no suppressed tokens\n")
+            #expect(
+                try await farm.run("suppressed", "list", "--token", Self.good[1], "--json").output.isEmpty)
 
             let file = farm.folder.path + "/dead.txt"
             #expect(try await farm.run("suppressed", "export", "--file", file).status == 0)
@@ -102,7 +106,7 @@ extension TokenFarms {
                 removed.status == 0 && removed.output.contains("1 tokens removed; 1 were not"), "\(removed)")
             try farm.push([Job(id: "removed", tokens: [token])])
             #expect(try await farm.finished("removed").delivered == 1)
-            #expect(try await farm.run("suppressed", "list").output.isEmpty)
+            #expect(try await farm.run("suppressed", "list").output == "no suppressed tokens\n")
 
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(text.hasPrefix("\(token) Operator 1"))
@@ -171,7 +175,7 @@ extension TokenFarms {
                     result.status == 2 && result.output.isEmpty && !result.error.isEmpty,
                     "\(arguments): \(result)")
             }
-            #expect(try await farm.run("suppressed", "list").output.isEmpty)
+            #expect(try await farm.run("suppressed", "list").output == "no suppressed tokens\n")
 
             let file = try farm.folder.write(
                 "\(token) BadDeviceToken 17 other place\n\(Self.good[1]) and more than five words of remark\n",
@@ -208,7 +212,7 @@ extension TokenFarms {
             }
             #expect(try #require(await farm.account("campaign")).state == "open")
             let list = try await farm.run("suppressed", "list")
-            #expect(list.output.isEmpty, "\(list.output.prefix(400))")
+            #expect(list.output == "no suppressed tokens\n", "\(list.output.prefix(400))")
             let kept = try await farm.run("suppressed", "confirm", "--dry-run", "--json")
             #expect(kept.output.contains(#""applied":0"#), "\(kept)")
         }

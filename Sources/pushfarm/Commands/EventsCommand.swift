@@ -33,13 +33,13 @@ struct EventsCommand: ParsableCommand {
     var types: [String] = []
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "All since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var since: Moment?
 
     @Option(
-        help: ArgumentHelp(
+        reads: ArgumentHelp(
             "Without --since: so many of the last ones. Default: 100, with --follow 0.", valueName: "count"))
     var limit: Int?
 
@@ -88,8 +88,8 @@ struct EventsCommand: ParsableCommand {
             } else {
                 try await tail.skip()
             }
+            guard follow else { return try printer.finish(operations ? "operations" : "events") }
             try printer.flush()
-            guard follow else { return }
             let closer = Loop.task {
                 await end?.wait()
                 client.close()

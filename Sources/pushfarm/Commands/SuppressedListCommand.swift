@@ -33,13 +33,16 @@ struct SuppressedListCommand: ParsableCommand {
             let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionBook.open(client, app: app)
             var sink = try TextSink(nil)
+            var count = 0
             let shards = Set(wanted.map { book.shard(of: $0) })
             for shard in 0..<book.shards where wanted.isEmpty || shards.contains(shard) {
                 let lines = try await book.lines(of: shard) {
                     selection.covers($0) && (wanted.isEmpty || wanted.contains($0.token))
                 }
+                count += lines.count
                 for line in lines { try sink.write(json ? line.json.description : Self.row(line)) }
             }
+            if count == 0, !json { try sink.write("no suppressed tokens") }
             try sink.finish()
         }
     }

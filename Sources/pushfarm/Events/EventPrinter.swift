@@ -7,6 +7,7 @@ import PushModel
     private let console: Console
     private let types: [String]
     private var sink: TextSink
+    private var isEmpty = true
 
     /// - Parameter types: empty: all. One that ends in a dot stands for all that begin with it.
     init(console: Console, types: [String]) {
@@ -34,8 +35,15 @@ import PushModel
 
     func show(_ line: EventTail.Line) throws(CommandFailure) {
         guard isWanted(line.event) else { return }
+        isEmpty = false
         try sink.write(console.json ? line.json.description : line.text(console.colours))
     }
 
     func flush() throws(CommandFailure) { try sink.flush() }
+
+    /// Says so if nothing was shown; a program sees that by itself.
+    func finish(_ what: String) throws(CommandFailure) {
+        if isEmpty, !console.json { try sink.write("no " + what) }
+        try flush()
+    }
 }
