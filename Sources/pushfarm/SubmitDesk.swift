@@ -16,7 +16,8 @@ import FarmStore
             guard let pause else { return }
             guard ContinuousClock.now + pause <= deadline else {
                 throw .temporary(
-                    "\(client.place): the farm is full (\(reason)); job \(id) was not sent. Try again later")
+                    "\(client.place): \(FullReason.words(reason, app)); job \(id) was not sent. Try again later"
+                )
             }
             do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
         }

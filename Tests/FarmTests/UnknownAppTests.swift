@@ -112,7 +112,8 @@ extension HeldFarms {
             try await eventually("the status has it as a trouble") {
                 let status = try await farm.run("status")
                 return status.status == 1
-                    && status.output.contains("jobs were refused in the last minute, see pushfarm refused")
+                    && status.output.contains(
+                        "jobs were refused in the last minute, see pushfarm refused list")
             }
             #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "refused_jobs"]) == 1)
             // Few events, and all of them together stand for each job.

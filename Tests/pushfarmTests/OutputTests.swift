@@ -1,3 +1,4 @@
+import FarmStore
 import Testing
 
 @testable import pushfarm
@@ -67,6 +68,81 @@ struct OutputTests {
 
                 """)
         #expect(table.text(colours: true).contains("\u{1B}[31mbad\u{1B}[0m"))
+    }
+
+    @Test func `a table fits its terminal by the last cell`() {
+        var table = Table(["ID": .left, "REASON": .left])
+        table.add("1", .init("the job is not valid JSON: expected a value", .red))
+        table.add("2", "short")
+        #expect(table.text(colours: false, columns: 47) == table.text(colours: false))
+        #expect(
+            table.text(colours: false, columns: 30)
+                == """
+                ID  REASON
+                1   the job is not valid JSON…
+                2   short
+
+                """)
+        // A narrow one breaks the line.
+        #expect(table.text(colours: false, columns: 5).contains("1   the job is not vali…\n"))
+        #expect(Table(["A": .left]).text(colours: false, columns: 1) == "A\n")
+    }
+
+    @Test func `what is cut says so`() {
+        #expect(PlainText.of("abcdef", limit: 6) == "abcdef")
+        #expect(PlainText.cut("abcd", to: 4) == "abcd" && PlainText.cut("abcd", to: 3) == "ab…")
+        #expect(PlainText.cut("abcd", to: 1) == "…" && PlainText.cut("abcd", to: 0) == "")
+        #expect(PlainText.of("abcdefg", limit: 6) == "abcde…")
+        #expect(PlainText.of("a\u{1B}[2Jb", limit: 3) == "a?…" && PlainText.of("a", limit: 0) == "…")
+    }
+
+    @Test func `an operator's gate is not a full farm`() {
+        #expect(FullReason.words("operator", "demo") == "an operator has closed demo to producers")
+        for reason in ["inbox", "backlog", "memory", "Redis's memory is used up"] {
+            #expect(FullReason.words(reason, "demo") == "the farm is full (\(reason))")
+        }
+    }
+
+    @Test func `of an unknown name the nearest is said, or all that there are`() {
+        func words(_ name: String, _ known: [String]) -> String {
+            CommandFailure.noApp(name, among: known).message
+        }
+        #expect(
+            words("dmeo", ["demo", "shop"]) == #"there is no app "dmeo" in this farm; did you mean "demo"?"#)
+        #expect(words("x", ["demo", "shop"]) == #"there is no app "x" in this farm; it has demo, shop"#)
+        #expect(words("x", []) == #"there is no app "x" in this farm"#)
+        let many = (1...30).map { "app-number-\($0)" }
+        #expect(words("x", many).hasSuffix("app-number-20 and 10 more"))
+    }
+
+    @Test func `what an order is about is named in full when it is not there`() {
+        let noJob = "there is no job nosuch/0 in demo"
+        #expect(
+            UnknownName.subject("nosuch/0", apps: ["demo"], hosts: ["alpha"], noJob: noJob)
+                == #"there is no app "nosuch/0", no living host nosuch, and there is no job nosuch/0 in demo"#
+        )
+        #expect(
+            UnknownName.subject(
+                "alpa", apps: ["demo"], hosts: ["alpha"], noJob: "there is no job alpa in demo")
+                == #"there is no app "alpa", no living host alpa, and there is no job alpa in demo; did you mean "alpha"?"#
+        )
+        #expect(
+            UnknownName.subject(
+                "order-1", apps: ["demo"], hosts: nil, noJob: "there is no job order-1 in demo")
+                == #"there is no app "order-1", and there is no job order-1 in demo"#)
+    }
+
+    @Test func `a payload that is no JSON says where`() throws {
+        try PushCommand.check(payload: #"{"aps":{}}"#, of: nil)
+        func words(_ payload: String, _ file: String? = nil) -> String? {
+            #expect(throws: CommandFailure.self) { try PushCommand.check(payload: payload, of: file) }?
+                .message
+        }
+        #expect(words(#"{"aps":"#) == "payload is not valid JSON: it ends too early, at byte 7")
+        #expect(words("") == "payload is not valid JSON: there is nothing but white space, at byte 0")
+        #expect(
+            words(#"{"aps":{}},"ttl":5"#, "news.json")
+                == "news.json: payload is not valid JSON: something follows after its end, at byte 10")
     }
 
     @Test func `json keeps the order of its fields and escapes`() {

@@ -66,7 +66,7 @@ extension Coordinator {
                 .above(
                     Double(marks.refusedJobs), Double(reading.refusedLastMinute),
                     text:
-                        "\(name): \(reading.refusedLastMinute) jobs were refused in the last minute, see pushfarm refused"
+                        "\(name): \(reading.refusedLastMinute) jobs were refused in the last minute, see pushfarm refused list"
                 ))
         } else {
             set(.backlogAge, .unclear)

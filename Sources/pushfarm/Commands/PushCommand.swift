@@ -45,7 +45,7 @@ struct PushCommand: ParsableCommand {
 
     @OptionGroup(title: "Job fields") var fields: JobFieldOptions
 
-    @Option(help: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
     var patience = TimeSpan(seconds: 60)
 
     @Flag(help: "Waits until all is settled, and prints the account.")
@@ -171,7 +171,20 @@ struct PushCommand: ParsableCommand {
     private func payloadText() throws(CommandFailure) -> String {
         if let alert { return JSONValue.object(["aps": .object(["alert": .string(alert)])]).description }
         let text = payload ?? ""
-        return text.hasPrefix("@") ? try TextFile.read(String(text.dropFirst())) : text
+        let json = text.hasPrefix("@") ? try TextFile.read(String(text.dropFirst())) : text
+        try Self.check(payload: json, of: text.hasPrefix("@") ? String(text.dropFirst()) : nil)
+        return json
+    }
+
+    /// - Parameter file: where it was read; nil: on the command line.
+    static func check(payload: String, of file: String?) throws(CommandFailure) {
+        let fault: JSONError? = Array(payload.utf8).withUnsafeBytes { bytes in
+            do throws(JSONError) { try JSONScanner.validate(bytes) } catch { return error }
+            return nil
+        }
+        guard let fault else { return }
+        let place = file.map { $0 + ": " } ?? ""
+        throw .usage("\(place)payload is not valid JSON: \(fault.description), at byte \(fault.position)")
     }
 
     /// Finds here what the intake would refuse later.

@@ -17,7 +17,7 @@ struct RefusedListCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("So many at most.", valueName: "count"))
+    @Option(reads: ArgumentHelp("So many at most.", valueName: "count"))
     var limit = 50
 
     func validate() throws {
@@ -50,10 +50,12 @@ struct RefusedListCommand: ParsableCommand {
             table.add(
                 .init("\(job.id)"), .init(app), .init("\(Timestamp(milliseconds: job.id.milliseconds))"),
                 .init(PlainText.of(job.job)), .init(PlainText.of(job.field), .red),
-                .init(PlainText.of(job.reason) + (job.jobs > 1 ? " (\(Figures.grouped(job.jobs)) jobs)" : ""))
+                .init(
+                    PlainText.of(job.reason, limit: .max)
+                        + (job.jobs > 1 ? " (\(Figures.grouped(job.jobs)) jobs)" : ""))
             )
         }
-        return table.text(colours: console.colours)
+        return table.text(colours: console.colours, columns: console.columns)
     }
 }
 

@@ -16,7 +16,7 @@ struct AnswerProgress {
         guard isShown else { return }
         let width = (Terminal.columns(of: Terminal.standardError) ?? 80) - 1
         Terminal.write(
-            "\r" + String(Self.line(answers, of: count).prefix(width)) + "\u{1B}[K",
+            "\r" + PlainText.cut(Self.line(answers, of: count), to: width) + "\u{1B}[K",
             to: Terminal.standardError)
         isOpen = true
     }

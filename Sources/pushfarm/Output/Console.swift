@@ -4,6 +4,8 @@ import FarmLogging
 struct Console: Sendable {
     let json: Bool
     let colours: Bool
+    /// Of the terminal; nil when it is none.
+    var columns: Int? { Terminal.columns(of: Terminal.standardOutput) }
 
     init(json: Bool) {
         self.json = json

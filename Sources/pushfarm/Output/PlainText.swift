@@ -1,12 +1,19 @@
 /// Words that come from outside, for a terminal.
 enum PlainText {
-    /// Without control characters, which a terminal would obey, and not longer than so many.
+    /// Without control characters, which a terminal would obey, and not longer than so many: what is cut ends in "…".
     static func of(_ text: some StringProtocol, limit: Int = 80) -> String {
+        let scalars = text.unicodeScalars
+        let isCut = !scalars.dropFirst(limit).isEmpty
         var plain = ""
-        for scalar in text.unicodeScalars.prefix(limit) {
+        for scalar in scalars.prefix(isCut ? max(0, limit - 1) : limit) {
             plain.unicodeScalars.append(isControl(scalar) ? "?" : scalar)
         }
-        return plain
+        return isCut ? plain + "…" : plain
+    }
+
+    /// In so many columns, each of one character; what is cut ends in "…".
+    static func cut(_ text: String, to columns: Int) -> String {
+        text.count > columns ? String(text.prefix(max(0, columns - 1))) + (columns > 0 ? "…" : "") : text
     }
 
     /// A text of many lines as a terminal may have it: of control characters only line feeds and ``Paint`` are left.

@@ -31,7 +31,7 @@ struct ProgressLine {
         guard isShown else { return }
         let width = (Terminal.columns(of: descriptor) ?? 80) - 1
         Terminal.write(
-            "\r" + String(line(done, note: note, now: now).prefix(width)) + "\u{1B}[K", to: descriptor)
+            "\r" + PlainText.cut(line(done, note: note, now: now), to: width) + "\u{1B}[K", to: descriptor)
         isOpen = true
     }
 

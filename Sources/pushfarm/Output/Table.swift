@@ -34,9 +34,12 @@ struct Table {
     }
 
     /// The lines of the table, each with its line feed. Titles are left out when they are all empty.
-    func text(colours: Bool) -> String {
+    ///
+    /// - Parameter columns: a line that is wider has its last cell cut, but not to less than a few letters; nil: none is.
+    func text(colours: Bool, columns: Int? = nil) -> String {
         let head = titles.map { Cell($0, .dim) }
-        let lines = titles.allSatisfy(\.isEmpty) ? rows : [head] + rows
+        let all = titles.allSatisfy(\.isEmpty) ? rows : [head] + rows
+        let lines = columns.map { Self.cut(all, to: $0) } ?? all
         let widths = titles.indices.map { column in lines.map { $0[column].text.count }.max() ?? 0 }
         var text = ""
         for line in lines {
@@ -54,5 +57,17 @@ struct Table {
             text += "\n"
         }
         return text
+    }
+
+    private static func cut(_ lines: [[Cell]], to columns: Int) -> [[Cell]] {
+        guard let count = lines.first?.count, count > 0 else { return lines }
+        let before = (0..<(count - 1)).reduce(0) { sum, column in
+            sum + 2 + (lines.map { $0[column].text.count }.max() ?? 0)
+        }
+        let room = max(20, columns - before)
+        return lines.map { line in
+            guard let last = line.last else { return line }
+            return line.dropLast() + [Cell(PlainText.cut(last.text, to: room), last.paint)]
+        }
     }
 }

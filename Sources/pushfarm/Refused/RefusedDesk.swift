@@ -86,7 +86,7 @@ import PushModel
                 return try await note(id, app, job == nil ? "refused drop" : "refused retry", client)
             }
             guard ContinuousClock.now + pause < deadline else {
-                throw .temporary("\(app) is full (\(reason)); try again later")
+                throw .temporary("\(FullReason.words(reason, app)); try again later")
             }
             do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
         }

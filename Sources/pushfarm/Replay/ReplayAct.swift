@@ -222,7 +222,7 @@ extension ReplayAct {
                 step += 1
                 return count(letters.count, pushes - outcome.pushesBefore - outcome.pushes)
             case .full(let reason, let pause):
-                outcome.refusal = "the app is full (\(reason))"
+                outcome.refusal = FullReason.words(reason, book.app)
                 guard !end.isGiven else { return }
                 _ = try? await Loop.sleep(for: pause)
             }

@@ -180,7 +180,7 @@ import FarmStore
         switch try await desk.offer(Offer(job: Array(draft.text.utf8), id: id)) {
         case .accepted, .duplicate: return true
         case .busy(let pause, let reason):
-            trouble = "the farm is full (\(reason))"
+            trouble = FullReason.words(reason, plan.app)
             mayOfferAt = .now + pause
             return false
         case .refused(let reason): throw .failed("job \(id) would be refused: \(reason)")

@@ -6,7 +6,7 @@ extension AppStatus {
         var lines: [String] = []
         if refusedLastMinute > 0 {
             let jobs = refusedLastMinute == 1 ? "1 job was" : "\(refusedLastMinute) jobs were"
-            lines.append("\(app): \(jobs) refused in the last minute, see pushfarm refused")
+            lines.append("\(app): \(jobs) refused in the last minute, see pushfarm refused list")
         }
         switch standing.rate {
         case nil: break

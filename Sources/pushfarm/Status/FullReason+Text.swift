@@ -10,4 +10,11 @@ extension FullReason {
         case .operator: "an operator has closed it; producers are told to wait"
         }
     }
+
+    /// Why a job was not taken.
+    /// - Parameter reason: as Redis or this program gave it.
+    static func words(_ reason: String, _ app: String) -> String {
+        FullReason(rawValue: reason) == .operator
+            ? "an operator has closed \(app) to producers" : "the farm is full (\(reason))"
+    }
 }

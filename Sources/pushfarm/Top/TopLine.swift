@@ -39,14 +39,16 @@ struct TopLine: Equatable {
         add(text, paint)
     }
 
+    /// Not wider; what is cut ends in "…".
     func cut(to columns: Int) -> TopLine {
         guard width > columns else { return self }
-        var (line, left) = (TopLine(), max(0, columns))
+        var (line, left) = (TopLine(), max(0, columns - 1))
         line.isSelected = isSelected
         for piece in pieces where left > 0 {
             line.add(String(piece.text.prefix(left)), piece.paint)
             left -= min(left, piece.text.count)
         }
+        if columns > 0 { line.add("…", line.pieces.last?.paint) }
         return line
     }
 

@@ -82,7 +82,7 @@ struct TopTable {
     }
 
     private func pad(_ text: String, _ width: Int, right: Bool) -> String {
-        let cut = text.count > width ? text.prefix(max(0, width - 1)) + "…" : text[...]
+        let cut = PlainText.cut(text, to: width)
         let space = String(repeating: " ", count: width - cut.count)
         return right ? space + cut : cut + space
     }

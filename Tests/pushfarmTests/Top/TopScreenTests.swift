@@ -57,6 +57,17 @@ struct TopScreenTests {
         #expect(lines[7].hasPrefix("1 Apps"))
     }
 
+    @Test func `a line that is cut ends in an ellipsis`() {
+        var model = Self.model("")
+        model.lost(
+            "nobody listens there, and this is a reason that is much longer than eighty columns are", at: 0)
+        let lines = TopScreen(model: model, columns: 80, rows: 24).lines.map(\.text)
+        #expect(lines[3].hasPrefix("! Redis: nobody listens") && lines[3].hasSuffix("…"), "\(lines[3])")
+        #expect(lines[3].count == 80)
+        #expect(TopLine("abc").cut(to: 0).text == "" && TopLine("abc").cut(to: 3).text == "abc")
+        #expect(TopLine("abcd", .red).cut(to: 3).pieces.map(\.paint) == [.red, .red])
+    }
+
     @Test func `Redis away is to be seen, and what was known stays`() {
         var model = Self.model("")
         model.lost("redis://h: refused", at: TopFarm.start)
