@@ -97,7 +97,7 @@ extension TokenFarms {
             let farm = try await Farm()
             let screening = try Screening(farm, Self.good)
             let result = try await farm.run("screen", "--tokens-file", screening.file, "--app", "nobody")
-            #expect(result.status == 2 && result.error.contains("no app nobody"), "\(result)")
+            #expect(result.status == 2 && result.error.contains(#"no app "nobody""#), "\(result)")
             #expect(screening.lines("good") == [["no", "file"]])
         }
 
