@@ -53,7 +53,8 @@ extension BusyFarms {
                     folder.path + "/var",
                 ], in: folder.path)
             #expect(
-                try await stray.wait() == .exited(2) && stray.error.contains("it has demo"), "\(stray.error)")
+                try await stray.wait() == .exited(2) && stray.error.contains("did you mean \"demo\"?"),
+                "\(stray.error)")
             // With the old coordinator `up` would end, and Redis with it.
             let upgrade = try Child(
                 "upgrade", BuiltProgram.path, ["upgrade", "all", "--state-dir", folder.path + "/var"],
