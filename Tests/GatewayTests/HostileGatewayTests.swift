@@ -69,7 +69,8 @@ import Transport
                 // What was open when the first refusals came, and then one push after each of two pauses.
                 #expect(gateway.requests <= 50 + 50 + 5, "\(gateway.requests)")
                 #expect(gateway.connections == 1 && sender.delivered == responses)
-                #expect(sender.unprocessed == gateway.requests - responses)
+                // The next one may be on its way.
+                #expect(await until { sender.unprocessed == gateway.requests - responses })
                 #expect(sender.pool.connections.allSatisfy { $0.isSlowed && $0.isRefused })
             }
         }

@@ -23,10 +23,11 @@ import Testing
 
     @Test func `nobody listens: the error names the address and the reason`() async throws {
         try await onLoop { () async throws -> Void in
-            let port = try RawSocket(port: 0).port
+            // The port stays taken: nobody else listens there meanwhile.
+            let taken = try RawSocket(port: 0, listens: false)
             let text = await Self.outcome(
-                of: Dial(.tcp(host: "127.0.0.1", port: port), timeout: .seconds(20)))
-            #expect(text == "cannot connect: 127.0.0.1:\(port): Connection refused")
+                of: Dial(.tcp(host: "127.0.0.1", port: taken.port), timeout: .seconds(20)))
+            #expect(text == "cannot connect: 127.0.0.1:\(taken.port): Connection refused")
         }
     }
 

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `hands nothing over after it was closed, not even what had begun`() async throws {
+    @Test func `assignments nothing over after it was closed, not even what had begun`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.tls)
             // Passes bytes on to the server once the door is open.

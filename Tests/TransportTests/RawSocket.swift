@@ -5,8 +5,8 @@ final class RawSocket {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     struct Failure: Error { let number: Int32 }
 
-    /// Connects to this machine; with port 0 it listens instead, and lets nobody in.
-    init(port: UInt16) throws {
+    /// Connects to this machine; with port 0 it takes a port instead, listens there and lets nobody in, or does not listen.
+    init(port: UInt16, listens: Bool = true) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -17,7 +17,7 @@ final class RawSocket {
                 port == 0 ? bind(descriptor, address, size) : connect(descriptor, address, size)
             }
         }
-        guard status == 0, port != 0 || listen(descriptor, 0) == 0 else { throw Failure(number: errno) }
+        guard status == 0, port != 0 || !listens || listen(descriptor, 0) == 0 else { throw Failure(number: errno) }
     }
 
     deinit { close(descriptor) }
