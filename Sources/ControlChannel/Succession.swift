@@ -2,7 +2,7 @@
 package enum SuccessionOrder: Equatable, Sendable {
     /// Everything was given back, and nothing of this host is in any other hands: the host's name is yours. `nonce`: of the
     /// coordinator that ends.
-    case seat(nonce: String)
+    case hostClaim(nonce: String)
     /// It is not to be: give everything back, and end.
     case abort
 }
@@ -18,7 +18,7 @@ package enum SuccessionNotice: Equatable, Sendable {
 extension SuccessionOrder: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
-        case .seat(let nonce):
+        case .hostClaim(let nonce):
             writer.kind(1)
             writer.text(nonce)
         case .abort: writer.kind(2)
@@ -27,7 +27,7 @@ extension SuccessionOrder: ControlMessage {
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
-        case 1: self = .seat(nonce: try reader.text())
+        case 1: self = .hostClaim(nonce: try reader.text())
         case 2: self = .abort
         default: throw .unknownKind(kind)
         }

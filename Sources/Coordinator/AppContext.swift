@@ -4,7 +4,7 @@ import FarmStore
 import Logging
 
 /// What the parts of one app share in a coordinator.
-@Loop final class AppDesk {
+@Loop final class AppContext {
     let name: String
     let host: String
     let store: AppStore
@@ -15,7 +15,7 @@ import Logging
     var retention: Retention
     let retry: RetryPolicy
     /// What became of the app's pushes here.
-    let tally = AppTally()
+    let totals = AppTotals()
 
     /// Tells the workers of this host that shards have batches.
     var ring: @Loop ([Int]) -> Void

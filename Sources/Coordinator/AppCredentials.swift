@@ -38,7 +38,7 @@ import Supervision
     /// The credentials for which it is paused; "" when they are not the cause.
     private var pausedFingerprint = ""
     /// What an operator wants the farm's rate to be; nil: as it is configured.
-    private var rate: RateWish?
+    private var rate: DesiredRate?
     private var refusedValues = RefusedValues()
     /// What else Redis says of the app.
     var onStanding: @Loop (ReadStanding.Standing) async -> Void = { _ in }
@@ -187,12 +187,12 @@ import Supervision
             metadata: [
                 "app": "\(name)", "at": "\(place)",
                 "reason":
-                    "not off and not from \(RateWish.rates.lowerBound) to \(RateWish.rates.upperBound) pushes a second",
+                    "not off and not from \(DesiredRate.rates.lowerBound) to \(DesiredRate.rates.upperBound) pushes a second",
             ])
     }
 
     /// The rate that holds for the whole farm, whoever wants it.
-    private func follow(_ wish: RateWish?) {
+    private func follow(_ wish: DesiredRate?) {
         guard wish != rate else { return }
         rate = wish
         log.notice(

@@ -13,7 +13,7 @@ import Transport
 /// The coordinator's control socket: one command a connection, then its answers. Works while Redis is away.
 ///
 /// Whoever may open the socket, in the folder of mode 0700, is the operator.
-@Loop final class ControlDoor {
+@Loop final class ControlServer {
     private typealias Link = ControlLink<OperatorAnswer, OperatorCommand>
 
     private let path: String

@@ -10,7 +10,7 @@ extension Coordinator {
 
     func scale(_ text: String, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
         let wish = try self.wish(text)
-        let now = staffing == nil ? "\(crew.size)" : "auto, \(crew.size) now"
+        let now = staffing == nil ? "\(placement.size)" : "auto, \(placement.size) now"
         if isDry { return "would go from \(now) to \(wish.text)" }
         return try await alone("scale") { () async throws(Refusal) in
             let kept = text == "default" ? nil : wish.text
@@ -26,13 +26,13 @@ extension Coordinator {
             let isDone = await changes.until(deadline) { [unowned self] in
                 operation.progress("\(slots.count { $0.pid > 0 }) of \(number) workers")
                 let isRight =
-                    crew.size != number
-                    || crew.seated == number && slots.prefix(number).allSatisfy(\.isReady)
+                    placement.size != number
+                    || placement.seated == number && slots.prefix(number).allSatisfy(\.isReady)
                         && slots.dropFirst(number).allSatisfy { $0.pid == 0 }
                 return isRight || isStopping
             }
-            guard crew.size == number else {
-                throw .failed("\(crew.size) workers: others do not start, see the log")
+            guard placement.size == number else {
+                throw .failed("\(placement.size) workers: others do not start, see the log")
             }
             guard isDone else { throw .failed("not all workers are ready, or gone, after 60 s") }
             return "\(number) worker\(number == 1 ? "" : "s") (before: \(now))" + note
@@ -42,9 +42,9 @@ extension Coordinator {
     /// Who says how many are to work means that they work: those that were stopped, drained or told to be quiet serve again.
     private func awaken() {
         if isQuiet, !isDrained { comeBack() }
-        for slot in slots.prefix(crew.size) {
+        for slot in slots.prefix(placement.size) {
             if slot.state == .stopped, slot.pid == 0 { slot.startAnew() }
-            crew.wake(slot.index)
+            placement.wake(slot.index)
         }
         reassign()
     }
@@ -61,15 +61,17 @@ extension Coordinator {
         }
     }
 
-    private func wish(_ text: String) throws(Refusal) -> StaffWish {
+    private func wish(_ text: String) throws(Refusal) -> DesiredWorkers {
         if text == "default" { return configuredStaff }
         if let step = text.first, step == "+" || step == "-", let by = Int(foreign: text) {
-            return .fixed(min(max(1, crew.size + by), mostWorkers))
+            return .fixed(min(max(1, placement.size + by), mostWorkers))
         }
-        guard let wish = StaffWish(text) else { throw Refusal(StaffWish.complaint(text, most: mostWorkers)) }
+        guard let wish = DesiredWorkers(text) else {
+            throw Refusal(DesiredWorkers.complaint(text, most: mostWorkers))
+        }
         if case .fixed(let number) = wish, number > mostWorkers {
             throw Refusal(
-                "this machine carries at most \(mostWorkers) workers (\(StaffWish.workersPerProcessor) a processor, 64 MB each), unless its own configuration says more"
+                "this machine carries at most \(mostWorkers) workers (\(DesiredWorkers.workersPerProcessor) a processor, 64 MB each), unless its own configuration says more"
             )
         }
         return wish
@@ -79,16 +81,16 @@ extension Coordinator {
 
     /// The signals' `scale`: of this process, and not kept.
     func scale(by step: Int) {
-        setStaff(.fixed(min(max(1, crew.size + step), mostWorkers)), reason: .operator)
+        setStaff(.fixed(min(max(1, placement.size + step), mostWorkers)), reason: .operator)
     }
 
-    func setStaff(_ wish: StaffWish, reason: Staffing.Reason) {
+    func setStaff(_ wish: DesiredWorkers, reason: Autoscaler.Reason) {
         switch wish {
         case .auto:
             guard staffing == nil else { return }
-            staffing = Staffing(most: mostAuto, workers: crew.size)
+            staffing = Autoscaler(most: mostAuto, workers: placement.size)
             log.notice("as many workers as the load takes", metadata: ["most": "\(mostAuto)"])
-            if crew.size > mostAuto { resize(to: mostAuto, reason) }
+            if placement.size > mostAuto { resize(to: mostAuto, reason) }
         case .fixed(let number):
             staffing = nil
             if number > mostWorkers {
@@ -100,9 +102,9 @@ extension Coordinator {
         }
     }
 
-    private func resize(to number: Int, _ reason: Staffing.Reason) {
-        guard number != crew.size else { return }
-        carryOut(Staffing.Change(from: crew.size, to: number, reason: reason))
+    private func resize(to number: Int, _ reason: Autoscaler.Reason) {
+        guard number != placement.size else { return }
+        carryOut(Autoscaler.Change(from: placement.size, to: number, reason: reason))
     }
 
     // MARK: quiet, drain, stop
@@ -115,12 +117,12 @@ extension Coordinator {
                 + (heirs ? "go to others that serve" : "wait: no other can serve them")
         }
         if let slot {
-            guard slot.index < crew.size else { throw Refusal("\(name) is leaving already") }
-            let wasSo = crew.isQuiet(slot.index)
+            guard slot.index < placement.size else { throw Refusal("\(name) is leaving already") }
+            let wasSo = placement.isQuiet(slot.index)
             quietBySignal.remove(slot.index)
-            crew.hush(slot.index)
+            placement.hush(slot.index)
             reassign()
-            _ = await changes.until(.now + .seconds(30)) { [unowned self] in hands.isEmpty(slot.index) }
+            _ = await changes.until(.now + .seconds(30)) { [unowned self] in assignments.isEmpty(slot.index) }
             if wasSo { return "\(name) was quiet already" }
             let shards = hasOthers(than: slot) ? "the others serve its shards" : "its shards wait"
             return "\(name) is quiet: \(shards); resume, restart or scale wakes it"
@@ -128,7 +130,7 @@ extension Coordinator {
         let wasSo = isQuiet
         beQuiet()
         let isIdle = await changes.until(.now + .seconds(30)) { [unowned self] in
-            let left = slots.count { !hands.isEmpty($0.index) }
+            let left = slots.count { !assignments.isEmpty($0.index) }
             operation.progress("\(left) workers still wait for answers")
             return left == 0
         }
@@ -163,7 +165,7 @@ extension Coordinator {
     func beQuiet() {
         guard !isQuiet else { return }
         log.notice("quiet: nothing more is taken")
-        crew.isQuiet = true
+        placement.isQuiet = true
         for app in apps.values { app.isQuiet = true }
         reassign()
         Loop.task {
@@ -177,7 +179,7 @@ extension Coordinator {
         }
     }
 
-    var isQuiet: Bool { crew.isQuiet }
+    var isQuiet: Bool { placement.isQuiet }
 
     // MARK: resume
 
@@ -186,7 +188,7 @@ extension Coordinator {
         let host = configuration.host
         guard let slot else {
             guard isQuiet || isDrained else {
-                let quiet = crew.quietPlaces.map { "worker \($0) is quiet: resume \(host)/\($0)" }
+                let quiet = placement.quietPlaces.map { "worker \($0) is quiet: resume \(host)/\($0)" }
                 return (["host \(host) takes part already"] + quiet).joined(separator: "; ")
             }
             if isDry { return "host \(host) would take part again" }
@@ -194,14 +196,14 @@ extension Coordinator {
             return "host \(host) takes part again"
         }
         let name = "worker \(slot.index)"
-        guard slot.index < crew.size else { throw Refusal("\(name) is leaving") }
+        guard slot.index < placement.size else { throw Refusal("\(name) is leaving") }
         guard !isQuiet else { throw Refusal("host \(host) is quiet as a whole: resume \(host)") }
         guard slot.state != .stopped, !quietBySignal.contains(slot.index) else {
             throw Refusal("\(name) needs a new process: restart \(host)/\(slot.index)")
         }
-        guard !crew.serves(slot.index) else { return "\(name) serves already" }
+        guard !placement.serves(slot.index) else { return "\(name) serves already" }
         if isDry { return "\(name) would serve again" }
-        crew.wake(slot.index)
+        placement.wake(slot.index)
         reassign()
         return "\(name) serves again"
     }
@@ -250,7 +252,7 @@ extension Coordinator {
         guard isDrained || isQuiet, !isStopping else { return }
         log.notice("takes part again")
         isDrained = false
-        crew.isQuiet = false
+        placement.isQuiet = false
         for app in apps.values {
             app.isQuiet = false
             app.leases.comeBack()
@@ -267,7 +269,7 @@ extension Coordinator {
         worker slot: WorkerSlot, _ isDry: Bool, _ operation: Operation
     ) async throws(Refusal) -> String {
         let index = slot.index
-        guard index < crew.size else { throw Refusal("worker \(index) is leaving already") }
+        guard index < placement.size else { throw Refusal("worker \(index) is leaving already") }
         if isDry { return "worker \(index) would lend its shards to the others" }
         guard hasOthers(than: slot) else {
             throw Refusal("worker \(index) is the only one that serves: drain the host, or scale up first")
@@ -280,18 +282,18 @@ extension Coordinator {
 
     /// Another worker can serve what this one has.
     private func hasOthers(than slot: WorkerSlot) -> Bool {
-        (0..<crew.seated).contains { $0 != slot.index && !crew.isResting($0) }
+        (0..<placement.seated).contains { $0 != slot.index && !placement.isResting($0) }
     }
 
     /// The others serve what it has, when nothing of it is in its hands any more.
     func empty(_ slot: WorkerSlot) async throws(Refusal) {
-        crew.rest(slot.index)
+        placement.rest(slot.index)
         reassign()
         let isEmpty = await changes.until(.now + .seconds(30)) { [unowned self] in
-            hands.isEmpty(slot.index) || isStopping
+            assignments.isEmpty(slot.index) || isStopping
         }
         guard isEmpty else {
-            crew.wake(slot.index)
+            placement.wake(slot.index)
             reassign()
             throw .failed("worker \(slot.index) still waits for answers after 30 s: it goes on")
         }
@@ -329,5 +331,5 @@ extension Coordinator {
         }
     }
 
-    var staffText: String { "\(crew.size) workers and the intake" }
+    var staffText: String { "\(placement.size) workers and the intake" }
 }

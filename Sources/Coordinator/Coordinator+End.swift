@@ -50,7 +50,7 @@ extension Coordinator {
         }
         leasesLostBefore += app.leases.lost
         apps[name] = nil
-        hands.forget(name)
+        assignments.forget(name)
         for slot in slots { slot.tell(.forget(app: name)) }
         await app.stop()
     }
@@ -65,7 +65,7 @@ extension Coordinator {
         log.notice("coordinator stopping")
         // Of what a successor has got nothing is left to be given back.
         guard !isSucceeded else {
-            door.shut(isKept: true)
+            control.shut(isKept: true)
             return await answerAll()
         }
         service.stopping()
@@ -77,7 +77,7 @@ extension Coordinator {
         }
         await endChildren()
         await answerAll()
-        door.shut(isKept: isUnseated)
+        control.shut(isKept: isUnseated)
         guard !isUnseated else { return }
         // The line ends by itself if this does not get through.
         hasLeft = true

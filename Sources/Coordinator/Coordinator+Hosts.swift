@@ -19,7 +19,7 @@ extension Coordinator {
         var hasWaited = false
         while true {
             let reply = try await patiently { [unowned self] in try await writeLine() }
-            switch seat.see(reply) {
+            switch hostClaim.see(reply) {
             case .ours:
                 observe(reply.members)
                 return registry.tell(HostCommand.hosts.text)
@@ -33,7 +33,7 @@ extension Coordinator {
     }
 
     /// The line of the coordinator before is ours, at whatever time Redis brings it back.
-    private func writeLine() async throws(RedisError) -> HostBeat.Reply {
+    private func writeLine() async throws(RedisError) -> Heartbeat.Reply {
         try await registry.beat(hostBeat, predecessor: predecessor, lifetime: Self.lineLife)
     }
 
@@ -53,7 +53,7 @@ extension Coordinator {
                 observe(reply.members)
                 return lookAfterShares()
             }
-            switch seat.see(reply) {
+            switch hostClaim.see(reply) {
             case .ours: observe(reply.members)
             case .held(let left): return tellOfStranger(left)
             case .lost: return seatIsLost()
@@ -93,7 +93,7 @@ extension Coordinator {
         if !isStopping { stop() }
     }
 
-    private func observe(_ members: [HostBeat.Member]) {
+    private func observe(_ members: [Heartbeat.Member]) {
         let hosts = members.map { Membership.Host(name: $0.name, capacity: $0.capacity, apps: Set($0.apps)) }
         guard let change = membership.observe(hosts, at: .now) else { return }
         for name in change.come where name != configuration.host {
@@ -126,11 +126,12 @@ extension Coordinator {
         }
     }
 
-    private var hostBeat: HostBeat {
-        HostBeat(
+    private var hostBeat: Heartbeat {
+        Heartbeat(
             host: configuration.host, nonce: nonce,
             // What a host has whose workers are all quiet goes to the others, if there are any that serve.
-            capacity: isLeaving || crew.isAllQuiet ? 0 : slots.prefix(capacity).count { $0.state != .failed },
+            capacity: isLeaving || placement.isAllQuiet
+                ? 0 : slots.prefix(capacity).count { $0.state != .failed },
             apps: isLeaving ? [] : configuration.apps.map(\.name), status: line.json)
     }
 
@@ -138,7 +139,7 @@ extension Coordinator {
     private var isLeaving: Bool { isStopping || isDrained }
 
     /// Workers that this host can run: what counts for its share.
-    private var capacity: Int { staffing?.most ?? crew.size }
+    private var capacity: Int { staffing?.most ?? placement.size }
 
     var statusLine: [UInt8] { line.json }
 
@@ -152,13 +153,13 @@ extension Coordinator {
         HostLine(
             host: configuration.host, pid: getpid(), state: state,
             capacity: capacity, isAuto: staffing != nil, since: since, intake: intake,
-            slots: slots.filter { $0.index < crew.size || $0.pid > 0 }.map { slot in
+            slots: slots.filter { $0.index < placement.size || $0.pid > 0 }.map { slot in
                 (
-                    slot, crew.isQuiet(slot.index) || slot.beat.isQuiet,
-                    apps.values.map { $0.shards { crew.place(of: $0) == slot.index }.count }.max() ?? 0
+                    slot, placement.isQuiet(slot.index) || slot.beat.isQuiet,
+                    apps.values.map { $0.shards { placement.place(of: $0) == slot.index }.count }.max() ?? 0
                 )
             },
-            apps: apps.values.map { ($0.name, $0.leases.tokens.count, $0.desk.tally) }.sorted {
+            apps: apps.values.map { ($0.name, $0.leases.tokens.count, $0.context.totals) }.sorted {
                 ($1.2.pace.rate, $0.0) < ($0.2.pace.rate, $1.0)
             },
             quarantined: quarantine.held(at: .now).map { ($0.shard.app, $0.shard.number, $0.left) },

@@ -18,7 +18,7 @@ extension Coordinator {
         await inboxSearch.look(configured: configuredApps)
     }
 
-    func lookAtInboxes(_ sights: inout [Alert: AlertDesk.Sight]) {
+    func lookAtInboxes(_ sights: inout [Alert: AlertEvaluator.Observation]) {
         let text = InboxSearch.text(inboxSearch.found, apps: configuredApps.sorted())
         sights[Alert(.strayInbox, .farm)] = text.map { .bad(level: 1, text: $0) } ?? .good
     }

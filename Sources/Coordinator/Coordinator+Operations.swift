@@ -37,7 +37,7 @@ extension Coordinator {
         switch verb {
         case .look: return await look()
         case .status: return String(decoding: statusLine, as: UTF8.self)
-        case .scale: return try await scale(try words.first(StaffWish.words), isDry, operation)
+        case .scale: return try await scale(try words.first(DesiredWorkers.words), isDry, operation)
         case .quiet: return try await quiet(try worker(words), isDry, operation)
         case .resume: return try await resume(try worker(words), isDry)
         case .drain: return try await drain(try worker(words), isDry, operation)
@@ -76,9 +76,10 @@ extension Coordinator {
     private func worker(_ words: OperatorWords) throws(Refusal) -> WorkerSlot? {
         guard let text = words.words.first else { return nil }
         guard let index = Int(foreign: text), index >= 0, index < slots.count,
-            index < crew.size || slots[index].pid > 0
+            index < placement.size || slots[index].pid > 0
         else {
-            let known = slots.filter { $0.index < crew.size }.map { "\($0.index)" }.joined(separator: " ")
+            let known = slots.filter { $0.index < placement.size }.map { "\($0.index)" }.joined(
+                separator: " ")
             throw Refusal("there is no worker \(text) on \(configuration.host): it has \(known)")
         }
         return slots[index]
@@ -103,9 +104,9 @@ extension Coordinator {
         let scale = wishes["scale:" + configuration.host]
         guard scale != followedScale, busyWith == nil else { return }
         followedScale = scale
-        let wish = scale.flatMap { StaffWish($0) }
+        let wish = scale.flatMap { DesiredWorkers($0) }
         if scale != nil, wish == nil {
-            refused(at: "\(FarmKeys.desired) scale:\(configuration.host)", StaffWish.words)
+            refused(at: "\(FarmKeys.desired) scale:\(configuration.host)", DesiredWorkers.words)
         }
         setStaff(wish ?? configuredStaff, reason: .operator)
     }

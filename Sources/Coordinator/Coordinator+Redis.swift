@@ -6,7 +6,7 @@ import Logging
 extension Coordinator {
     /// Does what must be done before anything else can be, however long Redis takes to be ready for it.
     func patiently<Value: Sendable>(_ body: @Loop () async throws -> Value) async throws -> Value {
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         var isWaiting = false
         while true {
             do { return try await body() } catch let error as RedisError where error.isTemporary {

@@ -17,7 +17,7 @@ extension Coordinator {
         guard await changes.until(.now + .seconds(60), { [unowned self] in !isReloading }) else {
             throw Refusal("another reload is still under way")
         }
-        guard let around = surroundings, !isStopping else {
+        guard let around = dependencies, !isStopping else {
             throw Refusal("the coordinator is starting or ending")
         }
         isReloading = true
@@ -81,7 +81,7 @@ extension Coordinator {
     }
 
     private func follow(
-        _ next: FarmConfiguration, _ differences: ConfigurationChanges, _ around: HostedApp.Surroundings
+        _ next: FarmConfiguration, _ differences: ConfigurationChanges, _ around: HostedApp.Dependencies
     ) async {
         configuration.apps = next.apps
         configuration.alerts = next.alerts
@@ -98,7 +98,7 @@ extension Coordinator {
         guard !isStopping else { return }
         for app in next.apps {
             if differences.added.contains(app.name) {
-                await add(app, surroundings ?? around)
+                await add(app, dependencies ?? around)
             } else if let present = apps[app.name] {
                 await present.change(to: app)
             }
@@ -134,9 +134,9 @@ extension Coordinator {
     }
 
     /// What the configuration says, without operators.
-    var configuredStaff: StaffWish { Self.staff(configuration.workers) }
+    var configuredStaff: DesiredWorkers { Self.staff(configuration.workers) }
 
-    private static func staff(_ count: WorkerCount) -> StaffWish {
+    private static func staff(_ count: WorkerCount) -> DesiredWorkers {
         switch count {
         case .auto: .auto
         case .fixed(let number): .fixed(number)

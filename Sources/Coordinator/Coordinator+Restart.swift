@@ -6,7 +6,7 @@ extension Coordinator {
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
     ) async throws(Refusal) -> String {
-        let chosen = slot.map { [$0] } ?? Array(slots.prefix(crew.size))
+        let chosen = slot.map { [$0] } ?? Array(slots.prefix(placement.size))
         if isDry {
             return "would restart \(chosen.map { "worker \($0.index) (\($0.pid))" }.joined(separator: ", "))"
         }
@@ -27,7 +27,7 @@ extension Coordinator {
 
     /// Empties a worker, starts its process anew, and returns when it delivers.
     private func roll(_ slot: WorkerSlot) async throws(Refusal) {
-        if crew.seated > 1, slot.isReady { try await empty(slot) }
+        if placement.seated > 1, slot.isReady { try await empty(slot) }
         try await renew(slot) { slot.renewOrStart() }
         // Its next one goes when this one delivers again, or has nothing to deliver.
         let from = slot.beat.delivered + slot.beat.failed
@@ -49,7 +49,7 @@ extension Coordinator {
         guard isReady, slot.isReady, slot.name != before else {
             throw .failed("worker \(slot.index) does not become ready; the others are as they were")
         }
-        crew.wake(slot.index)
+        placement.wake(slot.index)
         reassign()
     }
 }

@@ -17,7 +17,7 @@ extension Coordinator {
                 await lookForOperations()
                 await follow()
             },
-            loop(every: AppWatch.interval) { [unowned self] in
+            loop(every: BacklogMonitor.interval) { [unowned self] in
                 await appWatch.look(at: apps.values, isFirstHost: isFirstHost)
             },
             loop(every: .seconds(1)) { [unowned self] in

@@ -7,10 +7,11 @@ extension Coordinator {
     func lookAtChildren() -> ServiceStatus {
         for slot in slots { slot.watch() }
         intake?.watch()
-        let present = slots.filter { $0.index < crew.size || $0.pid > 0 }
+        let present = slots.filter { $0.index < placement.size || $0.pid > 0 }
         return ServiceStatus(
             phase: service.phase, isRedisThere: redis.isReady, hosts: membership.hosts.count,
-            readyWorkers: present.count(where: \.isReady), workers: isStopping ? present.count : crew.size,
+            readyWorkers: present.count(where: \.isReady),
+            workers: isStopping ? present.count : placement.size,
             rate: slots.reduce(0) { $0 &+ $1.rate }, open: pressure.openPushes,
             paused: apps.values.filter { $0.credentials.pauseReason != nil }.map(\.name), refusal: refusal)
     }

@@ -60,20 +60,20 @@ extension Coordinator {
 
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
         let shards =
-            bereaved.contains(slot.index) || !crew.serves(slot.index) || !app.mayServe(slot.name)
+            bereaved.contains(slot.index) || !placement.serves(slot.index) || !app.mayServe(slot.name)
             ? []
             : app.shards { shard in
-                crew.place(of: shard) == slot.index && !app.holds.withheld.contains(shard)
+                placement.place(of: shard) == slot.index && !app.holds.withheld.contains(shard)
                     && !quarantine.holds(.init(app: app.name, number: shard), at: .now)
             }
-        let given = hands.give(shards.map { Int($0.number) }, of: app.name, to: slot.index)
+        let given = assignments.give(shards.map { Int($0.number) }, of: app.name, to: slot.index)
         app.noteBudget(given)
         slot.tell(.shards(app: app.name, shards.filter { given.contains(Int($0.number)) }))
     }
 
     /// Whom to ask about a shard: who has it, else who is to have it.
     func worker(of shard: Int, _ app: HostedApp) -> Int {
-        hands.holder(of: shard, app: app.name) ?? crew.place(of: shard)
+        assignments.holder(of: shard, app: app.name) ?? placement.place(of: shard)
     }
 
     func ring(_ app: String, _ shards: [Int]) {
@@ -85,7 +85,7 @@ extension Coordinator {
     func tellHeardShards() {
         for (topic, app, shards) in heardShards.takeAll() {
             for slot in slots where slot.isReady {
-                let its = shards.filter { crew.place(of: $0) == slot.index }
+                let its = shards.filter { placement.place(of: $0) == slot.index }
                 guard !its.isEmpty else { continue }
                 guard !slot.lags else {
                     heardShards.note(its, topic, app: app)
@@ -108,7 +108,7 @@ extension Coordinator {
 
     /// Gives back what is leaving and in no worker's hands: its worker has none, is quiet, or let go of it long ago.
     func letGo(_ app: HostedApp) {
-        emptied(app, app.leases.leaving.filter { hands.holder(of: $0, app: app.name) == nil })
+        emptied(app, app.leases.leaving.filter { assignments.holder(of: $0, app: app.name) == nil })
     }
 
     func emptied(_ app: HostedApp, _ shards: some Sequence<Int>) {
@@ -147,7 +147,7 @@ extension Coordinator: WorkerSlot.Owner {
             makeRoom()
             tellSoon()
         case .beat(let beat):
-            for app in beat.apps { apps[app.name]?.desk.tally.heard(app) }
+            for app in beat.apps { apps[app.name]?.context.totals.heard(app) }
             if beat.isQuiet { processIsQuiet(slot) }
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
@@ -188,8 +188,8 @@ extension Coordinator: WorkerSlot.Owner {
         for app in apps.values {
             emptied(app, app.leases.leaving.filter { worker(of: $0, app) == slot.index })
         }
-        hands.ended(slot.index)
-        if quietBySignal.remove(slot.index) != nil { crew.wake(slot.index) }
+        assignments.ended(slot.index)
+        if quietBySignal.remove(slot.index) != nil { placement.wake(slot.index) }
         reassign()
         dismiss()
         changes.ring()
@@ -199,9 +199,9 @@ extension Coordinator: WorkerSlot.Owner {
 
     /// A signal has made the process quiet, one way: the others serve its shards until another process is here.
     private func processIsQuiet(_ slot: WorkerSlot) {
-        guard !crew.isQuiet(slot.index) else { return }
+        guard !placement.isQuiet(slot.index) else { return }
         quietBySignal.insert(slot.index)
-        crew.hush(slot.index)
+        placement.hush(slot.index)
         reassign()
     }
 

@@ -34,11 +34,11 @@ extension Coordinator {
         }
     }
 
-    func makeSurroundings() -> HostedApp.Surroundings {
+    func makeSurroundings() -> HostedApp.Dependencies {
         var retention = Retention()
         retention.accounts = configuration.accountsKept
         retention.accountSeconds = Int(configuration.accountLife.components.seconds)
-        return HostedApp.Surroundings(
+        return HostedApp.Dependencies(
             redis: redis, registry: registry, host: configuration.host,
             shards: configuration.shards, workers: options.workers, nonce: nonce, predecessor: predecessor,
             retention: retention,
@@ -54,7 +54,7 @@ extension Coordinator {
             liveWorkers: { [unowned self] in liveWorkers })
     }
 
-    func add(_ configuration: AppConfiguration, _ around: HostedApp.Surroundings) async {
+    func add(_ configuration: AppConfiguration, _ around: HostedApp.Dependencies) async {
         added += 1
         // Of its own: what an app that was taken out and is back gives up late takes nothing from the new one.
         var around = around

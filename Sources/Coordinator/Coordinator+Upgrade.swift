@@ -98,7 +98,7 @@ extension Coordinator {
         // From here on the host's line is the other's.
         isSucceeded = true
         metrics?.close()
-        successor.tell(.seat(nonce: nonce))
+        successor.tell(.hostClaim(nonce: nonce))
         guard
             await changes.until(.now + .seconds(20), { successor.isSeated || successor.hasEnded }),
             successor.isSeated
@@ -157,7 +157,7 @@ extension Coordinator {
             changes.ring()
         }
         let isReady = await changes.until(.now + .seconds(50)) { [unowned self] in
-            slots.prefix(crew.size).allSatisfy { $0.isReady } && intake?.state == .ready || order != nil
+            slots.prefix(placement.size).allSatisfy { $0.isReady } && intake?.state == .ready || order != nil
                 || isAlone || isStopping
         }
         if isReady { link.tell(.ready) }
@@ -165,7 +165,7 @@ extension Coordinator {
             order != nil || isAlone || isStopping
         }
         switch order {
-        case .seat(let before):
+        case .hostClaim(let before):
             // It is gone, or as good as: nothing of it is in anybody's hands.
             predecessor = before
             try await takeSeat()
@@ -173,7 +173,7 @@ extension Coordinator {
             isSucceeding = false
             log.notice("took over from the coordinator before")
             for app in apps.values { app.hostsAreGone() }
-            await door.open()
+            await control.open()
             openMetrics()
             Loop.task { await self.lookForOperations() }
             link.tell(.seated)
@@ -190,7 +190,7 @@ extension Coordinator {
             try await takeSeat()
             lock.take(nonce)
             isSucceeding = false
-            await door.open()
+            await control.open()
             openMetrics()
             Loop.task { await self.lookForOperations() }
         }

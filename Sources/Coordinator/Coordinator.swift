@@ -18,15 +18,15 @@ import Supervision
     lazy var service = ServiceReports(options.service, log: log) { [unowned self] in lookAtChildren() }
     /// Why the configuration on disk was refused when it was last read.
     var refusal: String?
-    var metrics: MetricsDesk?
-    let appWatch = AppWatch()
+    var metrics: MetricsServer?
+    let appWatch = BacklogMonitor()
     let probe: RedisProbe
     let inboxSearch: InboxSearch
     /// Apps that were taken out of this configuration since the start, until they are forgotten.
     var removedApps: Set<String> = []
     /// Apps of hosts that were lost within the last hour, as the first host sees it.
     var lostApps: Set<String> = []
-    var alerts: AlertWatch?
+    var alerts: AlertMonitor?
     /// By worker.
     var crashLoops: [Int: CrashLoop] = [:]
     /// Leases that apps had lost that were taken out since.
@@ -40,14 +40,14 @@ import Supervision
     var slots: [WorkerSlot] = []
     var intake: IntakeSlot?
     /// How many workers there are to be, and whose each shard is.
-    var crew: Crew
+    var placement: WorkerPlacement
     /// Workers whose processes a signal has made quiet.
     var quietBySignal: Set<Int> = []
-    var surroundings: HostedApp.Surroundings?
+    var dependencies: HostedApp.Dependencies?
     /// Apps that were added since the start.
     var added = 0
     var subscriber: RedisSubscriber?
-    lazy var heardShards = HeardShards(shards: configuration.shards)
+    lazy var heardShards = PendingShards(shards: configuration.shards)
     lazy var tellOfShards = WakeUp { [unowned self] in tellHeardShards() }
     lazy var beatSoon = WakeUp { [unowned self] in await beat() }
     lazy var lookForOperationsSoon = WakeUp { [unowned self] in await lookForOperations() }
@@ -56,12 +56,12 @@ import Supervision
     let nonce = Nonce.make()
     /// The nonce of the coordinator before on this host, if it is known to be gone, else "".
     var predecessor = ""
-    var seat = SeatWatch()
+    var hostClaim = HostClaim()
     /// A beat before its time is on its way.
     var isTelling = false
     var membership: Membership
     /// Rings when leases are to be looked at before their time.
-    let leaseBell = Bell()
+    let leaseBell = AsyncEvent()
     /// Why it ends, if not by a signal.
     var failure: CoordinatorError?
     var signals: [SignalWatcher] = []
@@ -82,13 +82,13 @@ import Supervision
     var kills = RecentKills()
     var quarantine = ShardQuarantine()
     /// Which worker has which shard, or has not yet let go of it.
-    var hands = ShardHands()
+    var assignments = ShardAssignments()
     /// How many workers there are to be; nil when their number is fixed.
-    var staffing: Staffing?
+    var staffing: Autoscaler?
     /// Which values from outside were refused lately.
     var refusedValues = RefusedValues()
     /// Rings whenever something has changed that somebody may wait for: a child, a shard, a lease.
-    let changes = Lookout()
+    let changes = AsyncCondition()
     /// A change that an operator wants and that is under way.
     var busyWith: String?
     /// Everything was given away; the host stays, empty.
@@ -112,10 +112,10 @@ import Supervision
     var isUnseated = false
     /// To the coordinator before, as long as it lives.
     var succession: ControlLink<SuccessionNotice, SuccessionOrder>?
-    lazy var operations = OperationDesk(
+    lazy var operations = OperationConsumer(
         registry, host: configuration.host, log: log
     ) { [unowned self] command, operation async throws(Refusal) in try await carryOut(command, operation) }
-    lazy var door = ControlDoor(configuration.stateDirectory + "/control.sock", log: log) {
+    lazy var control = ControlServer(configuration.stateDirectory + "/control.sock", log: log) {
         [unowned self] command, tell in operations.begin(command, tell: tell)
     }
     /// Workers that are to end as soon as nothing is in their hands.
@@ -135,8 +135,9 @@ import Supervision
         inboxSearch = InboxSearch(registry, log: log)
         membership = Membership(shards: options.configuration.shards, now: .now)
         probe = RedisProbe(redis)
-        staffing = options.isAuto ? Staffing(most: options.workers) : nil
-        crew = Crew(shards: options.configuration.shards, size: staffing?.workers ?? options.workers)
+        staffing = options.isAuto ? Autoscaler(most: options.workers) : nil
+        placement = WorkerPlacement(
+            shards: options.configuration.shards, size: staffing?.workers ?? options.workers)
     }
 
     /// Runs until a signal ends it; everything is handed over in order.
@@ -154,7 +155,7 @@ import Supervision
         if lock.hasOrphans {
             log.warning("workers of the coordinator before do not end: starting beside them")
         }
-        if !isSucceeding { await door.open() }
+        if !isSucceeding { await control.open() }
         redis.logOutages(to: log)
         if !isSucceeding { openMetrics() }
         redis.start()
@@ -167,7 +168,7 @@ import Supervision
         makeSlots(lock)
         if isSucceeding { await beat() } else { try await takeSeat() }
         let around = makeSurroundings()
-        surroundings = around
+        dependencies = around
         for app in configuration.apps { await add(app, around) }
         await keepLeases()
         redis.onReady = { [unowned self] isOther in
@@ -180,11 +181,13 @@ import Supervision
         listen()
         hasChildren = true
         intake?.start()
-        for slot in slots.prefix(crew.size) { slot.start() }
+        for slot in slots.prefix(placement.size) { slot.start() }
         let tasks = routines()
         log.notice(
             "coordinator ready",
-            metadata: ["host": "\(configuration.host)", "apps": "\(apps.count)", "workers": "\(crew.size)"])
+            metadata: [
+                "host": "\(configuration.host)", "apps": "\(apps.count)", "workers": "\(placement.size)",
+            ])
         if isSucceeding { try await awaitSeat(lock) }
         if !isUnseated {
             service.ready()
@@ -192,7 +195,7 @@ import Supervision
         }
         await untilStopped()
         await shutDown()
-        door.close()
+        control.close()
         for task in tasks { task.cancel() }
         leaseBell.ring()
         metrics?.close()

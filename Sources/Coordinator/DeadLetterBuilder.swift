@@ -2,7 +2,7 @@ import FarmStore
 import PushModel
 
 /// Puts the closed positions of a batch into dead letters: one for each segment.
-struct Letters {
+struct DeadLetterBuilder {
     static let cause = "worker lost"
 
     private let batch: Batch

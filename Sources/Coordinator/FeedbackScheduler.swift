@@ -7,8 +7,8 @@ import Logging
 
 /// Has an app's feedback service read, on schedule and on demand: by a worker, since what comes from the network is not
 /// parsed beside the signing keys, and by one of all hosts, that of the intake.
-@Loop final class FeedbackDesk {
-    private let desk: AppDesk
+@Loop final class FeedbackScheduler {
+    private let context: AppContext
     /// Gives a worker an order; answers its name, nil if there is none that could take it.
     private let orderWorker: @Loop (Order) -> String?
     private var reading: (name: String, worker: String, interval: Duration, failures: Int)?
@@ -22,8 +22,8 @@ import Logging
     /// A wish whose message was lost is seen no later.
     private static let longestWait = Duration.seconds(30)
 
-    init(_ desk: AppDesk, orderWorker: @escaping @Loop (Order) -> String?) {
-        (self.desk, self.orderWorker) = (desk, orderWorker)
+    init(_ context: AppContext, orderWorker: @escaping @Loop (Order) -> String?) {
+        (self.context, self.orderWorker) = (context, orderWorker)
     }
 
     /// Somebody wishes a reading.
@@ -41,12 +41,13 @@ import Logging
         let name = Nonce.make()
         do throws(StoreError) {
             let begin = BeginFeedback(token: intake, reader: name, limit: Self.limit)
-            switch try await desk.store.perform(begin) {
+            switch try await context.store.perform(begin) {
             case .wait(let wait): nextLook = .now + min(wait, Self.longestWait)
             case .read(let failures):
                 let order = FeedbackOrder(
-                    app: desk.name, host: place.host, port: place.port, reading: name, shards: desk.shards,
-                    limit: desk.retention.suppressed)
+                    app: context.name, host: place.host, port: place.port, reading: name,
+                    shards: context.shards,
+                    limit: context.retention.suppressed)
                 let worker = orderWorker(.feedback(order))
                 reading = (name, worker ?? "", binary.feedbackInterval, failures)
                 if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
@@ -63,20 +64,20 @@ import Logging
         nextLook = .now
         var next = reading.interval
         if error.isEmpty {
-            desk.log.info("feedback read", metadata: ["app": "\(desk.name)", "tokens": "\(tuples)"])
+            context.log.info("feedback read", metadata: ["app": "\(context.name)", "tokens": "\(tuples)"])
         } else {
             var pause = BackOff(first: .seconds(5), longest: .seconds(600))
             for _ in 0..<min(reading.failures, 16) { _ = pause.failed(using: &random) }
             next = min(next, pause.failed(using: &random))
-            desk.log.warning(
+            context.log.warning(
                 "the feedback service could not be read to its end",
-                metadata: ["app": "\(desk.name)", "tokens": "\(tuples)", "reason": "\(error)"])
+                metadata: ["app": "\(context.name)", "tokens": "\(tuples)", "reason": "\(error)"])
         }
         let end = EndFeedback(reader: name, tuples: tuples, next: next, error: error)
-        do throws(StoreError) { try await desk.store.performPatiently(end, within: Self.limit) } catch {
-            desk.log.warning(
+        do throws(StoreError) { try await context.store.performPatiently(end, within: Self.limit) } catch {
+            context.log.warning(
                 "what became of the feedback is not noted",
-                metadata: ["app": "\(desk.name)", "error": "\(error)"])
+                metadata: ["app": "\(context.name)", "error": "\(error)"])
         }
     }
 

@@ -6,7 +6,7 @@ import Logging
 
 /// What operators hold back of an app, or call back: tells the workers of this host, and ends what was called back if the
 /// app's intake is this host's.
-@Loop final class HoldDesk {
+@Loop final class HoldSync {
     /// Shards that are not served.
     private(set) var withheld: Set<Int> = []
     /// They are others now.
@@ -14,7 +14,7 @@ import Logging
     /// The app's intake is this host's.
     var isOwner: @Loop () -> Bool = { false }
 
-    private let desk: AppDesk
+    private let context: AppContext
     private let tellWorkers: @Loop (Order) -> Void
     /// What `holds` in the gate was when the marks were read.
     private var seen: Int?
@@ -28,14 +28,14 @@ import Logging
     private static let jobsPerOrder = 100
     private static let batchesPerCall = 64
 
-    init(_ desk: AppDesk, tellWorkers: @escaping @Loop (Order) -> Void) {
-        (self.desk, self.tellWorkers) = (desk, tellWorkers)
+    init(_ context: AppContext, tellWorkers: @escaping @Loop (Order) -> Void) {
+        (self.context, self.tellWorkers) = (context, tellWorkers)
     }
 
     /// To be called whenever the gate was read.
     func look(_ standing: ReadStanding.Standing) async {
         if standing.holds != seen ?? 0 { await read(standing.holds) }
-        let now = desk.clock.seconds * 1000
+        let now = context.clock.seconds * 1000
         let due = later.filter { $0.value <= now }.keys.sorted()
         if !due.isEmpty {
             for job in due { later[job] = nil }
@@ -63,7 +63,7 @@ import Logging
                 return !told.contains("\(mark.kind) \(mark.text) \(mark.since)")
             }
             for mark in try await marks(.jobs) where isNew(mark) { jobs.append(mark.text) }
-            let now = desk.clock.seconds * 1000
+            let now = context.clock.seconds * 1000
             later = [:]
             for mark in try await marks(.cancels) {
                 if mark.from > now {
@@ -84,23 +84,23 @@ import Logging
                 onWithheld()
             }
         } catch {
-            desk.log.warning(
-                "cannot read what is held back", metadata: ["app": "\(desk.name)", "error": "\(error)"])
+            context.log.warning(
+                "cannot read what is held back", metadata: ["app": "\(context.name)", "error": "\(error)"])
         }
     }
 
     private func marks(_ kind: ReadMarks.Kind) async throws(StoreError) -> [ReadMarks.Mark] {
         let request = ReadMarks(kind)
-        return request.marks(try await desk.store.perform(request))
+        return request.marks(try await context.store.perform(request))
     }
 
     /// Workers give back what they have of these and is not in the air: checkouts hold it back from then on.
     private func recall(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
-        if !numbers.isEmpty { tellWorkers(.recall(app: desk.name, jobs: [], shards: numbers)) }
+        if !numbers.isEmpty { tellWorkers(.recall(app: context.name, jobs: [], shards: numbers)) }
         for first in stride(from: 0, to: jobs.count, by: Self.jobsPerOrder) {
             let some = Array(jobs[first..<min(first + Self.jobsPerOrder, jobs.count)])
-            tellWorkers(.recall(app: desk.name, jobs: some, shards: []))
+            tellWorkers(.recall(app: context.name, jobs: some, shards: []))
         }
     }
 
@@ -112,21 +112,21 @@ import Logging
         do throws(StoreError) {
             var start = 0
             while isOwner() {
-                let batches = try await desk.store.perform(ListWaiting(.parked, start: start))
+                let batches = try await context.store.perform(ListWaiting(.parked, start: start))
                 if batches.isEmpty { break }
                 start += try await cancel(batches)
             }
             var cursor: String? = "0"
             while let from = cursor, isOwner() {
-                let page = try await desk.store.perform(ScanBatches(cursor: from))
+                let page = try await context.store.perform(ScanBatches(cursor: from))
                 try await cancel(page.items)
                 cursor = page.next
             }
             return cursor == nil
         } catch {
-            desk.log.warning(
+            context.log.warning(
                 "jobs that were called back wait for Redis",
-                metadata: ["app": "\(desk.name)", "error": "\(error)"])
+                metadata: ["app": "\(context.name)", "error": "\(error)"])
             return false
         }
     }
@@ -137,7 +137,7 @@ import Logging
         var (first, cancelled) = (0, 0)
         while first < batches.count {
             let some = Array(batches[first..<min(first + Self.batchesPerCall, batches.count)])
-            let reply = try await desk.store.perform(CancelBatches(some))
+            let reply = try await context.store.perform(CancelBatches(some))
             first += max(1, reply.looked)
             cancelled += reply.gone
         }

@@ -4,8 +4,8 @@ import FarmStore
 ///
 /// A line in the registry proves little: one that has crashed leaves it for some seconds, and a Redis that went back in time
 /// brings one back. One that is written anew belongs to one that lives.
-struct SeatWatch {
-    enum Sight: Equatable {
+struct HostClaim {
+    enum Observation: Equatable {
         case ours
         /// Another's line, which ends by itself after so long if nobody lives.
         case held(for: Duration)
@@ -15,7 +15,7 @@ struct SeatWatch {
     /// The end of another's line, in Redis's milliseconds.
     private var end: Int64?
 
-    mutating func see(_ reply: HostBeat.Reply) -> Sight {
+    mutating func see(_ reply: Heartbeat.Reply) -> Observation {
         guard let left = reply.heldFor else {
             end = nil
             return .ours

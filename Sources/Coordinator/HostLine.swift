@@ -14,7 +14,7 @@ import PushModel
     var intake: IntakeSlot?
     var slots: [(slot: WorkerSlot, isQuiet: Bool, shards: Int)]
     /// With how many shards this host has of each.
-    var apps: [(name: String, shards: Int, tally: AppTally)] = []
+    var apps: [(name: String, shards: Int, totals: AppTotals)] = []
     /// Shards that wait after crashes.
     var quarantined: [(app: String, shard: Int, left: Duration)] = []
     /// Why files that have changed are not followed.
@@ -44,7 +44,7 @@ import PushModel
         json.endArray()
         json.key("apps")
         json.beginArray()
-        for (name, shards, tally) in apps.prefix(Self.mostApps) { append(name, shards, tally, to: &json) }
+        for (name, shards, totals) in apps.prefix(Self.mostApps) { append(name, shards, totals, to: &json) }
         json.endArray()
         json.key("quarantined")
         json.beginArray()
@@ -74,19 +74,19 @@ import PushModel
     private static let mostProblems = 8
     private static let longestProblem = 300
 
-    private func append(_ name: String, _ shards: Int, _ tally: AppTally, to json: inout JSONText) {
+    private func append(_ name: String, _ shards: Int, _ totals: AppTotals, to json: inout JSONText) {
         json.beginObject()
         json.member("app", name)
         let beats = slots.compactMap { slot in slot.slot.beat.apps.first { $0.name == name } }
-        let pace = tally.pace
+        let pace = totals.pace
         Self.append(
             [
                 ("shards", UInt64(shards)), ("rate", pace.rate), ("errors", pace.errors),
                 ("connections", beats.reduce(0) { $0 + UInt64($1.connections) }),
                 ("streams", beats.reduce(0) { $0 + UInt64($1.openStreams) }),
                 ("slowed_to", beats.reduce(0) { $0 + UInt64($1.slowedTo) }),
-                ("delivered", tally.count(.delivered)), ("failed", tally.count(.failed)),
-                ("retried", tally.retries.values.reduce(0, +)),
+                ("delivered", totals.count(.delivered)), ("failed", totals.count(.failed)),
+                ("retried", totals.retries.values.reduce(0, +)),
             ], to: &json)
         if let latency = pace.latency {
             json.member("p50", Int(clamping: latency.p50.rounded(.up)))

@@ -28,7 +28,7 @@ extension HostedApp {
     /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's. With `limit` ends a
     /// job is refused.
     func blame(_ process: String, isAlone: Bool, limit: Int) async {
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         // When it does not get through in a lease's time the end is held against nobody.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.intake, ContinuousClock.now < deadline {

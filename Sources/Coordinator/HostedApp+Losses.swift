@@ -41,7 +41,7 @@ extension HostedApp {
     /// - Returns: how many pushes were failed as poison.
     func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
         // Nobody else would do it: the shards stay ours.
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         let before = poisoned
         while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {
             guard (try? await Loop.sleep(for: backoff.pause())) != nil else { break }
@@ -78,7 +78,7 @@ extension HostedApp {
                 }) {
                     leases.doubt()
                 }
-                desk.ring(reply.rung)
+                context.ring(reply.rung)
                 poisoned += reply.poisoned
                 tell(of: reply)
             } catch {

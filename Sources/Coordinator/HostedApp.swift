@@ -11,12 +11,12 @@ import Logging
     let leases: AppLeases
     let credentials: AppCredentials
     /// Rings when leases were given back.
-    let releases = Bell()
-    let desk: AppDesk
-    private let gatherer: Gatherer
+    let releases = AsyncEvent()
+    let context: AppContext
+    private let gatherer: ResultsConsumer
     private let promoter: Promoter
-    let feedback: FeedbackDesk
-    let holds: HoldDesk
+    let feedback: FeedbackScheduler
+    let holds: HoldSync
     let liveWorkers: @Loop () -> [String]
     let log: Logger
     private let tellIntake: @Loop (IntakeOrder) -> Void
@@ -41,7 +41,7 @@ import Logging
     var isHoldingBack = false
 
     /// What all apps of a coordinator have in common.
-    struct Surroundings {
+    struct Dependencies {
         var redis: RedisConnection
         var registry: FarmRegistry
         var host: String
@@ -62,7 +62,7 @@ import Logging
         var liveWorkers: @Loop () -> [String]
     }
 
-    init(_ configuration: AppConfiguration, shares: HostShares, _ around: Surroundings) {
+    init(_ configuration: AppConfiguration, shares: HostShares, _ around: Dependencies) {
         let name = configuration.name
         self.configuration = configuration
         log = around.log
@@ -77,19 +77,19 @@ import Logging
         credentials = AppCredentials(
             configuration, store: store, registry: around.registry, log: around.log,
             workers: around.workers, shards: around.shards, tellWorkers: around.tellWorkers)
-        desk = AppDesk(
+        context = AppContext(
             name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
             retention: around.retention
         ) { around.ring(name, $0) }
-        promoter = Promoter(desk)
-        gatherer = Gatherer(desk)
-        feedback = FeedbackDesk(desk, orderWorker: around.orderWorker)
-        holds = HoldDesk(desk, tellWorkers: around.tellWorkers)
+        promoter = Promoter(context)
+        gatherer = ResultsConsumer(context)
+        feedback = FeedbackScheduler(context, orderWorker: around.orderWorker)
+        holds = HoldSync(context, tellWorkers: around.tellWorkers)
         holds.isOwner = { [leases] in leases.intake != nil }
         holds.onWithheld = { [weak self] in self?.onShardsChanged() }
         credentials.onStanding = { [holds] in await holds.look($0) }
         keepWhatIsConfigured()
-        desk.paused = { [weak credentials] in
+        context.paused = { [weak credentials] in
             guard let credentials else { return }
             Loop.task { await credentials.look() }
         }
@@ -122,14 +122,14 @@ import Logging
     }
 
     private func keepWhatIsConfigured() {
-        desk.retention.suppressed = configuration.suppressionLimit(shards: desk.shards)
-        desk.retention.holdShare = configuration.suppression.holdShare
-        desk.retention.pauseShare = configuration.suppression.pauseShare
-        desk.retention.deadPushes = configuration.dead.pushes
-        desk.retention.deadBytes = configuration.dead.megabytes << 20
-        desk.retention.deadSeconds = configuration.dead.days * 86_400
-        desk.retention.auditBytes = configuration.audit.megabytes << 20
-        desk.retention.auditSeconds = configuration.audit.hours * 3600
+        context.retention.suppressed = configuration.suppressionLimit(shards: context.shards)
+        context.retention.holdShare = configuration.suppression.holdShare
+        context.retention.pauseShare = configuration.suppression.pauseShare
+        context.retention.deadPushes = configuration.dead.pushes
+        context.retention.deadBytes = configuration.dead.megabytes << 20
+        context.retention.deadSeconds = configuration.dead.days * 86_400
+        context.retention.auditBytes = configuration.audit.megabytes << 20
+        context.retention.auditSeconds = configuration.audit.hours * 3600
     }
 
     /// Stops altogether and gives the leases back.
@@ -154,7 +154,7 @@ import Logging
     /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.
     func applyUnconfirmed() async {
         while leases.intake != nil {
-            let step = SettleUnconfirmed(.due, limit: desk.retention.suppressed)
+            let step = SettleUnconfirmed(.due, limit: context.retention.suppressed)
             // The next round is soon enough.
             guard let reply = try? await store.perform(step), reply.done > 0 else { return }
         }
@@ -163,8 +163,8 @@ import Logging
     /// Drops what is too old from the suppression lists, if the app's intake is this host's.
     func dropOldSuppressed() async {
         guard leases.intake != nil else { return }
-        let oldest = desk.clock.seconds - Int64(configuration.suppression.days) * 86_400
-        for shard in 0..<desk.shards {
+        let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
+        for shard in 0..<context.shards {
             // The next round is soon enough.
             _ = try? await store.perform(DropOldSuppressed(shard: shard, before: oldest * 1000))
         }
@@ -173,7 +173,7 @@ import Logging
     /// Drops dead letters, and what the audit remembers, that are too old or too many, if the app's intake is this host's.
     func dropOldLetters() async {
         while leases.intake != nil {
-            let hasMore = try? await store.perform(TrimLetters(desk.retention, now: desk.clock.seconds))
+            let hasMore = try? await store.perform(TrimLetters(context.retention, now: context.clock.seconds))
             // The next round is soon enough.
             guard hasMore == true else { return }
         }
@@ -190,21 +190,21 @@ import Logging
 
     /// A worker with these shards has a connection beyond the budget: it is too small for so many workers.
     func noteBudget(_ given: Set<Int>) {
-        let share = FarmBudget(configuration.budget).share(of: given, among: desk.shards)
+        let share = FarmBudget(configuration.budget).share(of: given, among: context.shards)
         guard share.isBeyond, !isBeyondBudget else { return }
         isBeyondBudget = true
         log.warning(
             "budget.max_conns is less than the farm's workers: each of them has one connection all the same",
             metadata: ["app": "\(name)", "max_conns": "\(configuration.budget.maxConnections ?? 0)"])
         var event = FarmEvent(.budget)
-        event.add("host", desk.host)
+        event.add("host", context.host)
         event.add("reason", "max_conns is less than the workers")
         store.send(TellEvent(event)) { _ in }
     }
 
-    func tellOfStaff(_ change: Staffing.Change) {
+    func tellOfStaff(_ change: Autoscaler.Change) {
         var event = FarmEvent(.workers)
-        event.add("host", desk.host)
+        event.add("host", context.host)
         event.add("from", "\(change.from)")
         event.add("to", "\(change.to)")
         event.add("reason", change.reason.rawValue)
@@ -232,7 +232,7 @@ import Logging
     }
 
     /// Batches were put off; the first is due then.
-    func putOff(_ earliest: Duration) { desk.putOff(earliest) }
+    func putOff(_ earliest: Duration) { context.putOff(earliest) }
 
     /// The shards of one worker, with their fences.
     func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {

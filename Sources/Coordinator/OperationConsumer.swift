@@ -7,7 +7,7 @@ import Logging
 ///
 /// A command that comes by Redis is claimed by its id before it is begun, so it is carried out once, whatever is lost or
 /// read twice, also by the coordinator that follows.
-@Loop final class OperationDesk {
+@Loop final class OperationConsumer {
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger

@@ -1,7 +1,7 @@
 import FarmStore
 
 /// Shards of apps that were heard of on the apps' bells and whose workers are not told yet: each once, however often it was heard.
-struct HeardShards {
+struct PendingShards {
     /// What is to be told of them.
     enum Topic: Hashable, CaseIterable {
         /// They have batches.

@@ -6,8 +6,8 @@ import Logging
 ///
 /// Every host has one for each app; a batch is moved once, by whoever comes first.
 @Loop final class Promoter {
-    private let desk: AppDesk
-    private let bell = Bell()
+    private let context: AppContext
+    private let bell = AsyncEvent()
     private var task: Task<Void, Never>?
     /// When to look next, on the loop's clock.
     private var due: UInt64 = 0
@@ -16,9 +16,9 @@ import Logging
     /// Another host's batches are not announced.
     private static let poll: UInt64 = 1000
 
-    init(_ desk: AppDesk) {
-        self.desk = desk
-        desk.putOff = { [weak self] in self?.wake(earliest: $0) }
+    init(_ context: AppContext) {
+        self.context = context
+        context.putOff = { [weak self] in self?.wake(earliest: $0) }
     }
 
     func start() {
@@ -55,14 +55,15 @@ import Logging
     private func promote(_ now: UInt64) async {
         due = now + Self.poll
         do throws(StoreError) {
-            let reply = try await desk.store.perform(Promote())
+            let reply = try await context.store.perform(Promote())
             if let next = reply.nextDue { due = min(due, Loop.milliseconds + next.milliseconds) }
-            if !reply.rung.isEmpty { desk.ring(reply.rung) }
+            if !reply.rung.isEmpty { context.ring(reply.rung) }
             isInTrouble = false
         } catch {
             if !isInTrouble {
-                desk.log.warning(
-                    "delayed batches wait for Redis", metadata: ["app": "\(desk.name)", "error": "\(error)"])
+                context.log.warning(
+                    "delayed batches wait for Redis",
+                    metadata: ["app": "\(context.name)", "error": "\(error)"])
             }
             isInTrouble = true
         }

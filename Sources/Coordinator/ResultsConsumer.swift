@@ -7,13 +7,13 @@ import PushModel
 ///
 /// An entry exists until it is settled, so nothing is lost with a lost reply or a lost gatherer: after trouble it reads
 /// again what it was given before, and from time to time it takes over what others were given and left.
-@Loop final class Gatherer {
-    private let desk: AppDesk
+@Loop final class ResultsConsumer {
+    private let context: AppContext
     private let claimInterval: Duration
     private let poll: Duration
     private var plan: SettlePlan
     private var random = SystemRandomNumberGenerator()
-    private let bell = Bell()
+    private let bell = AsyncEvent()
     private var task: Task<Void, Never>?
     private var isStopping = false
     private var hasGroup = false
@@ -22,8 +22,8 @@ import PushModel
     private var isInTrouble = false
     private var lastClaim: UInt64 = 0
     private var isClaimDue = false
-    private var backoff = Backoff()
-    private var pace = GatherPace()
+    private var backoff = ReconnectBackoff()
+    private var pace = SettlePace()
     /// Entries that cannot be settled. Redis has them too (``NoteUnsettled``).
     private var aside: Set<EntryID> = []
     /// The key of the wrong type because of which nothing is settled.
@@ -34,11 +34,11 @@ import PushModel
     /// - Parameters:
     ///   - claimInterval: between looks at what others left; also how long they must have left it.
     ///   - poll: the time at most between looks at what is new, when nobody tells.
-    init(_ desk: AppDesk, claimInterval: Duration = .seconds(10), poll: Duration = .seconds(1)) {
-        self.desk = desk
+    init(_ context: AppContext, claimInterval: Duration = .seconds(10), poll: Duration = .seconds(1)) {
+        self.context = context
         self.claimInterval = claimInterval
         self.poll = poll
-        plan = SettlePlan(shards: desk.shards, policy: desk.retry)
+        plan = SettlePlan(shards: context.shards, policy: context.retry)
     }
 
     func start() {
@@ -105,10 +105,10 @@ import PushModel
 
 // MARK: Reading
 
-extension Gatherer {
+extension ResultsConsumer {
     private func makeGroup() async throws(StoreError) {
         guard !hasGroup else { return }
-        try await desk.store.perform(CreateResultsGroup())
+        try await context.store.perform(CreateResultsGroup())
         hasGroup = true
     }
 
@@ -118,8 +118,8 @@ extension Gatherer {
         var hasSettled = false
         while true {
             // Answers come in order: with this one, the settlements of the read before are done.
-            let read = ReadResults(gatherer: desk.host, .new)
-            let records = try await desk.store.perform(read)
+            let read = ReadResults(gatherer: context.host, .new)
+            let records = try await context.store.perform(read)
             try goOnUnlessBroken()
             if records.isEmpty { return }
             settle(records)
@@ -133,8 +133,8 @@ extension Gatherer {
         isBehind = false
         var last: EntryID?
         while true {
-            let records = try await desk.store.perform(
-                ReadResults(gatherer: desk.host, .pending(after: last)))
+            let records = try await context.store.perform(
+                ReadResults(gatherer: context.host, .pending(after: last)))
             try goOnUnlessBroken()
             guard let end = records.last else { return }
             settle(records)
@@ -146,8 +146,8 @@ extension Gatherer {
         let idle = isClaimDue ? claimInterval / 2 : claimInterval
         var next: EntryID?
         repeat {
-            let reply = try await desk.store.perform(
-                ClaimResults(gatherer: desk.host, idleFor: idle, start: next))
+            let reply = try await context.store.perform(
+                ClaimResults(gatherer: context.host, idleFor: idle, start: next))
             try goOnUnlessBroken()
             settle(reply.records)
             next = reply.next
@@ -162,17 +162,17 @@ extension Gatherer {
     }
 
     private func recovered() {
-        if isInTrouble { desk.log.notice("the gatherer goes on", metadata: ["app": "\(desk.name)"]) }
+        if isInTrouble { context.log.notice("the gatherer goes on", metadata: ["app": "\(context.name)"]) }
         isInTrouble = false
-        backoff = Backoff()
+        backoff = ReconnectBackoff()
     }
 
     private func troubled(by error: StoreError) {
         isBehind = true
         if case .redis(.refused(let refusal)) = error, refusal.code == "NOGROUP" { hasGroup = false }
         if !isInTrouble {
-            desk.log.warning(
-                "the gatherer waits", metadata: ["app": "\(desk.name)", "error": "\(error)"])
+            context.log.warning(
+                "the gatherer waits", metadata: ["app": "\(context.name)", "error": "\(error)"])
         }
         isInTrouble = true
     }
@@ -180,11 +180,11 @@ extension Gatherer {
 
 // MARK: Settling
 
-extension Gatherer {
+extension ResultsConsumer {
     /// Sends the settlements of entries, without waiting for the answers.
     private func settle(_ records: [ResultsRecord]) {
-        let now = desk.clock.seconds
-        plan.isAudited = desk.retention.auditBytes > 0
+        let now = context.clock.seconds
+        plan.isAudited = context.retention.auditBytes > 0
         var calls = SettleCalls()
         var earliest: Duration?
         for record in records where !aside.contains(record.id) {
@@ -198,7 +198,7 @@ extension Gatherer {
             }
         }
         for call in calls.calls { send(call, of: records) }
-        if let earliest { desk.putOff(earliest) }
+        if let earliest { context.putOff(earliest) }
     }
 
     private func settlement(of record: ResultsRecord, now: Int64) throws(EntryFault) -> Settlement {
@@ -216,13 +216,13 @@ extension Gatherer {
     ///   - records: theirs among others.
     ///   - isBare: they have been refused before, and are counts only.
     private func send(_ settlements: [Settlement], of records: [ResultsRecord], isBare: Bool = false) {
-        desk.store.send(Settle(settlements, retention: desk.retention)) { [weak self] result in
+        context.store.send(Settle(settlements, retention: context.retention)) { [weak self] result in
             switch result {
             case .failure(let error): self?.failed(settlements, of: records, isBare: isBare, error)
             case .success(let reply):
                 // What others have booked meanwhile is theirs to count.
-                if let desk = self?.desk, reply.booked > 0 {
-                    desk.tally.booked(settlements, at: desk.clock.milliseconds)
+                if let context = self?.context, reply.booked > 0 {
+                    context.totals.booked(settlements, at: context.clock.milliseconds)
                 }
                 if let alarm = reply.alarm { self?.alarmed(alarm) }
             }
@@ -230,10 +230,10 @@ extension Gatherer {
     }
 
     private func alarmed(_ alarm: Settle.Alarm) {
-        desk.log.error(
+        context.log.error(
             "app paused: too many bad tokens; most likely they are of the other environment. Nothing of it is suppressed",
-            metadata: ["app": "\(desk.name)", "bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
-        desk.paused()
+            metadata: ["app": "\(context.name)", "bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
+        context.paused()
     }
 
     private func failed(
@@ -250,9 +250,9 @@ extension Gatherer {
             guard !isBare, let record = records.first(where: { $0.id == id }),
                 let bare = try? plan.bareSettlement(of: record, why: "\(error)")
             else { return setAside(id, "\(error)") }
-            desk.log.error(
+            context.log.error(
                 "a results entry cannot be settled as it is: what was not delivered fails as unreadable",
-                metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(error)"])
+                metadata: ["app": "\(context.name)", "entry": "\(id)", "reason": "\(error)"])
             send([bare], of: [record], isBare: true)
         }
     }
@@ -260,11 +260,11 @@ extension Gatherer {
     /// Leaves an entry where it is, for a gatherer that understands it or for `fsck --repair`.
     private func setAside(_ id: EntryID, _ reason: String) {
         guard aside.count < Self.asideKept, aside.insert(id).inserted else { return }
-        desk.log.error(
+        context.log.error(
             "a results entry cannot be settled and is left in the stream",
-            metadata: ["app": "\(desk.name)", "entry": "\(id)", "reason": "\(reason)"])
-        let note = NoteUnsettled(id, at: desk.clock.milliseconds, reason: reason)
-        desk.store.send(note) { [weak self] result in
+            metadata: ["app": "\(context.name)", "entry": "\(id)", "reason": "\(reason)"])
+        let note = NoteUnsettled(id, at: context.clock.milliseconds, reason: reason)
+        context.store.send(note) { [weak self] result in
             switch result {
             case .success(let isNew): if isNew { self?.tell(id, reason) }
             case .failure(let error): if error.isTemporary { self?.noteLater(id) }
@@ -282,6 +282,6 @@ extension Gatherer {
         var event = FarmEvent(.unreadable)
         event.add("entry", bytes: id.bytes)
         event.add("reason", reason)
-        desk.store.send(TellEvent(event)) { _ in }
+        context.store.send(TellEvent(event)) { _ in }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// An account that many reports are about is then touched once for all of them. Pauses get longer only while each ends
 /// with more to settle, so who sends little does not wait for it.
-struct GatherPace {
+struct SettlePace {
     static let shortest = Duration.milliseconds(5)
     static let longest = Duration.milliseconds(40)
 

@@ -143,7 +143,7 @@ struct SettlePlan {
             settlement.unreadable = Settlement.Unreadable(why: "\(error)", pushes: unread, original: body)
             return settlement
         }
-        var letters = Letters(of: batch, reason: reason)
+        var letters = DeadLetterBuilder(of: batch, reason: reason)
         var segment: UInt16?
         // A position that the batch does not have stands for no push.
         for position in positions.lazy.map({ $0.clamped(to: batch.pushes.indices) }).joined() {
@@ -158,7 +158,7 @@ struct SettlePlan {
             settlement.events.append(
                 FarmEvent(
                     .pushFailed, job: settlement.job, token: batch.bytes[push.token], reason: reason.rawValue,
-                    cause: Letters.cause))
+                    cause: DeadLetterBuilder.cause))
         }
         settlement.letters = letters.finish()
         if isAudited { settlement.audit = AuditRecord(of: settlement.letters).bytes }

@@ -1,5 +1,5 @@
 /// Lets tasks wait until something has become so: each looks again whenever it rings.
-@Loop package final class Lookout {
+@Loop package final class AsyncCondition {
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var next: UInt64 = 0
 

@@ -1,5 +1,5 @@
 /// Wakes the one task that waits for it; a ring while nobody waits counts for the next wait.
-@Loop package final class Bell {
+@Loop package final class AsyncEvent {
     private var hasRung = false
     private var waiter: CheckedContinuation<Void, Never>?
     private lazy var timer = Timer { [unowned self] in ring() }

@@ -37,7 +37,7 @@
         package nonisolated static let environment: [String] = [
             variable, folderVariable, ClockJump.variable,
         ].compactMap { name in
-            FailpointDesk.value(of: name).map { "\(name)=\($0)" }
+            FailpointController.value(of: name).map { "\(name)=\($0)" }
         }
 
         /// Fails here if a rule says so. `subject` tells one hit from another: a token, a job.
@@ -45,19 +45,19 @@
         package static func hit(
             _ point: @autoclosure () -> String, of subject: @autoclosure () -> String = ""
         ) -> Act {
-            FailpointDesk.shared?.hit(point(), subject()) ?? .pass
+            FailpointController.shared?.hit(point(), subject()) ?? .pass
         }
 
         /// Fails here if a rule says so; the subject is the bytes in hex.
         package static func hit(_ point: @autoclosure () -> String, token: some Collection<UInt8>) {
-            guard let desk = FailpointDesk.shared, desk.isWatched(point()) else { return }
+            guard let controller = FailpointController.shared, controller.isWatched(point()) else { return }
             let digits = token.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            _ = desk.hit(point(), digits.joined())
+            _ = controller.hit(point(), digits.joined())
         }
 
         /// Whether a rule names the point: for what is only worth arranging then.
         package static func isWatched(_ point: @autoclosure () -> String) -> Bool {
-            FailpointDesk.shared?.isWatched(point()) ?? false
+            FailpointController.shared?.isWatched(point()) ?? false
         }
     }
 #endif

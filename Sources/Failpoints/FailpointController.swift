@@ -8,12 +8,12 @@
     #endif
 
     /// Carries out the rules in this process.
-    @Loop final class FailpointDesk {
+    @Loop final class FailpointController {
         /// Nil when nothing is to fail.
-        static let shared: FailpointDesk? = {
+        static let shared: FailpointController? = {
             guard let text = value(of: Failpoint.variable) else { return nil }
             do {
-                return FailpointDesk(
+                return FailpointController(
                     try FailpointRule.read(text), folder: value(of: Failpoint.folderVariable))
             } catch {
                 // A run in which nothing fails would prove nothing.

@@ -4,7 +4,7 @@
 /// workers that wait for the gateway or for Redis lack connections or a faster Redis, and no process. What a step up was
 /// worth is seen afterwards: a step without a gain is taken back, and the next one waits longer. Workers go when what is
 /// left takes the rest of them half of their time, whatever single seconds say in which the machine was another's.
-package struct Staffing: Sendable {
+package struct Autoscaler: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// What the workers did in the last second.
@@ -97,7 +97,7 @@ package struct Staffing: Sendable {
 
         mutating func see(_ busy: Double, at now: Instant) {
             seconds.append((now, busy))
-            let start = now.advanced(by: .zero - Staffing.sustainDown)
+            let start = now.advanced(by: .zero - Autoscaler.sustainDown)
             // One from before says that there was such a time.
             let old = seconds.prefix { $0.end <= start }.count
             if old > 1 { seconds.removeFirst(old - 1) }
@@ -105,7 +105,7 @@ package struct Staffing: Sendable {
 
         /// So busy at most, but for the busiest quarter of the time; nil before all of it has passed.
         func most(at now: Instant) -> Double? {
-            guard let first = seconds.first, first.end.duration(to: now) >= Staffing.sustainDown else {
+            guard let first = seconds.first, first.end.duration(to: now) >= Autoscaler.sustainDown else {
                 return nil
             }
             let sorted = seconds.map(\.busy).sorted()

@@ -1,5 +1,5 @@
 /// How many workers a host is to run.
-package enum StaffWish: Equatable, Sendable {
+package enum DesiredWorkers: Equatable, Sendable {
     case fixed(Int)
     case auto
 

@@ -2,7 +2,7 @@
 ///
 /// Asks when nothing was read for a while though requests are open, and now and then on an idle connection.
 /// Any byte that comes back proves life, the PING's own answer or not.
-package struct QuietWatch: Hashable, Sendable {
+package struct PingMonitor: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package enum Action: Hashable, Sendable {

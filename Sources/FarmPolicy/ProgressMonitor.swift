@@ -2,7 +2,7 @@
 ///
 /// Only a response is progress. PINGs, empty frames, half a response and new settings are not: a gateway that sends them and
 /// answers nothing would keep its connection for ever. Moments are milliseconds since the connection began; they may wrap.
-package struct ProgressWatch: Hashable, Sendable {
+package struct ProgressMonitor: Hashable, Sendable {
     /// Why a connection is of no more use.
     package enum Stall: Hashable, Sendable, CustomStringConvertible {
         /// So many requests in a row reached their deadline, all sent after the last response.

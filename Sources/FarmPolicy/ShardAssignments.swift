@@ -1,34 +1,34 @@
 /// In which worker's hands each shard is: a shard that changes hands is given on only when the one before has let go of it.
-package struct ShardHands: Sendable {
+package struct ShardAssignments: Sendable {
     private struct Hand {
         let worker: Int
         /// The worker was told of it last; otherwise it was told to let go.
         var isGiven: Bool
     }
 
-    private var hands: [String: [Int: Hand]] = [:]
+    private var assignments: [String: [Int: Hand]] = [:]
 
     package init() {}
 
     /// The worker that has the shard, or has not yet let go of it.
-    package func holder(of shard: Int, app: String) -> Int? { hands[app]?[shard]?.worker }
+    package func holder(of shard: Int, app: String) -> Int? { assignments[app]?[shard]?.worker }
 
     /// Nothing is in the worker's hands.
     package func isEmpty(_ worker: Int) -> Bool {
-        hands.values.allSatisfy { shards in shards.values.allSatisfy { $0.worker != worker } }
+        assignments.values.allSatisfy { shards in shards.values.allSatisfy { $0.worker != worker } }
     }
 
     /// The worker is to have these shards of an app from now on, and no others.
     /// - Returns: those of them that nobody else has: the worker is to be told of these.
     package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
-        var shards = hands[app] ?? [:]
+        var shards = assignments[app] ?? [:]
         for (shard, hand) in shards where hand.worker == worker { shards[shard]?.isGiven = false }
         var given: Set<Int> = []
         for shard in wanted where shards[shard].map({ $0.worker == worker }) ?? true {
             shards[shard] = Hand(worker: worker, isGiven: true)
             given.insert(shard)
         }
-        hands[app] = shards
+        assignments[app] = shards
         return given
     }
 
@@ -36,17 +36,19 @@ package struct ShardHands: Sendable {
     /// - Returns: the shards that are in nobody's hands now.
     package mutating func released(_ shards: some Sequence<Int>, of app: String, by worker: Int) -> [Int] {
         shards.filter { shard in
-            guard let hand = hands[app]?[shard], hand.worker == worker, !hand.isGiven else { return false }
-            hands[app]?[shard] = nil
+            guard let hand = assignments[app]?[shard], hand.worker == worker, !hand.isGiven else {
+                return false
+            }
+            assignments[app]?[shard] = nil
             return true
         }
     }
 
     /// The worker's process is gone, and what it had was taken back.
     package mutating func ended(_ worker: Int) {
-        for (app, shards) in hands { hands[app] = shards.filter { $0.value.worker != worker } }
+        for (app, shards) in assignments { assignments[app] = shards.filter { $0.value.worker != worker } }
     }
 
     /// The app is not served any more.
-    package mutating func forget(_ app: String) { hands[app] = nil }
+    package mutating func forget(_ app: String) { assignments[app] = nil }
 }

@@ -2,7 +2,7 @@
 ///
 /// Only time counts in which we looked ourselves. When this process stood still, or the machine, the child's signs may
 /// be waiting to be read, or it stood still as well.
-package struct Vigil: Hashable, Sendable {
+package struct Watchdog: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// Without a sign of life for so long a child hangs.

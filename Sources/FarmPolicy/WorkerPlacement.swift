@@ -2,7 +2,7 @@
 ///
 /// Places are filled from 0 on. A place that rests or is quiet lends its shards to the others, each to the same one every
 /// time, and has them back when it serves again: nothing else moves.
-package struct Crew: Sendable {
+package struct WorkerPlacement: Sendable {
     /// Places that are to be filled.
     package private(set) var size: Int
     /// Places that have shards; fewer than ``size`` while newcomers start.

@@ -77,7 +77,7 @@ import RESP
     package func performPatiently<Step: Request>(
         _ request: Step, within limit: Duration? = nil
     ) async throws(StoreError) -> Step.Reply {
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         let deadline = limit.map { ContinuousClock.now + $0 }
         while true {
             do throws(StoreError) {

@@ -64,12 +64,12 @@ import RESP
     /// Writes a host's line; it ends after `lifetime` unless written again.
     /// - Parameter predecessor: the coordinator that is known to be gone, or "".
     package func beat(
-        _ line: HostBeat, predecessor: String = "", lifetime: Duration
-    ) async throws(RedisError) -> HostBeat.Reply {
+        _ line: Heartbeat, predecessor: String = "", lifetime: Duration
+    ) async throws(RedisError) -> Heartbeat.Reply {
         var command = [FarmKeys.hosts, line.host, "\(lifetime.wholeMilliseconds)", line.nonce, predecessor]
         command += ["\(line.capacity)", line.apps.joined(separator: ",")]
         let answer = try await run(.beat, command.map { Array($0.utf8) } + [line.status])
-        return HostBeat.Reply(answer)
+        return Heartbeat.Reply(answer)
     }
 
     /// Takes a host's line out, if it is still this coordinator's.
@@ -77,7 +77,7 @@ import RESP
         #if FAILPOINTS
             Failpoint.hit("redis.leave.before")
         #endif
-        _ = try await beat(HostBeat(host: host, nonce: nonce), lifetime: .zero)
+        _ = try await beat(Heartbeat(host: host, nonce: nonce), lifetime: .zero)
     }
 
     /// Redis's milliseconds.

@@ -2,7 +2,7 @@ import APNs
 
 /// What an exchange of pushes over one connection tells the connection.
 enum ExchangeEvent {
-    case settled(PushTicket, Fate)
+    case settled(PushTicket, SendOutcome)
     /// There is room for pushes, or the limit has changed.
     case hasRoom
     /// It takes no more pushes; it still settles the open ones. `verdict` is what the gateway's note means for our

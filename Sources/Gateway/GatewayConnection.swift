@@ -66,7 +66,7 @@ extension GatewayConnection {
 
 /// Hears what becomes of pushes and of the connection. Calls come from the loop, never from within `send`.
 @Loop package protocol GatewayListener: AnyObject {
-    func settled(_ ticket: PushTicket, _ fate: Fate)
+    func settled(_ ticket: PushTicket, _ fate: SendOutcome)
     /// There is room for pushes, or the limit has changed.
     func hasRoom(_ connection: any GatewayConnection)
     /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note

@@ -1,5 +1,5 @@
 /// Milliseconds since a start, for pushes: worked out once for all that share a moment.
-struct TurnWatch {
+struct MillisecondClock {
     private let start: ContinuousClock.Instant
     private var moment: ContinuousClock.Instant
     /// What was read last; it wraps after 49 days, and so do differences.

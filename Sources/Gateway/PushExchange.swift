@@ -16,8 +16,8 @@ class PushExchange {
     private var budget: StreamBudget
     private var open = OpenPushes()
     private var deadlines: RequestDeadlines
-    private var quiet: QuietWatch
-    private var progress: ProgressWatch
+    private var quiet: PingMonitor
+    private var progress: ProgressMonitor
     private var refusals: RefusedStreams
     /// Spreads the pauses of connections that were refused together.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -31,7 +31,7 @@ class PushExchange {
     private(set) var isProven = false
     /// From a push's departure to the gateway's answer, of answers since they were last taken.
     private var latencies = LatencyCounts()
-    private var watch: TurnWatch
+    private var clock: MillisecondClock
 
     /// Between two looks at the deadlines.
     static let tickInterval = Duration.milliseconds(500)
@@ -45,14 +45,14 @@ class PushExchange {
         at now: Instant
     ) {
         session = ClientSession(settings: Self.settings)
-        watch = TurnWatch(start: now)
+        clock = MillisecondClock(start: now)
         refusals = RefusedStreams(start: now)
         self.generation = generation
         request = PushRequest(authority: authority, providerToken: providerToken)
         budget = StreamBudget(aloneUntilAuthenticated: providerToken != nil)
         deadlines = RequestDeadlines(slots: StreamBudget.usualCap, timeout: requestTimeout, start: now)
-        quiet = QuietWatch(start: now, busy: min(.seconds(15), requestTimeout / 2))
-        progress = ProgressWatch(timeout: UInt32(clamping: requestTimeout.clampedMilliseconds))
+        quiet = PingMonitor(start: now, busy: min(.seconds(15), requestTimeout / 2))
+        progress = ProgressMonitor(timeout: UInt32(clamping: requestTimeout.clampedMilliseconds))
     }
 
     private static var settings: SessionSettings {
@@ -108,7 +108,7 @@ class PushExchange {
         guard room > 0 else { return false }
         request.use(head)
         request.aim(token: token, id: id, bodyCount: payload.count)
-        let slot = open.add(ticket, credentials: generation, sentAt: watch.read(now))
+        let slot = open.add(ticket, credentials: generation, sentAt: clock.read(now))
         guard case .opened(let number) = session.submit(request.block, body: payload, tag: UInt32(slot.slot))
         else {
             open.remove(slot.slot)
@@ -154,7 +154,7 @@ class PushExchange {
     func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard !hasEnded else { return }
         quiet.read(at: now)
-        _ = watch.read(now)
+        _ = clock.read(now)
         refusals.turn(to: now)
         let before = room
         do { try session.receive(bytes) } catch {
@@ -186,7 +186,7 @@ class PushExchange {
     func look(at now: Instant) {
         guard !isOver else { return }
         let (waiting, before) = (deadlines.count, room)
-        let moment = watch.read(now)
+        let moment = clock.read(now)
         refusals.look(at: now)
         while let late = deadlines.expire(at: now) {
             let number = open.stream(of: late.slot)
@@ -246,7 +246,7 @@ class PushExchange {
     }
 
     /// Takes no more pushes, because the gateway responds to none. Those that are open keep their deadlines.
-    private func giveUp(_ stall: ProgressWatch.Stall) {
+    private func giveUp(_ stall: ProgressMonitor.Stall) {
         isRetiring = true
         tell(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
     }
@@ -284,9 +284,9 @@ class PushExchange {
     private func answered(_ answer: Answer) {
         let slot = Int(answer.tag)
         budget.answered()
-        progress.responded(at: watch.last)
+        progress.responded(at: clock.last)
         refusals.responded()
-        latencies.add(UInt64(watch.last &- open.sentAt(of: slot)))
+        latencies.add(UInt64(clock.last &- open.sentAt(of: slot)))
         guard answer.status != 200 else {
             prove()
             return settle(slot, .delivered)
@@ -320,7 +320,7 @@ class PushExchange {
     }
 
     /// Frees a push's place; it is told unless its deadline had done so before.
-    func settle(_ slot: Int, _ fate: Fate) {
+    func settle(_ slot: Int, _ fate: SendOutcome) {
         let entry = open.remove(slot)
         budget.closed()
         if budget.open == 0 { quiet.becameIdle() }

@@ -1,7 +1,7 @@
 package import APNs
 
 /// What became of a push that was sent, and how certain that is.
-package enum Fate {
+package enum SendOutcome {
     /// The gateway accepted it.
     case delivered
     /// The gateway answered something else; it did not accept the push.

@@ -5,7 +5,7 @@ extension AppIntake {
     /// Makes a request again and again while Redis cannot do it or cannot be reached, and says so once.
     /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
     func patiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         var failures = 0
         while true {
             do throws(StoreError) {

@@ -33,7 +33,7 @@ import Logging
     /// Jobs go one by one: one of them may have ended the process before.
     private var isCareful = true
     private var task: Task<Void, Never>?
-    private let bell = Bell()
+    private let bell = AsyncEvent()
 
     init(_ context: IntakeContext, _ setup: IntakeSetup, limits: StepLimits = StepLimits()) {
         (self.context, self.setup, self.limits) = (context, setup, limits)

@@ -16,14 +16,14 @@ struct BinaryJudge {
 
     /// - Parameter hasTopic: whether the connection's certificate names one, or needs none.
     func judge(
-        _ push: BinaryNotification, as command: BinaryCommand, hasTopic: Bool, book: borrowing TokenBook
+        _ push: BinaryNotification, as command: BinaryCommand, hasTopic: Bool, table: borrowing TokenTable
     ) -> Verdict {
         if push.token.isEmpty { return .refused(.missingDeviceToken) }
         if !hasTopic { return .refused(.missingTopic) }
         if push.payload.isEmpty { return .refused(.missingPayload) }
         if !tokenLengths.contains(push.token.count) { return .refused(.invalidTokenSize) }
         if push.payload.count > command.longestPayload { return .refused(.invalidPayloadSize) }
-        guard let rule = book.rule(forBytes: push.token) else {
+        guard let rule = table.rule(forBytes: push.token) else {
             return Self.isZero(push.token) ? .refused(.invalidToken) : .accepted
         }
         switch rule {

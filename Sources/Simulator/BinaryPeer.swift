@@ -75,14 +75,14 @@ import Transport
     /// - Returns: the bytes that are done with.
     private func read(_ bytes: UnsafeRawBufferPointer) -> Int {
         let faults = gateway.faults.binary[host]
-        let book = gateway.judge.book
+        let table = gateway.judge.table
         var offset = 0
         while offset < bytes.count, !isLost {
             let front = UnsafeRawBufferPointer(rebasing: bytes[offset...])
             switch BinaryFrame(readingFrontOf: front) {
             case .incomplete: return offset
             case .notification(let push, let command, let length):
-                take(push, command, faults, book)
+                take(push, command, faults, table)
                 offset += length
             case .unreadable(let identifier, let length):
                 let outcome = course.takeUnreadable(
@@ -102,14 +102,14 @@ import Transport
 
     private func take(
         _ push: BinaryNotification, _ command: BinaryCommand, _ faults: BinaryFaults,
-        _ book: borrowing TokenBook
+        _ table: borrowing TokenTable
     ) {
-        let verdict = side.judge.judge(push, as: command, hasTopic: client.hasTopic, book: book)
+        let verdict = side.judge.judge(push, as: command, hasTopic: client.hasTopic, table: table)
         let outcome = course.take(
             identifier: push.identifier, of: command, verdict, faults: faults, random: &gateway.random)
         if outcome == .accepted {
             if case .undeliverable(let since) = verdict {
-                gateway.feedbackBook.add(
+                gateway.feedbackTable.add(
                     push.token, time: UInt32(clamping: since / 1000), topic: client.topic)
             }
             side.counters.accepted(push.token)

@@ -14,7 +14,8 @@ package enum FeedbackCommand: Hashable, Sendable {
         switch name {
         case "add":
             let word = try words.next("a token")
-            guard let token = TokenBook.bytes(of: word.utf8), token.count <= BinaryCommand.longestToken else {
+            guard let token = TokenTable.bytes(of: word.utf8), token.count <= BinaryCommand.longestToken
+            else {
                 throw .unusable("the token is not hexadecimal")
             }
             let time = UInt32(clamping: try words.since(now: now))

@@ -40,7 +40,7 @@ struct FeedbackList {
 }
 
 /// The lists of all topics; under no topic what is for whoever comes first.
-struct FeedbackBook {
+struct FeedbackTable {
     private var lists: [String: FeedbackList] = [:]
     /// Tuples ever put on a list, and ever taken from one.
     private(set) var listed = 0

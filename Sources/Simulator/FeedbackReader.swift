@@ -5,7 +5,7 @@ import Transport
 /// One connection to the feedback service. A tuple leaves the list when the socket has room for it, so two readers take
 /// from each other, and what is lost on the way is lost.
 @Loop final class FeedbackReader: TurnListener {
-    private let desk: FeedbackDesk
+    private let server: FeedbackServer
     private let stream: ByteStream
     private let topic: String?
     private var sent = 0
@@ -17,12 +17,12 @@ import Transport
     /// Bytes that are put together at a time.
     private static let piece = 32 << 10
 
-    init(_ stream: ByteStream, topic: String?, of desk: FeedbackDesk) {
+    init(_ stream: ByteStream, topic: String?, of server: FeedbackServer) {
         self.stream = stream
         self.topic = topic
-        self.desk = desk
-        stream.onEnd = { [unowned self] _ in desk.ended(self) }
-        if let time = desk.gateway.faults.feedback.thinks {
+        self.server = server
+        stream.onEnd = { [unowned self] _ in server.ended(self) }
+        if let time = server.gateway.faults.feedback.thinks {
             thought.start(after: .milliseconds(time))
         } else {
             begin()
@@ -39,11 +39,11 @@ import Transport
         guard !isLeaving else { return }
         bytes.removeAll(keepingCapacity: true)
         while bytes.count < Self.piece, !isCut,
-            let tuple = desk.gateway.feedbackBook.popFirst(topic: topic)
+            let tuple = server.gateway.feedbackTable.popFirst(topic: topic)
         {
             let start = bytes.count
             tuple.append(to: &bytes)
-            if let cut = desk.gateway.faults.feedback.cut, sent == cut.after {
+            if let cut = server.gateway.faults.feedback.cut, sent == cut.after {
                 bytes.removeLast((bytes.count - start) / 2)
                 isCut = true
             } else {
@@ -51,15 +51,19 @@ import Transport
             }
         }
         bytes.withUnsafeBytes { output.append($0) }
-        guard bytes.isEmpty, isCut || !desk.gateway.faults.feedback.stays else { return }
+        guard bytes.isEmpty, isCut || !server.gateway.faults.feedback.stays else { return }
         isLeaving = true
         Loop.atEndOfTurn(self)
     }
 
     func loopTurnEnded() {
-        if isCut { desk.cuts += 1 }
-        if isCut, desk.gateway.faults.feedback.cut?.isReset == true { stream.reset() } else { stream.close() }
-        desk.ended(self)
+        if isCut { server.cuts += 1 }
+        if isCut, server.gateway.faults.feedback.cut?.isReset == true {
+            stream.reset()
+        } else {
+            stream.close()
+        }
+        server.ended(self)
     }
 
     func abandon() { stream.close() }

@@ -3,7 +3,7 @@ import TLS
 import Transport
 
 /// The gateway's feedback service: who connects gets the devices without the app that nobody has read yet.
-@Loop final class FeedbackDesk {
+@Loop final class FeedbackServer {
     unowned let gateway: SimulatedGateway
     private(set) var connections = 0
     private(set) var closedAtOnce = 0
@@ -43,9 +43,9 @@ import Transport
 
     /// A JSON object.
     var countersJSON: String {
-        let book = gateway.feedbackBook
+        let table = gateway.feedbackTable
         return "{\"connections\":\(connections),\"open_connections\":\(readers.count),"
             + "\"closed_at_once\":\(closedAtOnce),\"failed_handshakes\":\(listeners?.failedHandshakes ?? 0),"
-            + "\"listed\":\(book.listed),\"read\":\(book.read),\"waiting\":\(book.count),\"cuts\":\(cuts)}"
+            + "\"listed\":\(table.listed),\"read\":\(table.read),\"waiting\":\(table.count),\"cuts\":\(cuts)}"
     }
 }

@@ -10,7 +10,7 @@ struct PushJudge {
         case silent
     }
 
-    var book: TokenBook
+    var table: TokenTable
     var throttle: TokenThrottle?
 
     /// - Parameters:
@@ -32,7 +32,7 @@ struct PushJudge {
         push.payloadLength = request.bodyCount
         var rule: TokenRule?
         let result = PushCheck.check(push, credentials: credentials) { token in
-            rule = book.rule(for: token)
+            rule = table.rule(for: token)
             if case .state(let state) = rule { return state }
             if rule == nil, throttle?.exceeds(token, now: now) ?? false { return .throttled }
             return .valid

@@ -19,7 +19,7 @@ extension SimulatedGateway {
             streamLimit = limit
             for connection in connections.values { connection.setLimit(limit) }
         case .token(let token, let rule):
-            guard judge.book.set(token, rule) else { throw .unusable("the token is not hexadecimal") }
+            guard judge.table.set(token, rule) else { throw .unusable("the token is not hexadecimal") }
         case .closeBinary(let isReset, let address):
             try check(address)
             binary?.closeNow(isReset: isReset, at: address)
@@ -46,11 +46,11 @@ extension SimulatedGateway {
 
     private func carryOut(_ command: FeedbackCommand) {
         switch command {
-        case .add(let token, let time, let topic): feedbackBook.add(token, time: time, topic: topic)
+        case .add(let token, let time, let topic): feedbackTable.add(token, time: time, topic: topic)
         case .fill(let count, let topic):
-            feedbackBook.fill(
+            feedbackTable.fill(
                 count, topic: topic, now: UInt32(clamping: WallClock.milliseconds / 1000), random: &random)
-        case .clear: feedbackBook.clear()
+        case .clear: feedbackTable.clear()
         }
     }
 

@@ -32,8 +32,8 @@ import Transport
     private var payloads = PayloadCheck()
     private var listeners: HostListeners?
     package private(set) var binary: BinarySide?
-    private(set) var feedback: FeedbackDesk?
-    var feedbackBook = FeedbackBook()
+    private(set) var feedback: FeedbackServer?
+    var feedbackTable = FeedbackTable()
     private var control: ControlSocket?
     private(set) var connections: [Int64: GatewayConnection] = [:]
     private var nextNumber: Int64 = 1
@@ -68,10 +68,10 @@ import Transport
         writer = AnswerWriter(environment: options.environment, seed: options.idSeed &+ 1)
         keys = try KeyRing(try options.allKeys(own: credentials), environment: options.environment)
         let now = WallClock.milliseconds / 1000
-        var book = TokenBook(deadSince: now - 86_400)
-        if let file = options.tokenFile { try TokenFile.read(file, into: &book, now: now) }
+        var table = TokenTable(deadSince: now - 86_400)
+        if let file = options.tokenFile { try TokenFile.read(file, into: &table, now: now) }
         judge = PushJudge(
-            book: book, throttle: options.pushesPerTokenAndSecond.map(TokenThrottle.init(pushesPerSecond:)))
+            table: table, throttle: options.pushesPerTokenAndSecond.map(TokenThrottle.init(pushesPerSecond:)))
         ledger = try options.ledger.map { (path) throws(SimulatorError) in try LedgerHolder(path) }
         streamLimit = options.streams
         delayTimer = Timer { [unowned self] in answerDue() }
@@ -88,7 +88,7 @@ import Transport
             try await binary?.listen(port: port, tls: try tls(binarySettings))
         }
         if let port = options.feedbackPort {
-            feedback = FeedbackDesk(of: self)
+            feedback = FeedbackServer(of: self)
             try await feedback?.listen(port: port, tls: try tls(binarySettings))
         }
         if let path = options.controlSocket {

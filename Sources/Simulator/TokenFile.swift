@@ -5,7 +5,7 @@ import PushModel
 /// STATE is one of ``TokenRule/words``; SINCE is a time as in ``TimeText/since(_:now:)``, by default a day before the start.
 enum TokenFile {
     /// - Parameter now: seconds since 1970.
-    static func read(_ path: String, into book: inout TokenBook, now: Int64) throws(SimulatorError) {
+    static func read(_ path: String, into table: inout TokenTable, now: Int64) throws(SimulatorError) {
         let text = String(decoding: try PlainFile.read(path), as: UTF8.self)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
@@ -25,7 +25,7 @@ enum TokenFile {
                     "\(place): no state \"\(words[1])\"; there are \(TokenRule.words.joined(separator: ", "))"
                 )
             }
-            guard book.set(token, rule) else { throw .unusable("\(place): the token is not hexadecimal") }
+            guard table.set(token, rule) else { throw .unusable("\(place): the token is not hexadecimal") }
         }
     }
 }

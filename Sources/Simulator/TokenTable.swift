@@ -4,7 +4,7 @@ import PushModel
 /// What the gateway knows of device tokens: single ones first, then prefixes; all others are valid.
 ///
 /// The prefixes have eight digits, so that a random token has one of them once in 600 million.
-struct TokenBook {
+struct TokenTable {
     /// The prefixes that always work. `dead0001` is followed by eight more digits: the Unix time in
     /// hexadecimal since when the token is unregistered.
     static let prefixes: [(digits: StaticString, meaning: String)] = [

@@ -34,7 +34,7 @@ package import Logging
     private var lastWords: LastWords?
     private var policy: RestartPolicy
     private var random = SystemRandomNumberGenerator()
-    private var vigil = Vigil(start: .now)
+    private var watchdog = Watchdog(start: .now)
     private var isStopping = false
     /// However the present process ends, no other one follows.
     private var isLast = false
@@ -77,7 +77,7 @@ package import Logging
         guard child == nil, !isStopping, !isLast else { return }
         state = .starting
         (isCondemned, wasStopped, isSlain, isRenewing) = (false, false, false, false)
-        vigil = Vigil(start: .now)
+        watchdog = Watchdog(start: .now)
         do {
             let child = try makeChild()
             shortage.succeeded()
@@ -111,7 +111,7 @@ package import Logging
     /// Looks whether the process still gives signs of life; one that hangs is ended. To be called every second.
     package func watch(at now: ContinuousClock.Instant = .now) {
         if let lastWords, let child { log(lastWords.lines(), of: child) }
-        guard vigil.look(at: now), let child, child.end == nil else { return }
+        guard watchdog.look(at: now), let child, child.end == nil else { return }
         wasStopped = child.isStopped
         log.error(
             wasStopped ? "\(role) was stopped from outside" : "\(role) hangs",
@@ -215,7 +215,7 @@ package import Logging
     private func listen(on descriptor: Int32) {
         let control = ControlLink<Order, Notice>(descriptor: descriptor, peer: role)
         control.onMessage = { [unowned self] notice in
-            vigil.sign()
+            watchdog.sign()
             onNotice(notice)
         }
         control.onEnd = { [unowned self] error in

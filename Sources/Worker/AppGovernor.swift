@@ -18,7 +18,7 @@ import Logging
     private var settings = GovernorSettings()
     private var governor = Governor(GovernorSettings())
     private var meter = LoadMeter(at: .now)
-    private var throttles = ThrottleWatch()
+    private var throttles = ThrottleMonitor()
     private var limits = RateLimits()
     /// This worker's part of what the farm may use.
     private var share = FarmBudget.Share()
@@ -34,7 +34,7 @@ import Logging
     private var toldAt: ContinuousClock.Instant?
 
     /// What the sender knows, and the governor does not.
-    struct Sight {
+    struct Observation {
         var delivered: UInt64
         /// Something is in hand or in the air.
         var isAtWork: Bool
@@ -43,7 +43,7 @@ import Logging
     }
 
     /// Asked at each look.
-    var sight: @Loop () -> Sight = { Sight(delivered: 0, isAtWork: false, isStopped: false) }
+    var sight: @Loop () -> Observation = { Observation(delivered: 0, isAtWork: false, isStopped: false) }
 
     init(_ context: WorkerContext, app: String, pool: ConnectionPool, wake: @escaping @Loop () -> Void) {
         self.context = context

@@ -11,11 +11,11 @@ import PushModel
 
 /// What became of a push, and what that means for its batch, its app and its connection.
 extension AppSender {
-    func settled(_ ticket: PushTicket, _ fate: Fate) {
+    func settled(_ ticket: PushTicket, _ fate: SendOutcome) {
         guard let batch = window.held[ticket.batch] else { return }
         let position = Int(ticket.position)
         let wasCareful = batch.isCareful
-        defer { if wasCareful { context.solitude.cameBack(to: self) } }
+        defer { if wasCareful { context.exclusiveTurn.cameBack(to: self) } }
         #if FAILPOINTS
             Failpoint.hit("answer", token: batch.batch.bytes[batch.batch.pushes[position].token])
         #endif
@@ -39,7 +39,7 @@ extension AppSender {
     }
 
     private func refused(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal) {
-        func retry(_ cause: RetryCause, _ reason: String) -> Fact {
+        func retry(_ cause: RetryCause, _ reason: String) -> ReportedOutcome {
             .retry(cause, status: refusal.status, reason: reason, retryAfterMilliseconds: asked(refusal))
         }
         note(refusal.verdict, of: batch, position)
@@ -109,7 +109,7 @@ extension AppSender {
         context.tell(.doubt(app: name, doubt, generation: generation, reason: reason))
     }
 
-    func settle(_ batch: HeldBatch, _ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
+    func settle(_ batch: HeldBatch, _ position: Int, _ fact: ReportedOutcome, timestamp: Int64? = nil) {
         switch fact {
         case .failed, .refused, .suppressed, .lostTrack, .expired: counts.failed += 1
         case .retry: counts.retried += 1

@@ -68,9 +68,9 @@ extension AppSender {
     /// Tells the window something; what comes of it is carried out at the end of the turn.
     private func tell(_ body: (Window) -> Void) {
         window.now = .now
-        window.yields = context.solitude.isWanted
+        window.yields = context.exclusiveTurn.isWanted
         body(window)
-        context.solitude.changed()
+        context.exclusiveTurn.changed()
         schedule()
     }
 

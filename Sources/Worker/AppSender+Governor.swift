@@ -6,7 +6,7 @@ extension AppSender {
     func makeGovernor() -> AppGovernor {
         let governor = AppGovernor(context, app: name, pool: pool) { [unowned self] in schedule() }
         governor.sight = { [unowned self] in
-            AppGovernor.Sight(
+            AppGovernor.Observation(
                 delivered: counts.delivered, isAtWork: pool.openStreams > 0 || !window.held.isEmpty,
                 isStopped: !breaker.isClosed)
         }

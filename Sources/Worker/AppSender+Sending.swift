@@ -12,7 +12,7 @@ extension AppSender {
     /// Sends what may be sent on what has room for it.
     func feed() {
         let now = ContinuousClock.now
-        guard hold == nil, context.mayStart, context.solitude.lets(self) else {
+        guard hold == nil, context.mayStart, context.exclusiveTurn.lets(self) else {
             return governor.rests(at: now)
         }
         var isProbe = false

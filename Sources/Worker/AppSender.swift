@@ -14,7 +14,7 @@ import PushModel
 /// Sends the pushes of one app: checks batches out, feeds them to the gateway, reports what became of them.
 ///
 /// Work is done at the end of a loop's turn, once for all that the turn brought.
-@Loop final class AppSender: ConnectionPool.Owner, TurnListener, Solitude.Member {
+@Loop final class AppSender: ConnectionPool.Owner, TurnListener, ExclusiveTurn.Member {
     let context: WorkerContext
     let name: String
     let store: AppStore
@@ -93,7 +93,7 @@ import PushModel
         window = Window(worker: context.name, now: .now)
         topic = ""
         deadTokens = DeadTokens(store, life: 30 * 86_400, log: context.log)
-        context.solitude.join(self)
+        context.exclusiveTurn.join(self)
         deadTokens.onLoaded = { [unowned self] in deadTokensAreKnown() }
     }
 
@@ -253,7 +253,7 @@ import PushModel
     var hasClearAir: Bool { pool.openStreams == 0 }
 
     private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
-    var isAlone: Bool { window.careful != nil && context.solitude.admits(self) }
+    var isAlone: Bool { window.careful != nil && context.exclusiveTurn.admits(self) }
 
     // MARK: The turn
 
@@ -268,7 +268,7 @@ import PushModel
         context.turns.note(self, isAtWork: !window.held.isEmpty)
         window.now = .now
         window.limit = limit
-        window.yields = context.solitude.isWanted
+        window.yields = context.exclusiveTurn.isWanted
         feed()
         let wantsMore = wantsBatches && !window.yields
         if context.redis.isReady, let request = window.checkOut(wantsMore: wantsMore) {

@@ -2,7 +2,7 @@ import EventLoop
 
 /// Lets careful batches have the worker's air to themselves, whatever their app: if the worker crashes then, Redis knows
 /// which pushes it was.
-@Loop final class Solitude {
+@Loop final class ExclusiveTurn {
     /// Sends batches of one app.
     @Loop protocol Member: AnyObject {
         /// A careful batch could be sent.

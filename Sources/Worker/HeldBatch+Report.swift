@@ -7,7 +7,7 @@ extension HeldBatch {
     ///
     /// Never both: when the batch turns out to be somebody else's, the former are taken and the latter are not.
     /// - Returns: `nil` when nothing is settled or a report is under way.
-    func beginReport(_ builder: inout ResultsBuilder) -> FactReport? {
+    func beginReport(_ builder: inout ResultsBuilder) -> OutcomeReport? {
         guard !isReporting, settled > 0 else { return nil }
         var runs = takeRuns(final: true)
         let areFacts = !runs.isEmpty
@@ -20,7 +20,7 @@ extension HeldBatch {
         reporting = runs.count
         settled -= runs.count
         guard let entry = builder.finish() else { preconditionFailure("a report without results") }
-        let report = FactReport(runs: runs, entry: entry, areFacts: areFacts)
+        let report = OutcomeReport(runs: runs, entry: entry, areFacts: areFacts)
         current = report
         return report
     }
@@ -94,7 +94,7 @@ extension HeldBatch {
         _ index: Int, _ segment: Batch.Segment, to builder: inout ResultsBuilder
     ) {
         guard !facts.isEmpty else { return }
-        var groups: [Fact: [Int]] = [:]
+        var groups: [ReportedOutcome: [Int]] = [:]
         for position in segment.pushes where positions[position] == .reportingOther {
             if let fact = facts[position] { groups[fact, default: []].append(position) }
         }
@@ -104,7 +104,7 @@ extension HeldBatch {
     }
 
     private func append(
-        _ fact: Fact, _ members: [Int], of segment: Batch.Segment, _ index: Int,
+        _ fact: ReportedOutcome, _ members: [Int], of segment: Batch.Segment, _ index: Int,
         to builder: inout ResultsBuilder
     ) {
         batch.bytes.withUnsafeBytes { bytes in

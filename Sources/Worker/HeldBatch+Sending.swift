@@ -59,7 +59,7 @@ extension HeldBatch {
     }
 
     /// - Parameter timestamp: milliseconds since 1970 when the gateway found the token dead.
-    func settle(_ position: Int, _ fact: Fact, timestamp: Int64? = nil) {
+    func settle(_ position: Int, _ fact: ReportedOutcome, timestamp: Int64? = nil) {
         land(position, as: .other)
         facts[position] = fact
         timestamps[position] = timestamp

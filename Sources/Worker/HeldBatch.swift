@@ -51,18 +51,18 @@ class HeldBatch {
         didSet { tally.sum += exposure - oldValue }
     }
     /// What workers that were lost had in the air of it.
-    private var caution: Caution?
+    private var suspicion: Suspicion?
 
     var positions: [Position]
     /// No position before it is open.
     var cursor = 0
     /// What became of positions that were not simply delivered.
-    var facts: [Int: Fact] = [:]
+    var facts: [Int: ReportedOutcome] = [:]
     var timestamps: [Int: Int64] = [:]
     /// Reports that Redis has taken, to be made again should it forget them.
-    var reports: [FactReport] = []
+    var reports: [OutcomeReport] = []
     /// The one that is under way.
-    var current: FactReport?
+    var current: OutcomeReport?
     var segmentInUse = SegmentInUse()
     /// Positions of credit that were asked for; they count as given until Redis has answered.
     var asked = 0 {
@@ -83,7 +83,7 @@ class HeldBatch {
     /// - Parameter map: one byte a position, "." where it is open.
     required init(
         number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int,
-        caution: Caution?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally(),
+        suspicion: Suspicion?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally(),
         route: ShardRoute = ShardRoute()
     ) {
         (self.tally, self.route) = (tally, route)
@@ -94,7 +94,7 @@ class HeldBatch {
         waitsSince = delivery > 1 ? nil : id.waitsSince
         self.delivery = delivery
         self.granted = min(max(0, granted), map.count)
-        self.caution = caution
+        self.suspicion = suspicion
         self.batch = batch
         positions = map.map { $0 == UInt8(ascii: ".") ? .open : .known }
         handed = positions.count { $0 == .known }
@@ -149,8 +149,8 @@ class HeldBatch {
     var maySend: Bool { standing == .ours && !isHalted && !isDoubted }
     /// It was in the hands of a worker that was lost, and what may have been the cause is still open: nothing else of
     /// the worker may be in the air.
-    var isCareful: Bool { caution?.isAlone == true && hasSuspects }
-    private var hasSuspects: Bool { caution?.hasSuspects(among: positions) ?? false }
+    var isCareful: Bool { suspicion?.isAlone == true && hasSuspects }
+    private var hasSuspects: Bool { suspicion?.hasSuspects(among: positions) ?? false }
 
     /// How far the credit should go: as far as there is `room`, but within the suspects a group at a time.
     ///
@@ -158,9 +158,9 @@ class HeldBatch {
     func wanted(room: Int) -> Int {
         let sent = granted < cursor && inAir > 0 ? (positions.lastIndex(of: .inAir) ?? 0) + 1 : 0
         let least = max(granted, sent)
-        if let caution, isCareful {
+        if let suspicion, isCareful {
             if inAir > 0 { return least }
-            if let end = caution.groupEnd(in: positions, granted: granted) { return max(least, end) }
+            if let end = suspicion.groupEnd(in: positions, granted: granted) { return max(least, end) }
         }
         return min(count, max(least, granted + room))
     }
@@ -200,7 +200,7 @@ class HeldBatch {
     /// Redis has put it into our hands once more: what we know of it stays known.
     func redeliver(_ given: Checkout.Batch) {
         standing = .ours
-        (delivery, caution) = (given.delivery, given.caution)
+        (delivery, suspicion) = (given.delivery, given.suspicion)
         isHalted = false
         reconcile(given.map, granted: given.granted)
     }
@@ -264,7 +264,7 @@ class HeldBatch {
     }
 
     /// What another holding of the same batch knew: it need not be sent again.
-    func recall(_ past: PastBatch) {
+    func recall(_ past: ReleasedBatch) {
         guard past.positions.count == count else { return }
         facts = past.facts
         timestamps = past.timestamps

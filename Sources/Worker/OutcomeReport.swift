@@ -1,7 +1,7 @@
 import FarmStore
 
 /// One report's content, as Redis gets it.
-struct FactReport {
+struct OutcomeReport {
     let runs: PositionRuns
     let entry: [UInt8]
     /// It holds only what is true whoever says it.

@@ -2,14 +2,14 @@ import DequeModule
 import FarmStore
 
 /// A batch that was let go: what this worker knows of it.
-struct PastBatch {
+struct ReleasedBatch {
     let id: BatchID
     let delivery: Int
     let positions: [HeldBatch.Position]
-    let facts: [Int: Fact]
+    let facts: [Int: ReportedOutcome]
     let timestamps: [Int: Int64]
     /// What Redis was told, to be told again.
-    let reports: [FactReport]
+    let reports: [OutcomeReport]
 
     init(_ batch: HeldBatch) {
         (id, delivery) = (batch.id, batch.delivery)
@@ -27,14 +27,14 @@ struct PastBatch {
 /// A Redis that lost its last second or two comes back without reports that it had taken. They are made again from here;
 /// and a batch that is given out once more finds here which of its pushes need not be sent again. Bounded in time, count
 /// and bytes; what it holds it shares with the batch that it was.
-struct FactRing {
+struct RecentOutcomes {
     typealias Instant = ContinuousClock.Instant
 
     static let age = Duration.seconds(10)
     private let maxCount: Int
     private let maxBytes: Int
     /// Oldest first; numbers ascend.
-    private var entries: Deque<(number: UInt64, at: Instant, batch: PastBatch)> = []
+    private var entries: Deque<(number: UInt64, at: Instant, batch: ReleasedBatch)> = []
     private var numbers: [BatchID: UInt64] = [:]
     private var next: UInt64 = 0
     private(set) var byteCount = 0
@@ -50,7 +50,7 @@ struct FactRing {
 
     /// Keeps what is known of a batch that is let go now.
     mutating func add(_ batch: HeldBatch, at now: Instant) {
-        let past = PastBatch(batch)
+        let past = ReleasedBatch(batch)
         numbers[past.id] = next
         entries.append((next, now, past))
         next += 1
@@ -70,7 +70,7 @@ struct FactRing {
     }
 
     /// What is known of a batch.
-    subscript(id: BatchID) -> PastBatch? {
+    subscript(id: BatchID) -> ReleasedBatch? {
         guard let number = numbers[id], let first = entries.first?.number, number >= first else { return nil }
         return entries[Int(number - first)].batch
     }
@@ -85,7 +85,7 @@ struct FactRing {
     var hasRepeats: Bool { max(repeatNext, entries.first?.number ?? next) < repeatEnd }
 
     /// The next batch to be told of again.
-    mutating func nextRepeat() -> PastBatch? {
+    mutating func nextRepeat() -> ReleasedBatch? {
         guard let first = entries.first?.number else { return nil }
         let number = max(repeatNext, first)
         guard number < repeatEnd else { return nil }

@@ -1,7 +1,7 @@
 import PushModel
 
 /// What became of a push, as far as it is not simply "delivered".
-enum Fact: Hashable {
+enum ReportedOutcome: Hashable {
     /// For good, because of the token. `isDead`: the gateway declared it dead; `scope`: where it is to be left out from now on.
     case failed(reason: String, status: UInt16, isDead: Bool, scope: String? = nil)
     /// For good, though the token is fine.

@@ -1,7 +1,7 @@
 import FarmStore
 
 /// What a caution means for a batch's positions.
-extension Caution {
+extension Suspicion {
     /// The first push without an outcome was in the air when a worker was lost.
     func hasSuspects(among positions: [HeldBatch.Position]) -> Bool {
         positions.firstIndex { !$0.isHanded }.map { $0 < suspect } ?? false

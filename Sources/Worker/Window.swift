@@ -48,7 +48,7 @@ class Window {
     let tally = ExposureTally()
     var held: [UInt32: HeldBatch] = [:]
     var numbers: [BatchID: UInt32] = [:]
-    var ring = FactRing()
+    var ring = RecentOutcomes()
     var actions: [Action] = []
     var builder = ResultsBuilder()
     /// Batches with settled positions that wait for the next ``reportDirty()``.
@@ -168,7 +168,8 @@ class Window {
         let one = batchType.init(
             number: nextNumber, id: given.id, shard: given.id.shard, lane: given.id.lane ?? .high,
             delivery: given.delivery, granted: given.granted,
-            caution: given.caution, map: given.map, batch: batch, tally: tally, route: route(of: given.id))
+            suspicion: given.suspicion, map: given.map, batch: batch, tally: tally, route: route(of: given.id)
+        )
         if let past = ring[given.id] { one.recall(past) }
         held[nextNumber] = one
         numbers[given.id] = nextNumber
@@ -257,7 +258,7 @@ class Window {
         settled(batch)
     }
 
-    func settle(_ batch: HeldBatch, _ position: Int, _ fact: Fact, timestamp: Int64?) {
+    func settle(_ batch: HeldBatch, _ position: Int, _ fact: ReportedOutcome, timestamp: Int64?) {
         batch.settle(position, fact, timestamp: timestamp)
         settled(batch)
     }

@@ -18,7 +18,7 @@ import Logging
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
     var leaseClock = LeaseClock()
-    let solitude = Solitude()
+    let exclusiveTurn = ExclusiveTurn()
     let turns = FairTurns()
     /// How busy the loop is.
     var thread = ThreadTime()

@@ -2,7 +2,7 @@ import EventLoop
 import FarmStore
 
 /// Submits jobs as a producer should: waits while the farm is full, but not for ever.
-@Loop struct SubmitDesk {
+@Loop struct JobSubmitter {
     let client: FarmClient
     let app: String
     /// For one job.

@@ -25,7 +25,7 @@ struct OperatorMessagesTests {
     }
 
     @Test func `so do the words between a coordinator and the one that follows it`() throws {
-        for order in [SuccessionOrder.seat(nonce: "n"), .abort] { #expect(try through(order) == order) }
+        for order in [SuccessionOrder.hostClaim(nonce: "n"), .abort] { #expect(try through(order) == order) }
         for notice in [SuccessionNotice.ready, .seated] { #expect(try through(notice) == notice) }
     }
 

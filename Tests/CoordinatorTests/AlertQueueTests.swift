@@ -7,13 +7,13 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.timeLimit(.minutes(1))) struct AlertLaneTests {
+@Suite(.timeLimit(.minutes(1))) struct AlertQueueTests {
     /// A way that notes what it is given, and goes on when it is told to.
     @Loop private final class Way {
         private(set) var told: [String] = []
         var trouble: String?
         private var isOpen: Bool
-        private let changes = Lookout()
+        private let changes = AsyncCondition()
 
         init(isOpen: Bool = true) { self.isOpen = isOpen }
 
@@ -29,8 +29,8 @@ import Testing
         }
     }
 
-    @Loop private static func lane(_ way: Way) -> AlertLane {
-        let lane = AlertLane(
+    @Loop private static func lane(_ way: Way) -> AlertQueue {
+        let lane = AlertQueue(
             "test", log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pause: .milliseconds(1))
         lane.way = { await way.take($0) }
         return lane

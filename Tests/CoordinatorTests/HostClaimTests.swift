@@ -5,13 +5,13 @@ import Testing
 @testable import Coordinator
 @testable import FarmStore
 
-@Suite struct SeatWatchTests {
-    private func reply(at time: Int64, heldFor milliseconds: Int64) -> HostBeat.Reply {
-        HostBeat.Reply(.array([.integer(time), .integer(milliseconds)]))
+@Suite struct HostClaimTests {
+    private func reply(at time: Int64, heldFor milliseconds: Int64) -> Heartbeat.Reply {
+        Heartbeat.Reply(.array([.integer(time), .integer(milliseconds)]))
     }
 
     @Test func `a line that is never renewed belongs to nobody who lives`() {
-        var seat = SeatWatch()
+        var seat = HostClaim()
         #expect(seat.see(reply(at: 1_000, heldFor: 6_000)) == .held(for: .seconds(6)))
         #expect(seat.see(reply(at: 2_000, heldFor: 5_000)) == .held(for: .seconds(5)))
         #expect(seat.see(reply(at: 7_001, heldFor: 0)) == .ours)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `one that is renewed belongs to another`() {
-        var seat = SeatWatch()
+        var seat = HostClaim()
         #expect(seat.see(reply(at: 1_000, heldFor: 5_500)) == .held(for: .milliseconds(5_500)))
         #expect(seat.see(reply(at: 2_000, heldFor: 5_500)) == .lost)
     }

@@ -33,7 +33,7 @@ import Testing
             let configuration = AppConfiguration(
                 name: name, topic: "com.example", gateway: HostPort(host: "localhost", port: 1),
                 credentials: .certificate(file: "none", keyFile: nil, password: nil))
-            let around = HostedApp.Surroundings(
+            let around = HostedApp.Dependencies(
                 redis: redis, registry: FarmRegistry(connection: redis), host: "h",
                 shards: HostedAppTests.shards, workers: 1, nonce: "n", predecessor: "",
                 retention: Retention(),

@@ -13,7 +13,7 @@ struct ModelLeases {
 
     private(set) var owners: [LeaseField: Owner] = [:]
     private(set) var ends: [String: Int] = [:]
-    private var lines: [String: (end: Int, beat: HostBeat)] = [:]
+    private var lines: [String: (end: Int, beat: Heartbeat)] = [:]
     /// A fault put in on purpose: what is given back goes by the nonce alone.
     var releasesByNonce = false
 
@@ -88,8 +88,8 @@ struct ModelLeases {
 
     /// - Returns: nil when the name is another coordinator's.
     mutating func beat(
-        _ line: HostBeat, predecessor: String, lifetime: Int, at now: Int
-    ) -> [HostBeat.Member]? {
+        _ line: Heartbeat, predecessor: String, lifetime: Int, at now: Int
+    ) -> [Heartbeat.Member]? {
         if let old = lines[line.host], old.beat.nonce != line.nonce, old.beat.nonce != predecessor,
             old.end > now
         {
@@ -97,7 +97,7 @@ struct ModelLeases {
         }
         lines[line.host] = lifetime == 0 ? nil : (now + lifetime, line)
         return lines.values.filter { $0.end > now }.map {
-            HostBeat.Member(
+            Heartbeat.Member(
                 name: $0.beat.host, nonce: $0.beat.nonce, capacity: $0.beat.capacity, apps: $0.beat.apps)
         }
     }

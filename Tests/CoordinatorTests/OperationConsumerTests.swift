@@ -9,7 +9,7 @@ import Testing
 @testable import Coordinator
 
 /// One host's desk on a Redis of its own, which looks when it is told to.
-@Suite(.timeLimit(.minutes(2))) struct OperationDeskTests {
+@Suite(.timeLimit(.minutes(2))) struct OperationConsumerTests {
     private static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private static func command(_ id: String) -> OperatorCommand {
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Loop private final class Again {
-        weak var desk: OperationDesk?
+        weak var desk: OperationConsumer?
     }
 
     @Test func `a command that comes while the desk reads is read by the same look`() async throws {
@@ -34,7 +34,7 @@ import Testing
             var carriedOut: [String] = []
             let last = Mailbox<Void>()
             let again = Again()
-            let desk = OperationDesk(registry, host: "h", log: Self.log) { command, _ in
+            let desk = OperationConsumer(registry, host: "h", log: Self.log) { command, _ in
                 carriedOut.append(command.id)
                 // The desk has read both, and is about to claim the second.
                 if command.id == "one" {
@@ -57,7 +57,7 @@ import Testing
             let redis = RedisConnection(
                 RedisSettings(address: RedisAddress(endpoint: .unix(path: "/none")), clientName: "test"))
             var waiting: [CheckedContinuation<Void, Never>] = []
-            let desk = OperationDesk(FarmRegistry(connection: redis), host: "h", log: Self.log) { _, _ in
+            let desk = OperationConsumer(FarmRegistry(connection: redis), host: "h", log: Self.log) { _, _ in
                 await withCheckedContinuation { waiting.append($0) }
                 return "carried out"
             }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Coordinator
 
-struct HeardShardsTests {
-    private static func taken(_ heard: inout HeardShards) -> [String] {
+struct PendingShardsTests {
+    private static func taken(_ heard: inout PendingShards) -> [String] {
         heard.takeAll().map { "\($0.topic) \($0.app) \($0.shards)" }
     }
 
@@ -15,7 +15,7 @@ struct HeardShardsTests {
         ("9223372036854775807 -9223372036854775808 0", ["ready demo [0]"], false),
     ])
     func `a bell names shards that the farm has`(text: String, told: [String], isKnown: Bool) {
-        var heard = HeardShards(shards: 4)
+        var heard = PendingShards(shards: 4)
         let isWhole = heard.note(text, app: "demo")
         #expect(isWhole == isKnown)
         #expect(heard.isEmpty == told.isEmpty)
@@ -24,7 +24,7 @@ struct HeardShardsTests {
     }
 
     @Test func `what is heard often is told once, of each app and topic`() {
-        var heard = HeardShards(shards: 4)
+        var heard = PendingShards(shards: 4)
         for _ in 0..<10_000 {
             for text in ["1", "*", "s 3", "2 0"] { _ = heard.note(text, app: "b") }
             _ = heard.note("2", app: "a")

@@ -11,9 +11,9 @@ import Testing
 @testable import Coordinator
 
 /// One gatherer on a Redis of its own, which looks when it is told to: nothing here happens because time went by.
-@Suite(.timeLimit(.minutes(2))) struct GathererTests {
+@Suite(.timeLimit(.minutes(2))) struct ResultsConsumerTests {
     @Loop private final class Results {
-        let desk: AppDesk
+        let context: AppContext
         let redis: RedisConnection
         /// Reads that had something to settle: every entry here puts its push off.
         private(set) var settled = 0
@@ -28,17 +28,17 @@ import Testing
             redis = RedisConnection(RedisSettings(address: address, clientName: "test"))
             redis.start()
             await redis.whenReady()
-            desk = AppDesk(
+            context = AppContext(
                 name: "demo", host: "h", redis: redis,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: 8, ring: { _ in })
-            desk.putOff = { [unowned self] _ in
+            context.putOff = { [unowned self] _ in
                 settled += 1
                 whileSettling(settled)
             }
         }
 
-        func gatherer(claimInterval: Duration = .seconds(3600)) -> Gatherer {
-            Gatherer(desk, claimInterval: claimInterval, poll: .seconds(3600))
+        func gatherer(claimInterval: Duration = .seconds(3600)) -> ResultsConsumer {
+            ResultsConsumer(context, claimInterval: claimInterval, poll: .seconds(3600))
         }
 
         /// A worker's report, on the gatherer's own connection: what is asked there later is answered later.
@@ -57,7 +57,7 @@ import Testing
             try await run("XGROUP", "CREATE", Self.stream, "gatherers", "0", "MKSTREAM")
             report(count)
             let read = ReadResults(gatherer: gatherer, .new, count: count)
-            for record in try await desk.store.perform(read) {
+            for record in try await context.store.perform(read) {
                 try await run(
                     "XCLAIM", Self.stream, "gatherers", gatherer, "0",
                     String(decoding: record.id.bytes, as: UTF8.self),
@@ -276,7 +276,7 @@ import Testing
             }
             let events = try await results.run("XRANGE", "{pushfarm:demo}:events", "-", "+").array
             #expect(events?.count == 1)
-            let faults = try await results.desk.store.perform(ReadFaults(shards: 8))
+            let faults = try await results.context.store.perform(ReadFaults(shards: 8))
             #expect(faults.unsettled == 1 && faults.why.contains("format version 110"))
             results.redis.close()
         }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import Coordinator
 
-@Suite struct GatherPaceTests {
-    private var pace = GatherPace()
+@Suite struct SettlePaceTests {
+    private var pace = SettlePace()
 
     @Test mutating func `who sends little is settled soon`() {
         for _ in 0..<100 {
             pace.settled()
-            #expect(pace.pause == GatherPace.shortest)
+            #expect(pace.pause == SettlePace.shortest)
             pace.rested()
         }
     }
@@ -24,8 +24,8 @@ import Testing
     @Test mutating func `a rest makes them short again`() {
         for _ in 0..<9 { pace.settled() }
         pace.rested()
-        #expect(pace.pause == GatherPace.shortest)
+        #expect(pace.pause == SettlePace.shortest)
         pace.settled()
-        #expect(pace.pause == GatherPace.shortest)
+        #expect(pace.pause == SettlePace.shortest)
     }
 }

@@ -14,7 +14,7 @@ final class SimulatedHost {
         case renew(RenewLeases)
         case release(ReleaseLeases)
         case sweep([Holdings.Shard])
-        case beat(HostBeat, predecessor: String, lifetime: Int)
+        case beat(Heartbeat, predecessor: String, lifetime: Int)
     }
 
     enum Reply {
@@ -23,7 +23,7 @@ final class SimulatedHost {
         case released
         case swept(fenced: [Int])
         /// Nil: another coordinator has the name.
-        case members([HostBeat.Member]?)
+        case members([Heartbeat.Member]?)
     }
 
     let name: String
@@ -269,12 +269,12 @@ final class SimulatedHost {
 
     // MARK: Hosts: what `Coordinator.beat` does
 
-    private var line: HostBeat {
-        HostBeat(
+    private var line: Heartbeat {
+        Heartbeat(
             host: name, nonce: nonce, capacity: isStopping ? 0 : capacity, apps: isStopping ? [] : ["demo"])
     }
 
-    private func hosts(_ members: [HostBeat.Member]) -> [Membership.Host] {
+    private func hosts(_ members: [Heartbeat.Member]) -> [Membership.Host] {
         members.map { Membership.Host(name: $0.name, capacity: $0.capacity, apps: Set($0.apps)) }
     }
 

@@ -2,14 +2,14 @@ import FarmPolicy
 import RandomTesting
 import Testing
 
-@Suite struct StaffingTests {
-    private var staffing = Staffing(most: 8)
+@Suite struct AutoscalerTests {
+    private var staffing = Autoscaler(most: 8)
     private var now = ContinuousClock.now
 
     /// Looks so many seconds in a row at the same.
     private mutating func look(
         _ seconds: Int, busy: Double, waiting: Int = 0, rate: Double = 0
-    ) -> [Staffing.Change] {
+    ) -> [Autoscaler.Change] {
         (0..<seconds).compactMap { _ in
             now += .seconds(1)
             return staffing.look(.init(busy: busy, waiting: waiting, rate: rate), at: now)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test mutating func `more than the processors never come`() {
-        staffing = Staffing(most: 3)
+        staffing = Autoscaler(most: 3)
         grow()
         #expect(staffing.workers == 3)
     }

@@ -1,9 +1,9 @@
 import FarmPolicy
 import Testing
 
-struct QuietWatchTests {
+struct PingMonitorTests {
     private static let start = ContinuousClock().systemEpoch
-    private var watch = QuietWatch(start: start)
+    private var watch = PingMonitor(start: start)
 
     private func at(_ seconds: Int) -> ContinuousClock.Instant { Self.start.advanced(by: .seconds(seconds)) }
 

@@ -1,13 +1,13 @@
 import FarmPolicy
 import Testing
 
-struct ProgressWatchTests {
+struct ProgressMonitorTests {
     /// What happens to a connection, and what it comes to.
     enum Step: Sendable {
         case response(at: UInt32)
         case timeout(sentAt: UInt32)
         /// A look at which the gateway allows streams, or none, and what it has to say.
-        case look(allows: Bool, at: UInt32, ProgressWatch.Stall?)
+        case look(allows: Bool, at: UInt32, ProgressMonitor.Stall?)
     }
 
     @Test(
@@ -74,7 +74,7 @@ struct ProgressWatchTests {
             ),
         ] as [(String, [Step])]) func `a connection stalls`(what: String, steps: [Step])
     {
-        var watch = ProgressWatch(timeout: 1000)
+        var watch = ProgressMonitor(timeout: 1000)
         for step in steps {
             switch step {
             case .response(let time): watch.responded(at: time)

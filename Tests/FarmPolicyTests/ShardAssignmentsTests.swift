@@ -2,37 +2,37 @@ import FarmPolicy
 import RandomTesting
 import Testing
 
-@Suite struct ShardHandsTests {
-    private var hands = ShardHands()
+@Suite struct ShardAssignmentsTests {
+    private var assignments = ShardAssignments()
 
     @Test mutating func `a shard is given on when it was let go of`() {
-        #expect(hands.give([1, 2], of: "demo", to: 0) == [1, 2])
-        #expect(hands.give([2], of: "demo", to: 1) == [])
-        #expect(hands.give([1], of: "demo", to: 0) == [1])
-        #expect(hands.holder(of: 2, app: "demo") == 0)
-        #expect(hands.released([2], of: "demo", by: 0) == [2])
-        #expect(hands.holder(of: 2, app: "demo") == nil)
-        #expect(hands.give([2], of: "demo", to: 1) == [2])
-        #expect(hands.give([2], of: "mail", to: 0) == [2], "another app's")
+        #expect(assignments.give([1, 2], of: "demo", to: 0) == [1, 2])
+        #expect(assignments.give([2], of: "demo", to: 1) == [])
+        #expect(assignments.give([1], of: "demo", to: 0) == [1])
+        #expect(assignments.holder(of: 2, app: "demo") == 0)
+        #expect(assignments.released([2], of: "demo", by: 0) == [2])
+        #expect(assignments.holder(of: 2, app: "demo") == nil)
+        #expect(assignments.give([2], of: "demo", to: 1) == [2])
+        #expect(assignments.give([2], of: "mail", to: 0) == [2], "another app's")
     }
 
     @Test mutating func `what a worker got back while it let go of it is its own`() {
-        _ = hands.give([1], of: "demo", to: 0)
-        _ = hands.give([], of: "demo", to: 0)
-        #expect(hands.give([1], of: "demo", to: 0) == [1])
-        #expect(hands.released([1], of: "demo", by: 0) == [])
-        #expect(hands.give([1], of: "demo", to: 1) == [])
+        _ = assignments.give([1], of: "demo", to: 0)
+        _ = assignments.give([], of: "demo", to: 0)
+        #expect(assignments.give([1], of: "demo", to: 0) == [1])
+        #expect(assignments.released([1], of: "demo", by: 0) == [])
+        #expect(assignments.give([1], of: "demo", to: 1) == [])
     }
 
     @Test mutating func `a worker that is gone has nothing`() {
-        _ = hands.give([1], of: "demo", to: 0)
-        _ = hands.give([2], of: "mail", to: 0)
-        _ = hands.give([3], of: "mail", to: 1)
-        #expect(!hands.isEmpty(0))
-        hands.ended(0)
-        #expect(hands.isEmpty(0) && !hands.isEmpty(1))
-        hands.forget("mail")
-        #expect(hands.isEmpty(1))
+        _ = assignments.give([1], of: "demo", to: 0)
+        _ = assignments.give([2], of: "mail", to: 0)
+        _ = assignments.give([3], of: "mail", to: 1)
+        #expect(!assignments.isEmpty(0))
+        assignments.ended(0)
+        #expect(assignments.isEmpty(0) && !assignments.isEmpty(1))
+        assignments.forget("mail")
+        #expect(assignments.isEmpty(1))
     }
 
     /// Workers that obey late, die, and a coordinator that changes its mind: no two ever have the same shard.
@@ -52,7 +52,8 @@ import Testing
             case 1:
                 // One order at a time is under way, as between changes that wait for one another.
                 for worker in 0..<4 where orders[worker].isEmpty && notices[worker].isEmpty {
-                    let given = hands.give((0..<8).filter { target[$0] == worker }, of: "demo", to: worker)
+                    let given = assignments.give(
+                        (0..<8).filter { target[$0] == worker }, of: "demo", to: worker)
                     orders[worker].append(given)
                 }
             case 2...4:
@@ -63,11 +64,11 @@ import Testing
             case 5...6:
                 let said = notices[worker]
                 notices[worker] = []
-                _ = hands.released(said, of: "demo", by: worker)
+                _ = assignments.released(said, of: "demo", by: worker)
             default:
                 guard random.chance(4) else { continue }
                 (has[worker], orders[worker], notices[worker]) = ([], [], [])
-                hands.ended(worker)
+                assignments.ended(worker)
             }
             for shard in 0..<8 { #expect(has.count { $0.contains(shard) } <= 1) }
         }

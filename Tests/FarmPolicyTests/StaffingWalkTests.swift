@@ -2,7 +2,7 @@ import FarmPolicy
 import RandomTesting
 import Testing
 
-/// A host with workers, a gateway with a limit, and a load that changes: what ``Staffing`` makes of it.
+/// A host with workers, a gateway with a limit, and a load that changes: what ``Autoscaler`` makes of it.
 @Suite struct StaffingWalkTests {
     private struct Host {
         let processors: Int
@@ -17,7 +17,7 @@ import Testing
         var changing = 0
         var random: SplitMix
 
-        mutating func second(_ wanted: Int) -> Staffing.Reading? {
+        mutating func second(_ wanted: Int) -> Autoscaler.Reading? {
             let limit = min(gateway, pace * Double(ready)) * Double.random(in: 0.97...1.03, using: &random)
             let done = min(limit, backlog + arriving)
             backlog = min(backlog + arriving - done, 1e7)
@@ -34,13 +34,13 @@ import Testing
 
     private struct Event {
         let second: Int
-        let change: Staffing.Change
+        let change: Autoscaler.Change
     }
 
     @Test(arguments: 1...200) func `follows the load within bounds and does not flap`(seed: UInt64) {
         var random = SplitMix(seed: seed)
         let processors = Int.random(in: 1...32, using: &random)
-        var staffing = Staffing(most: processors)
+        var staffing = Autoscaler(most: processors)
         let start = ContinuousClock.now
         var host = Host(
             processors: processors, pace: Double.random(in: 1e3...1e5, using: &random), gateway: .infinity,
@@ -54,7 +54,7 @@ import Testing
                 random.chance(3) ? capacity * Double.random(in: 0.05...1, using: &random) : .infinity
             // What is left of the phase before is not this one's.
             host.backlog = 0
-            var recent: [Staffing.Reading?] = []
+            var recent: [Autoscaler.Reading?] = []
             let begin = events.count
             for step in 0..<900 {
                 second += 1

@@ -14,17 +14,17 @@ struct WishTests {
     func `a machine carries so many workers, and as many as its configuration says`(
         processors: Int, memory: UInt64, configured: Int, most: Int
     ) {
-        #expect(StaffWish.most(processors: processors, memory: memory, configured: configured) == most)
+        #expect(DesiredWorkers.most(processors: processors, memory: memory, configured: configured) == most)
     }
 
-    @Test(arguments: [("4", StaffWish.fixed(4)), ("auto", .auto)]) func `as many workers`(
-        text: String, wish: StaffWish
+    @Test(arguments: [("4", DesiredWorkers.fixed(4)), ("auto", .auto)]) func `as many workers`(
+        text: String, wish: DesiredWorkers
     ) {
-        #expect(StaffWish(text) == wish && wish.text == text)
+        #expect(DesiredWorkers(text) == wish && wish.text == text)
     }
 
     @Test(arguments: ["", "0", "-1", "many", "4.5", "Auto"]) func `no number of workers`(text: String) {
-        #expect(StaffWish(text) == nil)
+        #expect(DesiredWorkers(text) == nil)
     }
 
     @Test func `pins are told from other wishes`() {
@@ -48,6 +48,6 @@ struct WishTests {
         ("", "workers: N, +N, -N, auto or default, not "),
     ])
     func `of what is no number of workers it is said why`(text: String, says: String) {
-        #expect(StaffWish.complaint(text, most: 16) == says)
+        #expect(DesiredWorkers.complaint(text, most: 16) == says)
     }
 }

@@ -1,54 +1,59 @@
 import FarmPolicy
 import Testing
 
-struct CrewTests {
-    private func shards(_ crew: Crew, of place: Int) -> [Int] {
-        (0..<64).filter { crew.place(of: $0) == place }
+struct WorkerPlacementTests {
+    private func shards(_ placement: WorkerPlacement, of place: Int) -> [Int] {
+        (0..<64).filter { placement.place(of: $0) == place }
     }
 
     @Test(arguments: 1...9) func `each place has its part`(size: Int) {
-        let crew = Crew(shards: 64, size: size)
+        let placement = WorkerPlacement(shards: 64, size: size)
         for place in 0..<size {
-            #expect(abs(shards(crew, of: place).count - 64 / size) <= 1)
-            #expect(crew.serves(place))
+            #expect(abs(shards(placement, of: place).count - 64 / size) <= 1)
+            #expect(placement.serves(place))
         }
-        #expect(!crew.serves(size) && !crew.isDisturbed)
+        #expect(!placement.serves(size) && !placement.isDisturbed)
     }
 
     @Test func `a place that rests lends its shards evenly, and has the same ones back`() {
-        let before = Crew(shards: 64, size: 4)
-        var crew = before
-        crew.rest(1)
-        #expect(!crew.serves(1) && crew.isResting(1) && crew.isDisturbed && shards(crew, of: 1).isEmpty)
+        let before = WorkerPlacement(shards: 64, size: 4)
+        var placement = before
+        placement.rest(1)
+        #expect(
+            !placement.serves(1) && placement.isResting(1) && placement.isDisturbed
+                && shards(placement, of: 1).isEmpty)
         for place in [0, 2, 3] {
-            let its = shards(crew, of: place)
+            let its = shards(placement, of: place)
             #expect((21...22).contains(its.count))
             // Its own stay with it.
             #expect(Set(shards(before, of: place)).isSubset(of: its))
         }
-        crew.wake(1)
-        #expect((0..<64).allSatisfy { crew.place(of: $0) == before.place(of: $0) } && crew.serves(1))
+        placement.wake(1)
+        #expect(
+            (0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) } && placement.serves(1))
     }
 
     @Test func `a quiet place lends its shards to those that serve, and to none that rests`() {
-        let before = Crew(shards: 64, size: 3)
-        var crew = before
-        crew.hush(0)
-        crew.rest(1)
-        #expect(!crew.serves(0) && crew.serves(2) && crew.isQuiet(0) && !crew.isQuiet(1))
-        #expect(shards(crew, of: 2).count == 64 && !crew.isAllQuiet)
-        crew.wake(1)
-        #expect(shards(crew, of: 0).isEmpty && shards(crew, of: 1).count + shards(crew, of: 2).count == 64)
-        crew.wake(0)
-        #expect((0..<64).allSatisfy { crew.place(of: $0) == before.place(of: $0) })
+        let before = WorkerPlacement(shards: 64, size: 3)
+        var placement = before
+        placement.hush(0)
+        placement.rest(1)
+        #expect(!placement.serves(0) && placement.serves(2) && placement.isQuiet(0) && !placement.isQuiet(1))
+        #expect(shards(placement, of: 2).count == 64 && !placement.isAllQuiet)
+        placement.wake(1)
+        #expect(
+            shards(placement, of: 0).isEmpty
+                && shards(placement, of: 1).count + shards(placement, of: 2).count == 64)
+        placement.wake(0)
+        #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
     }
 
     @Test func `when all rest, or are quiet, nobody serves and nothing moves`() {
-        let before = Crew(shards: 64, size: 2)
-        var crew = before
-        for place in 0..<2 { crew.rest(place) }
-        #expect((0..<64).allSatisfy { crew.place(of: $0) == before.place(of: $0) })
-        #expect(!crew.serves(0) && !crew.serves(1) && !crew.isAllQuiet)
+        let before = WorkerPlacement(shards: 64, size: 2)
+        var placement = before
+        for place in 0..<2 { placement.rest(place) }
+        #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
+        #expect(!placement.serves(0) && !placement.serves(1) && !placement.isAllQuiet)
         var quiet = before
         for place in 0..<2 { quiet.hush(place) }
         #expect((0..<64).allSatisfy { quiet.place(of: $0) == before.place(of: $0) })
@@ -60,13 +65,15 @@ struct CrewTests {
     }
 
     @Test func `newcomers have nothing before they are seated, and those that go nothing at once`() {
-        var crew = Crew(shards: 64, size: 2)
-        crew.resize(to: 4)
-        #expect(crew.size == 4 && crew.seated == 2 && shards(crew, of: 3).isEmpty && !crew.serves(3))
-        crew.seatAll()
-        #expect(crew.seated == 4 && shards(crew, of: 3).count == 16)
-        crew.rest(3)
-        crew.resize(to: 1)
-        #expect(crew.seated == 1 && shards(crew, of: 0).count == 64 && !crew.isDisturbed)
+        var placement = WorkerPlacement(shards: 64, size: 2)
+        placement.resize(to: 4)
+        #expect(
+            placement.size == 4 && placement.seated == 2 && shards(placement, of: 3).isEmpty
+                && !placement.serves(3))
+        placement.seatAll()
+        #expect(placement.seated == 4 && shards(placement, of: 3).count == 16)
+        placement.rest(3)
+        placement.resize(to: 1)
+        #expect(placement.seated == 1 && shards(placement, of: 0).count == 64 && !placement.isDisturbed)
     }
 }

@@ -12,7 +12,7 @@ import Testing
         try desk.split([("j1", 6), ("j2", 4)])
         let reply = try desk.checkout(credit: 7)
         let batch = try #require(reply.batches.first)
-        #expect(batch.delivery == 1 && batch.granted == 7 && batch.caution == nil)
+        #expect(batch.delivery == 1 && batch.granted == 7 && batch.suspicion == nil)
         #expect(batch.map == Array("..........".utf8))
         #expect(try Batch(decoding: batch.body).pushes.count == 10)
         #expect(reply.fenced.isEmpty && reply.pauseReason == nil)
@@ -183,7 +183,7 @@ import Testing
         #expect(try desk.account("j1").inFlight == 1 && desk.account("j1").queued == 1)
         let again = try desk.checkout().batches
         #expect(try Desk.jobs(again) == ["j1", "j2", "j3"])
-        #expect(again.map(\.delivery) == [2, 2, 1] && again.allSatisfy { $0.caution == nil })
+        #expect(again.map(\.delivery) == [2, 2, 1] && again.allSatisfy { $0.suspicion == nil })
         var foreign = back
         foreign.token = FenceToken(Array("9:x:y".utf8))
         #expect(throws: StoreError.fenced(field: "01")) { try desk.perform(foreign) }

@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    private func line(_ host: String, _ nonce: String = "n", apps: [String] = []) -> HostBeat {
-        HostBeat(host: host, nonce: nonce, capacity: 2, apps: apps, status: Array(#"{"x": "y z"}"#.utf8))
+    private func line(_ host: String, _ nonce: String = "n", apps: [String] = []) -> Heartbeat {
+        Heartbeat(host: host, nonce: nonce, capacity: 2, apps: apps, status: Array(#"{"x": "y z"}"#.utf8))
     }
 
     @Test func `hosts show up, end, and leave`() async throws {
@@ -80,8 +80,8 @@ import Testing
             #expect(reply.heldFor == nil && reply.time > 1_700_000_000_000)
             #expect(
                 reply.members.sorted { $0.name < $1.name } == [
-                    HostBeat.Member(name: "a-b", nonce: "n", capacity: 2, apps: ["x", "y"]),
-                    HostBeat.Member(name: "c", nonce: "n", capacity: 2, apps: []),
+                    Heartbeat.Member(name: "a-b", nonce: "n", capacity: 2, apps: ["x", "y"]),
+                    Heartbeat.Member(name: "c", nonce: "n", capacity: 2, apps: []),
                 ])
             var hosts = try await registry.hosts()
             #expect(hosts.map(\.name) == ["a-b", "c"] && hosts[0].status == Array(#"{"x": "y z"}"#.utf8))

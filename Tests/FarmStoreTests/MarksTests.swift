@@ -7,13 +7,13 @@ import Testing
 @Suite struct MarksTests {
     @Test(
         arguments: [
-            ("off", RateWish.off), ("50", .limit(50)), ("2.5", .limit(2.5)), ("0", nil), ("-1", nil),
+            ("off", DesiredRate.off), ("50", .limit(50)), ("2.5", .limit(2.5)), ("0", nil), ("-1", nil),
             ("inf", nil), ("nan", nil), ("1e308", nil), ("1e-300", nil), ("1e10", nil), ("1e-07", nil),
             ("many", nil), ("", nil),
-        ] as [(String, RateWish?)])
-    func `a rate is off, or a number above nothing`(text: String, wish: RateWish?) {
-        #expect(RateWish(text) == wish)
-        if let wish { #expect(RateWish(wish.text) == wish && wish.text == text) }
+        ] as [(String, DesiredRate?)])
+    func `a rate is off, or a number above nothing`(text: String, wish: DesiredRate?) {
+        #expect(DesiredRate(text) == wish)
+        if let wish { #expect(DesiredRate(wish.text) == wish && wish.text == text) }
     }
 
     @Test(

@@ -9,7 +9,7 @@ import Testing
     init() throws { desk = try Desk() }
 
     /// How a worker that sends poison ends.
-    enum Fate { case crash, kill, killAmidOthers }
+    enum SendOutcome { case crash, kill, killAmidOthers }
 
     /// Workers that send what they may, until nothing is left, and end at each push of `poison`, in the middle of the rest.
     /// Positions are counted from 0.
@@ -22,7 +22,7 @@ import Testing
         var largestGroup: [Int] = []
     }
 
-    private func loss(_ fate: Fate, number: Int) -> WorkerLoss {
+    private func loss(_ fate: SendOutcome, number: Int) -> WorkerLoss {
         switch fate {
         case .crash: .crash(hadSent: true)
         case .kill: .kill(hadSent: true, recent: number)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    private func run(_ poison: Set<Int>, _ fate: Fate = .crash, most: Int = 60) throws -> Campaign {
+    private func run(_ poison: Set<Int>, _ fate: SendOutcome = .crash, most: Int = 60) throws -> Campaign {
         var campaign = Campaign()
         while campaign.crashes < most {
             let worker = "w\(campaign.crashes)"
@@ -139,7 +139,7 @@ import Testing
         _ = try desk.checkout("a", credit: 1000)
         _ = try reclaim("a", .kill(hadSent: true, recent: 1))
         let batch = try #require(try desk.checkout("b", credit: 1000).batches.first)
-        #expect(batch.caution == Caution(suspect: 256, group: 0, isAlone: false))
+        #expect(batch.suspicion == Suspicion(suspect: 256, group: 0, isAlone: false))
         #expect(batch.granted == 256)
     }
 
@@ -151,10 +151,10 @@ import Testing
             _ = try reclaim(worker, .kill(hadSent: true, recent: worker == "a" ? 1 : 2))
         }
         let careful = try #require(try desk.checkout("c", credit: 1000).batches.first)
-        #expect(careful.caution?.isAlone == true && careful.granted == 0)
+        #expect(careful.suspicion?.isAlone == true && careful.granted == 0)
         _ = try reclaim("c", .kill(hadSent: true, recent: 3))
         let free = try #require(try desk.checkout("d", credit: 1000).batches.first)
-        #expect(free.caution == nil && free.granted == 64)
+        #expect(free.suspicion == nil && free.granted == 64)
     }
 
     @Test func `kills with different single suspects acquit them`() throws {
@@ -171,7 +171,7 @@ import Testing
         _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1), worker: "d", wanted: 2)
         let reply = try reclaim("d", .kill(hadSent: true, recent: 4))
         #expect(reply.poisoned == 0)
-        #expect(try desk.checkout("e").batches.first?.caution?.isAlone == false)
+        #expect(try desk.checkout("e").batches.first?.suspicion?.isAlone == false)
     }
 
     @Test func `careful mode ends behind the suspects`() throws {
@@ -179,7 +179,7 @@ import Testing
         _ = try desk.checkout("a", credit: 4)
         _ = try reclaim("a", .crash(hadSent: true))
         let batch = try #require(try desk.checkout("b").batches.first)
-        #expect(batch.caution == Caution(suspect: 4, group: 2, isAlone: true) && batch.granted == 0)
+        #expect(batch.suspicion == Suspicion(suspect: 4, group: 2, isAlone: true) && batch.granted == 0)
         #expect(try ask(batch, "b") == 2)
         #expect(try ask(batch, "b") == 2, "the next group only when this one is handed over")
         var granted = 2
@@ -194,7 +194,7 @@ import Testing
         // A crash behind the suspects is a first one.
         _ = try reclaim("b", .crash(hadSent: true))
         #expect(
-            try desk.checkout("c").batches.first?.caution == Caution(suspect: 8, group: 2, isAlone: true))
+            try desk.checkout("c").batches.first?.suspicion == Suspicion(suspect: 8, group: 2, isAlone: true))
         #expect(try desk.audit() == [])
     }
 
@@ -204,7 +204,7 @@ import Testing
         _ = try reclaim("a", .crash(hadSent: true))
         _ = try desk.checkout("b")
         _ = try reclaim("b", .innocent)
-        #expect(try desk.checkout("c").batches.first?.caution?.group == 4)
+        #expect(try desk.checkout("c").batches.first?.suspicion?.group == 4)
     }
 
     @Test func `which shards had pushes in the air is told before they are taken back`() throws {

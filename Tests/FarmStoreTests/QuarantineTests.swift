@@ -28,7 +28,7 @@ import Testing
     private func sendPoison() throws -> (crashes: Int, poisoned: Int) {
         var (crashes, poisoned) = (0, 0)
         while let batch = try desk.checkout("w\(crashes)", most: 1).batches.first {
-            if batch.caution?.isAlone == true { try ask(batch, "w\(crashes)") }
+            if batch.suspicion?.isAlone == true { try ask(batch, "w\(crashes)") }
             poisoned += try reclaim("w\(crashes)").poisoned
             crashes += 1
             guard crashes < 50 else { break }
@@ -89,7 +89,7 @@ import Testing
         #expect(try desk.audit() == [])
         let batch = try #require(try desk.checkout().batches.first)
         #expect(batch.granted == 100 && batch.map.count { $0 == UInt8(ascii: ".") } == 98)
-        #expect(batch.caution == nil)
+        #expect(batch.suspicion == nil)
         #expect(try desk.redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)
     }
 
@@ -171,6 +171,6 @@ import Testing
                 "HSET", "{pushfarm:demo}:states", "\(batch.id)", "w\(crash)|\(crash)|0||4|....")
             #expect(try reclaim("w\(crash)", .crash(hadSent: true)).parked == 0)
         }
-        #expect(try desk.checkout().batches.first?.caution == nil)
+        #expect(try desk.checkout().batches.first?.suspicion == nil)
     }
 }

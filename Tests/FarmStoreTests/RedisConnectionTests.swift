@@ -67,7 +67,7 @@ import Testing
             try redis.run("SCRIPT", "FLUSH")
             #expect(try await store.perform(Audit(shards: 4)) == [])
             try redis.run("SCRIPT", "FLUSH")
-            _ = try await registry.beat(HostBeat(host: "a", nonce: "n"), lifetime: .seconds(5))
+            _ = try await registry.beat(Heartbeat(host: "a", nonce: "n"), lifetime: .seconds(5))
             connection.close()
         }
     }

@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `pauses between tries grow to a second, and no further`() {
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         let pauses = (0..<200).map { _ in backoff.pause() }
         #expect(pauses.allSatisfy { $0 >= .milliseconds(25) && $0 <= .seconds(1) })
         // Below the limit by chance: those who lost Redis together do not come back together.

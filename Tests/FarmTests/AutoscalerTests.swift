@@ -4,7 +4,7 @@ import Testing
 
 extension BusyFarms {
     /// `workers: auto`: as many as the load takes, with real processes.
-    @Suite(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)) struct StaffingTests {
+    @Suite(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)) struct AutoscalerTests {
         private static let jobTokens = 1_000
         private static let names = ["demo", "mail", "news"]
 

@@ -57,7 +57,7 @@ extension BrokenFarms {
             #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
         }
 
-        @Test func `a coordinator that is told to end under load hands everything over`() async throws {
+        @Test func `a coordinator that is told to end under load assignments everything over`() async throws {
             let farm = try await Farm(Self.slow)
             _ = try await farm.ready()
             let tokens = Tokens.make(5_000)

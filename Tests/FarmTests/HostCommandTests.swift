@@ -45,7 +45,8 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `what is quiet has nothing in its hands, and gives its shards away at once`() async throws
+        @Test func `what is quiet has nothing in its assignments, and gives its shards away at once`()
+            async throws
         {
             let farm = try await farm()
             let load = try Load(farm)

@@ -189,7 +189,7 @@ extension OperatedFarms {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let most = StaffWish.most(
+            let most = DesiredWorkers.most(
                 processors: ProcessInfo.processInfo.activeProcessorCount, memory: 0, configured: 2)
             let refused = try await farm.operate("scale", "300", status: 1)
             #expect(refused.hosts[0].text.contains("this machine carries at most"), "\(refused)")

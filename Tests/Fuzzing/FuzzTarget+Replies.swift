@@ -25,7 +25,7 @@ extension FuzzTarget {
         CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, SettleUnconfirmed.self,
         NoteUnsettled.self, ReadFaults.self,
         ReadLoad.self, ReadAges.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
-        SetDoor.self, SetRate.self,
+        SetAdmission.self, SetRate.self,
         Checkout.self, ClaimResults.self, CountLetters.self, CountResults.self, CreateResultsGroup.self,
         DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastLetter.self, LatestJobs.self, Mend.self,
         NextJob.self,
@@ -74,8 +74,8 @@ extension FuzzTarget {
         _ = (token.epoch, token.nonce, token.host, token.isFree)
         let text = String(decoding: bytes, as: UTF8.self)
         _ = SuppressionPlace(text: text).back(milliseconds: 86_400_000)
-        if case .limit(let rate) = RateWish(text) {
-            try Violation.unless(RateWish.rates.contains(rate), "a rate of \(rate)")
+        if case .limit(let rate) = DesiredRate(text) {
+            try Violation.unless(DesiredRate.rates.contains(rate), "a rate of \(rate)")
         }
         let command = HostCommand(text)
         try Violation.unless(HostCommand(command.text) == command, "another command")

@@ -289,7 +289,7 @@ final class BinarySimulation {
         }
     }
 
-    private func settled(_ serial: UInt32, _ fate: Fate, of link: Link) throws {
+    private func settled(_ serial: UInt32, _ fate: SendOutcome, of link: Link) throws {
         guard link.sent.removeValue(forKey: serial) != nil else {
             throw Fault(description: "push \(serial) is settled twice")
         }

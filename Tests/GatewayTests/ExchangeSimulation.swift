@@ -43,7 +43,7 @@ final class ExchangeSimulation {
     private let job = PushID.Job(id: "job")
     private var made: Serial = 0
     private var waiting: [Serial: ContinuousClock.Instant] = [:]
-    private(set) var fates: [Serial: Fate] = [:]
+    private(set) var fates: [Serial: SendOutcome] = [:]
     private var isOver = false
     private var hasEnded = false
     private var isRetired = false
@@ -215,7 +215,7 @@ final class ExchangeSimulation {
         }
     }
 
-    private func settled(_ serial: Serial, _ fate: Fate) throws {
+    private func settled(_ serial: Serial, _ fate: SendOutcome) throws {
         guard waiting.removeValue(forKey: serial) != nil else {
             throw Fault(description: "push \(serial) is settled twice: \(fates[serial] as Any), \(fate)")
         }

@@ -13,7 +13,7 @@ import PushModel
     var connection: (any GatewayConnection)?
     /// The push of each send, by the ticket's position.
     private(set) var sends: [Int] = []
-    private(set) var fates: [Fate?] = []
+    private(set) var fates: [SendOutcome?] = []
     private(set) var settledTwice = 0
     /// Sends that a connection with room did not take.
     private(set) var refusedSends = 0
@@ -36,7 +36,7 @@ import PushModel
     /// The bytes that a token begins with, by push; the rest is the push's number.
     var prefix: @Loop (Int) -> [UInt8] = { _ in [] }
     /// Called at each settlement.
-    var onSettled: @Loop (Int, Fate) -> Void = { _, _ in }
+    var onSettled: @Loop (Int, SendOutcome) -> Void = { _, _ in }
     /// Pushes of unknown outcome are sent again, too.
     var resendsUnknown = false
     var payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
@@ -60,7 +60,7 @@ import PushModel
     func settled(_ count: Int) async throws { try await settledEvents.wait(until: count) }
 
     /// How many sends ended so.
-    func count(_ matches: (Fate) -> Bool) -> Int { fates.count { $0.map(matches) ?? false } }
+    func count(_ matches: (SendOutcome) -> Bool) -> Int { fates.count { $0.map(matches) ?? false } }
     var delivered: Int { count { if case .delivered = $0 { true } else { false } } }
     var deliveredPushes: Set<Int> {
         Set(zip(sends, fates).compactMap { if case .delivered? = $1 { $0 } else { nil } })
@@ -114,7 +114,7 @@ import PushModel
         Loop.atEndOfTurn(self)
     }
 
-    func settled(_ ticket: PushTicket, _ fate: Fate) {
+    func settled(_ ticket: PushTicket, _ fate: SendOutcome) {
         let place = Int(ticket.position)
         guard fates[place] == nil else {
             settledTwice += 1

@@ -24,9 +24,9 @@ import Testing
     static let shards = 8
 
     let redis: RedisConnection
-    let desk: AppDesk
+    let desk: AppContext
     let promoter: Promoter
-    let gatherer: Gatherer
+    let gatherer: ResultsConsumer
     private(set) var intake: AppIntake
     private let server: ScratchRedis
     private let subscriber: RedisSubscriber
@@ -59,11 +59,11 @@ import Testing
         redis = RedisConnection(settings)
         var policy = RetryPolicy()
         policy.usual = .init(first: .milliseconds(40), longest: .milliseconds(100))
-        desk = AppDesk(
+        desk = AppContext(
             name: "demo", host: "here", redis: redis, log: Self.log, shards: Self.shards, retry: policy
         ) { _ in }
         promoter = Promoter(desk)
-        gatherer = Gatherer(desk, claimInterval: .milliseconds(100))
+        gatherer = ResultsConsumer(desk, claimInterval: .milliseconds(100))
         subscriber = RedisSubscriber(settings, channels: [desk.keys.bell])
         intake = AppIntake(
             IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup, limits: limits)
@@ -89,7 +89,7 @@ import Testing
     private func open() async throws {
         redis.start()
         await redis.whenReady()
-        let ear = Bell()
+        let ear = AsyncEvent()
         subscriber.onReady = { ear.ring() }
         subscriber.start()
         await ear.wait(atMost: .seconds(20))

@@ -38,7 +38,7 @@ package struct CommandPage {
             page.section("EXIT STATUS")
             page.blocks(help.status)
         }
-        if command.superCommands == nil { surroundings(&page) }
+        if command.superCommands == nil { dependencies(&page) }
         if !help.examples.isEmpty {
             page.section("EXAMPLES")
             page.blocks(help.examples)
@@ -88,7 +88,7 @@ package struct CommandPage {
         }
     }
 
-    private func surroundings(_ page: inout Roff) {
+    private func dependencies(_ page: inout Roff) {
         page.section("ENVIRONMENT")
         page.item(Roff.bold("PUSHFARM_CONFIG"), "The configuration, when no --config names one.")
         page.item(

@@ -90,35 +90,38 @@ import Testing
     @Test func `other token lengths, and single tokens, as they were set`() {
         var judge = BinaryJudge()
         judge.tokenLengths = [32, 5]
-        var book = TokenBook(deadSince: 0)
+        var table = TokenTable(deadSince: 0)
         let token: [UInt8] = [0xbe, 0xef, 0xca, 0xfe, 1]
         #expect(
-            verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, book) == .accepted
+            verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, table)
+                == .accepted
         )
-        book.set("beefcafe01", TokenRule(word: "bad", since: 0))
-        book.set("beefcafe02", TokenRule(word: "unregistered", since: 7))
+        table.set("beefcafe01", TokenRule(word: "bad", since: 0))
+        table.set("beefcafe02", TokenRule(word: "unregistered", since: 7))
         #expect(
-            verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, book)
+            verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, table)
                 == .refused(.invalidToken))
         #expect(
             verdict(
-                of: Case(testDescription: "", token: token.dropLast() + [2], verdict: .accepted), judge, book)
+                of: Case(testDescription: "", token: token.dropLast() + [2], verdict: .accepted), judge, table
+            )
                 == .undeliverable(since: 7000))
-        book.set("BEEFCAFE01", nil)
+        table.set("BEEFCAFE01", nil)
         #expect(
-            verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, book) == .accepted
+            verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, table)
+                == .accepted
         )
     }
 
     private func verdict(
         of test: Case, _ judge: BinaryJudge = BinaryJudge(),
-        _ book: TokenBook = TokenBook(deadSince: yesterday)
+        _ table: TokenTable = TokenTable(deadSince: yesterday)
     ) -> BinaryJudge.Verdict {
         test.token.withUnsafeBytes { token in
             [UInt8](repeating: 0x20, count: test.payload).withUnsafeBytes { payload in
                 judge.judge(
                     BinaryNotification(token: token, payload: payload, identifier: 1), as: test.command,
-                    hasTopic: test.hasTopic, book: book)
+                    hasTopic: test.hasTopic, table: table)
             }
         }
     }

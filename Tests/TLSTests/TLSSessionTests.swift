@@ -22,7 +22,7 @@ private final class World {
 
 @Suite struct TLSSessionTests {
     @Test(arguments: zip(TLSVersion.allCases, ["TLSv1.2", "TLSv1.3"]))
-    func `both versions shake hands, say what they agreed on, and carry bytes`(
+    func `both versions shake assignments, say what they agreed on, and carry bytes`(
         version: TLSVersion, name: String
     ) throws {
         let world = try World()

@@ -53,13 +53,13 @@ enum Batches {
     }
 
     static func held(
-        _ parts: [Part], granted: Int? = nil, caution: Caution? = nil, map: String? = nil
+        _ parts: [Part], granted: Int? = nil, suspicion: Suspicion? = nil, map: String? = nil
     ) throws -> HeldBatch {
         let batch = try Batch(decoding: body(parts))
         let map = map.map { Array($0.utf8) } ?? Array(repeating: UInt8(ascii: "."), count: batch.pushes.count)
         return HeldBatch(
             number: 1, id: BatchID(Array("03.h.7".utf8)), shard: 3, lane: .high, delivery: 1,
-            granted: granted ?? batch.pushes.count, caution: caution, map: map, batch: batch)
+            granted: granted ?? batch.pushes.count, suspicion: suspicion, map: map, batch: batch)
     }
 
     /// A batch with one push to each of these devices, in the hands of a route.
@@ -72,16 +72,16 @@ enum Batches {
         let body = builder.finish()!
         return HeldBatch(
             number: number, id: BatchID(Array("03.h.\(number)".utf8)), shard: 3, lane: .high, delivery: 1,
-            granted: devices.count, caution: nil,
+            granted: devices.count, suspicion: nil,
             map: Array(repeating: UInt8(ascii: "."), count: devices.count),
             batch: try Batch(decoding: body), route: route)
     }
 
     /// A batch of so many pushes of one job.
     static func held(
-        _ count: Int, granted: Int? = nil, caution: Caution? = nil, map: String? = nil
+        _ count: Int, granted: Int? = nil, suspicion: Suspicion? = nil, map: String? = nil
     ) throws -> HeldBatch {
-        try held([Part(count: count)], granted: granted, caution: caution, map: map)
+        try held([Part(count: count)], granted: granted, suspicion: suspicion, map: map)
     }
 
     /// The positions of runs, counted from 0.

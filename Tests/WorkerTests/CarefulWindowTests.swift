@@ -7,10 +7,10 @@ import Testing
 @Suite struct CarefulWindowTests {
     private let window = Window(worker: "w", now: .now)
 
-    private func accept(_ name: String, _ count: Int, granted: Int, caution: Caution? = nil) {
+    private func accept(_ name: String, _ count: Int, granted: Int, suspicion: Suspicion? = nil) {
         window.accept(
             Checkout.Batch(
-                id: BatchID(Array("00.h.\(name)".utf8)), delivery: 1, granted: granted, caution: caution,
+                id: BatchID(Array("00.h.\(name)".utf8)), delivery: 1, granted: granted, suspicion: suspicion,
                 map: Array(repeating: UInt8(ascii: "."), count: count),
                 body: Batches.body([Batches.Part(count: count)])))
     }
@@ -53,7 +53,7 @@ import Testing
     @Test func `a careful batch goes in groups, when all else is through, and then like any other`() throws {
         window.assign([0: FenceToken(Array("1:n:here".utf8))])
         window.limit = 600
-        accept("c", 6, granted: 0, caution: Caution(suspect: 4, group: 2, isAlone: true))
+        accept("c", 6, granted: 0, suspicion: Suspicion(suspect: 4, group: 2, isAlone: true))
         accept("a", 3, granted: 3)
         #expect(window.careful != nil && !window.isStill)
         #expect(send() == ["00.h.a 0", "00.h.a 1", "00.h.a 2"])
@@ -99,7 +99,7 @@ import Testing
         window.yields = false
         #expect(window.askForCredit(of: .high))
         for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
-        accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 1, isAlone: true))
+        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, isAlone: true))
         window.yields = true
         #expect(!window.isStill, "what was asked for may have been granted")
         window.reportDirty()
@@ -118,7 +118,7 @@ import Testing
         #expect(send().count == 2)
         #expect(window.askForCredit(of: .high))
         for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
-        accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 1, isAlone: true))
+        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, isAlone: true))
         window.yields = true
         window.reportDirty()
         let (call, report) = try #require(reports().first)
@@ -133,7 +133,7 @@ import Testing
         let (here, token) = (0, FenceToken(Array("1:n:here".utf8)))
         window.assign([here: token])
         window.limit = 600
-        accept("c", 2, granted: 0, caution: Caution(suspect: 2, group: 2, isAlone: true))
+        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 2, isAlone: true))
         #expect(send() == [] && answer() == ["00.h.c": 2])
         #expect(send(isAlone: true) == ["00.h.c 0", "00.h.c 1"] && window.hasCarefulInAir)
         // Its shard is withdrawn with its pushes in the air, and another batch's turn comes.
@@ -141,7 +141,7 @@ import Testing
         window.accept(
             Checkout.Batch(
                 id: BatchID(Array("01.h.d".utf8)), delivery: 1, granted: 0,
-                caution: Caution(suspect: 2, group: 2, isAlone: true), map: Array("..".utf8),
+                suspicion: Suspicion(suspect: 2, group: 2, isAlone: true), map: Array("..".utf8),
                 body: Batches.body([Batches.Part(count: 2)])))
         #expect(window.careful?.id.description == "01.h.d" && window.hasCarefulInAir && !window.isStill)
         window.assign([here: token, 1: token])

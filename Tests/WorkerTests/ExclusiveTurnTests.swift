@@ -5,8 +5,8 @@ import Testing
 @testable import Worker
 
 /// Careful batches of one app beside another app that cannot send for a while.
-@Suite struct SolitudeTests {
-    @Loop private final class Sender: Solitude.Member {
+@Suite struct ExclusiveTurnTests {
+    @Loop private final class Sender: ExclusiveTurn.Member {
         var hasCareful = false
         var hasCarefulInAir = false
         var isStill = true
@@ -17,22 +17,22 @@ import Testing
 
     @Test func `careful pushes in the air keep it theirs, whether more can be sent or not`() async throws {
         try await onLoop { () async throws -> Void in
-            let solitude = Solitude()
+            let exclusiveTurn = ExclusiveTurn()
             let (careful, other) = (Sender(), Sender())
-            for member in [careful, other] { solitude.join(member) }
-            #expect(!solitude.isWanted && solitude.lets(other) && solitude.lets(careful))
+            for member in [careful, other] { exclusiveTurn.join(member) }
+            #expect(!exclusiveTurn.isWanted && exclusiveTurn.lets(other) && exclusiveTurn.lets(careful))
             careful.hasCareful = true
-            #expect(solitude.isWanted && solitude.admits(careful) && solitude.lets(other))
+            #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(careful) && exclusiveTurn.lets(other))
             (careful.hasCarefulInAir, careful.hasClearAir) = (true, false)
-            #expect(solitude.admits(careful), "the rest of its group")
+            #expect(exclusiveTurn.admits(careful), "the rest of its group")
             // Its lease is in doubt, or its credentials: it cannot send any more.
             careful.hasCareful = false
-            #expect(solitude.isWanted && !solitude.lets(other) && solitude.lets(careful))
-            solitude.cameBack(to: careful)
+            #expect(exclusiveTurn.isWanted && !exclusiveTurn.lets(other) && exclusiveTurn.lets(careful))
+            exclusiveTurn.cameBack(to: careful)
             #expect(other.turns == 0, "others of the group are in the air")
             careful.hasCarefulInAir = false
-            solitude.cameBack(to: careful)
-            #expect(other.turns == 1 && solitude.lets(other) && !solitude.isWanted)
+            exclusiveTurn.cameBack(to: careful)
+            #expect(other.turns == 1 && exclusiveTurn.lets(other) && !exclusiveTurn.isWanted)
         }
     }
 
@@ -41,7 +41,7 @@ import Testing
     {
         try await SendingFarm.run { farm in
             let (sender, other) = (farm.sender, Sender())
-            farm.context.solitude.join(other)
+            farm.context.exclusiveTurn.join(other)
             // It has no way to send yet: it counts as still, and keeps its credit.
             try await farm.submit([100])
             #expect(await until { sender.window.exposure == 100 && !sender.window.isCheckingOut })
@@ -51,7 +51,7 @@ import Testing
             for _ in 0..<5 { _ = try await farm.run("PING") }
             #expect(sender.pool.dials == 0)
             (other.hasCarefulInAir, other.hasClearAir) = (false, true)
-            farm.context.solitude.cameBack(to: other)
+            farm.context.exclusiveTurn.cameBack(to: other)
             #expect(await until { farm.counters.accepted == 100 })
         }
     }
@@ -60,17 +60,17 @@ import Testing
         async throws
     {
         try await onLoop { () async throws -> Void in
-            let solitude = Solitude()
+            let exclusiveTurn = ExclusiveTurn()
             let (first, second) = (Sender(), Sender())
-            for member in [first, second] { solitude.join(member) }
+            for member in [first, second] { exclusiveTurn.join(member) }
             second.hasCareful = true
-            #expect(solitude.admits(second))
+            #expect(exclusiveTurn.admits(second))
             first.isStill = false
-            #expect(!solitude.admits(second))
+            #expect(!exclusiveTurn.admits(second))
             (first.isStill, first.hasClearAir) = (true, false)
-            #expect(!solitude.admits(second))
+            #expect(!exclusiveTurn.admits(second))
             (first.hasClearAir, first.hasCareful) = (true, true)
-            #expect(!solitude.admits(second) && solitude.admits(first))
+            #expect(!exclusiveTurn.admits(second) && exclusiveTurn.admits(first))
         }
     }
 }

@@ -6,8 +6,8 @@ import Testing
 @testable import Worker
 
 @Suite struct HeldBatchTests {
-    private static let dead = Fact.failed(reason: "Unregistered", status: 410, isDead: true)
-    private static let retry = Fact.retry(
+    private static let dead = ReportedOutcome.failed(reason: "Unregistered", status: 410, isDead: true)
+    private static let retry = ReportedOutcome.retry(
         .server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 9)
 
     @Test func `positions go out in order, as far as the credit goes`() throws {
@@ -177,13 +177,13 @@ import Testing
         #expect(try #require(try batch.reportNow()).positions == [0])
     }
 
-    @Test func `a batch that comes back into our hands goes on where it stands`() throws {
+    @Test func `a batch that comes back into our assignments goes on where it stands`() throws {
         let batch = try Batches.held(4, granted: 2)
         batch.sendAll()
         batch.delivered(0)
         batch.becomeStale()
         let given = Checkout.Batch(
-            id: batch.id, delivery: 3, granted: 4, caution: nil, map: Array("....".utf8),
+            id: batch.id, delivery: 3, granted: 4, suspicion: nil, map: Array("....".utf8),
             body: batch.batch.bytes)
         batch.redeliver(given)
         #expect(batch.delivery == 3 && batch.sendAll() == [2, 3] && batch.inAir == 3)
@@ -191,8 +191,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (Fact.expired, false), (.lostTrack(cause: "cut"), true), (dead, true), (retry, false),
-    ]) func `some facts are final`(fact: Fact, isFinal: Bool) throws {
+        (ReportedOutcome.expired, false), (.lostTrack(cause: "cut"), true), (dead, true), (retry, false),
+    ]) func `some facts are final`(fact: ReportedOutcome, isFinal: Bool) throws {
         let batch = try Batches.held(1)
         batch.sendAll()
         batch.settle(0, fact)
@@ -233,8 +233,8 @@ import Testing
     func `a careful batch asks for one group at a time, until the suspects are through`(
         group: Int, expected: [Int]
     ) throws {
-        let caution = Caution(suspect: 3, group: group, isAlone: true)
-        let batch = try Batches.held(10, granted: 1, caution: caution)
+        let suspicion = Suspicion(suspect: 3, group: group, isAlone: true)
+        let batch = try Batches.held(10, granted: 1, suspicion: suspicion)
         #expect(batch.isCareful && batch.wanted(room: 100) == 1, "the first one is granted already")
         var asked: [Int] = []
         while batch.isCareful {
@@ -256,7 +256,8 @@ import Testing
     {
         func held(_ suspect: Int, isAlone: Bool = true) throws -> HeldBatch {
             try Batches.held(
-                6, granted: 0, caution: Caution(suspect: suspect, group: 1, isAlone: isAlone), map: "xx.x..")
+                6, granted: 0, suspicion: Suspicion(suspect: suspect, group: 1, isAlone: isAlone),
+                map: "xx.x..")
         }
         #expect(try held(4).isCareful && held(4).wanted(room: 100) == 3)
         #expect(try !held(2).isCareful && held(2).wanted(room: 100) == 6)
@@ -265,7 +266,7 @@ import Testing
 
     @Test func `after one kill the suspects go like others`() throws {
         let batch = try Batches.held(
-            10, granted: 2, caution: Caution(suspect: 8, group: 0, isAlone: false))
+            10, granted: 2, suspicion: Suspicion(suspect: 8, group: 0, isAlone: false))
         #expect(!batch.isCareful && batch.wanted(room: 3) == 5)
         #expect(batch.sendAll() == [0, 1])
         batch.delivered(1)

@@ -9,11 +9,11 @@ import Testing
     /// What the model knows of a position.
     private enum State: Equatable {
         case open, inAir
-        case settled(Fact?)
-        case reporting(Fact?)
+        case settled(ReportedOutcome?)
+        case reporting(ReportedOutcome?)
         case handed
 
-        var fact: Fact?? {
+        var fact: ReportedOutcome?? {
             switch self {
             case .settled(let fact), .reporting(let fact): .some(fact)
             default: nil
@@ -93,7 +93,7 @@ import Testing
 
         private mutating func settle() {
             guard let position = inAir.randomElement(using: &random) else { return }
-            let fact: Fact? =
+            let fact: ReportedOutcome? =
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: .failed(reason: "BadDeviceToken", status: 400, isDead: true)
                 case 1: .refused(reason: "PayloadTooLarge", status: 413)

@@ -70,7 +70,7 @@ struct ModelRedis {
     private func give(_ id: BatchID) -> Checkout.Batch {
         guard let batch = batches[id] else { preconditionFailure("no batch \(id)") }
         return Checkout.Batch(
-            id: id, delivery: batch.delivery, granted: batch.granted, caution: nil, map: batch.map,
+            id: id, delivery: batch.delivery, granted: batch.granted, suspicion: nil, map: batch.map,
             body: batch.body)
     }
 

@@ -29,7 +29,7 @@ import Testing
     @Test func `credit that was refused is not asked for again before a pause is over`() throws {
         window.accept(
             Checkout.Batch(
-                id: BatchID(Array("00.h.a".utf8)), delivery: 1, granted: 2, caution: nil,
+                id: BatchID(Array("00.h.a".utf8)), delivery: 1, granted: 2, suspicion: nil,
                 map: Array("......".utf8), body: Batches.body([Batches.Part(count: 6)])))
         func reports() -> [Window.Call] {
             window.takeActions().compactMap { if case .report(let call, _) = $0 { call } else { nil } }

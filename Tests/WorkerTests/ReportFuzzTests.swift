@@ -65,12 +65,12 @@ import Testing
             let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
                 Self.reply(&random.random)
             }
-            let desk = AppDesk(
+            let context = AppContext(
                 name: "demo", host: "here", redis: farm.redis,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 shards: SendingFarm.shards, ring: { _ in })
-            desk.retention.auditBytes = 1 << 20
-            let gatherer = Gatherer(desk, poll: .milliseconds(5))
+            context.retention.auditBytes = 1 << 20
+            let gatherer = ResultsConsumer(context, poll: .milliseconds(5))
             // A topic of their own: nothing that a gateway says of it stops the app.
             for receipts in [Receipts.failures, .all, .none] {
                 for delivery in [Delivery.atLeastOnce, .atMostOnce] {

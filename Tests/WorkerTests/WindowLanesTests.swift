@@ -83,7 +83,7 @@ import Testing
                     batches.append(
                         Checkout.Batch(
                             id: BatchID(Array("00.\(lane == .high ? "h" : "b").1.\(nextBatch)".utf8)),
-                            delivery: 1, granted: granted, caution: nil,
+                            delivery: 1, granted: granted, suspicion: nil,
                             map: Array(repeating: UInt8(ascii: "."), count: count),
                             body: Batches.body([.init(job: "job", count: count)])))
                 }

@@ -74,7 +74,7 @@ private final class ForgetsToRepeat: HeldBatch {
 }
 
 private final class RecallsNothing: HeldBatch {
-    override func recall(_ past: PastBatch) {}
+    override func recall(_ past: ReleasedBatch) {}
 }
 
 private final class ForgetsStale: HeldBatch {
@@ -120,7 +120,7 @@ private final class ResendsInAir: HeldBatch {
 private final class RinglessWindow: Window {
     override func forget(_ batch: HeldBatch) {
         super.forget(batch)
-        ring = FactRing()
+        ring = RecentOutcomes()
     }
 }
 

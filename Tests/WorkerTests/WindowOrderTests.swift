@@ -13,7 +13,7 @@ struct WindowOrderTests {
     private func given(_ number: Int, lane: String = "h") -> Checkout.Batch {
         Checkout.Batch(
             id: BatchID(Array("03.\(lane).65a0b1c2d3e4f.\(number)".utf8)), delivery: 1, granted: 1,
-            caution: nil,
+            suspicion: nil,
             map: Array(".".utf8), body: Batches.body([.init(job: "job-\(number)")]))
     }
 
@@ -22,7 +22,7 @@ struct WindowOrderTests {
         window.assign([3: Self.token])
         window.accept(
             Checkout.Batch(
-                id: given(1).id, delivery: 1, granted: 2, caution: nil, map: Array("....".utf8),
+                id: given(1).id, delivery: 1, granted: 2, suspicion: nil, map: Array("....".utf8),
                 body: Batches.body([.init(job: "large", count: 4)])))
         let batch = try #require(window.nextBatch(isAlone: true)?.batch)
         #expect(batch.next() == 0 && batch.next() == 1)

@@ -181,7 +181,7 @@ struct WindowSimulation {
         }
     }
 
-    private func settle(_ push: Flying, _ fact: Fact) {
+    private func settle(_ push: Flying, _ fact: ReportedOutcome) {
         guard window.held[push.batch.number] === push.batch else { return }
         window.settle(push.batch, push.position, fact, timestamp: nil)
     }

@@ -3,11 +3,11 @@ import Testing
 @testable import pushfarm
 
 /// Chunks that are put in, and what events say of them.
-struct ScreeningBooksTests {
+struct ScreeningTrackerTests {
     private static let tokens = ["aa", "bb", "cc", "dd"]
 
-    private func opened() -> ScreeningBooks {
-        var books = ScreeningBooks(run: "x")
+    private func opened() -> ScreeningTracker {
+        var books = ScreeningTracker(run: "x")
         books.open(0, Self.tokens, since: "1-0")
         return books
     }
@@ -28,7 +28,7 @@ struct ScreeningBooksTests {
         event("job.finished", ["delivered": "\(delivered)"])
     }
 
-    private func verdicts(_ books: inout ScreeningBooks) -> [String: ScreeningVerdict]? {
+    private func verdicts(_ books: inout ScreeningTracker) -> [String: ScreeningVerdict]? {
         books.close(0).map { Dictionary(uniqueKeysWithValues: $0.map { ($0.token, $0.verdict) }) }
     }
 
@@ -93,7 +93,7 @@ struct ScreeningBooksTests {
     }
 
     @Test func `what is heard of a chunk before it is opened counts`() {
-        var books = ScreeningBooks(run: "x")
+        var books = ScreeningTracker(run: "x")
         _ = books.hear(event("token.dead", ["token": "cc", "reason": "Unregistered"]))
         #expect(books.hasStrangers && !books.hasEnded(0))
         _ = books.hear(finished(3))
@@ -106,7 +106,7 @@ struct ScreeningBooksTests {
     @Test func `other jobs, and chunks that are done, are passed over`() {
         var done = NumberRanges()
         done.insert(1)
-        var books = ScreeningBooks(run: "x", done: done)
+        var books = ScreeningTracker(run: "x", done: done)
         for job in ["screen-y.0", "screen-x.1", "order-1", "screen-x."] {
             #expect(
                 books.hear(event("push.failed", ["token": "aa", "reason": "r"], job: job)) == .nothing,

@@ -4,7 +4,7 @@ import FarmStore
 import Logging
 
 /// Writes alerts into Redis in the order in which they came up; while Redis is away they wait.
-@Loop final class AlertBook {
+@Loop final class AlertLog {
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger

@@ -3,7 +3,7 @@ import PushModel
 
 /// An alert as it is told to commands and webhooks.
 struct AlertMessage: Equatable, Sendable {
-    var what: AlertDesk.News.What
+    var what: AlertEvaluator.News.What
     var alert: Alert
     var level: Int
     var text: String

@@ -4,14 +4,14 @@ import FarmPolicy
 import FarmStore
 import Logging
 
-/// Carries out what ``AlertDesk`` decides, for the scopes that are this host's to tell of.
-@Loop final class AlertWatch {
-    private(set) var desk: AlertDesk
+/// Carries out what ``AlertEvaluator`` decides, for the scopes that are this host's to tell of.
+@Loop final class AlertMonitor {
+    private(set) var evaluator: AlertEvaluator
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger
-    private let teller: AlertTeller
-    private let book: AlertBook
+    private let notifier: AlertNotifier
+    private let history: AlertLog
     /// Scopes whose alerts, raised by others before, are known.
     private var adopted: Set<Alert.Scope> = []
     private var isAdopting = false
@@ -21,41 +21,41 @@ import Logging
         tellApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
     ) {
         (self.registry, self.host, self.log) = (registry, host, log)
-        desk = AlertDesk(again: settings.again)
-        teller = AlertTeller(settings, log: log)
-        book = AlertBook(registry, host: host, log: log, tellApp: tellApp)
+        evaluator = AlertEvaluator(again: settings.again)
+        notifier = AlertNotifier(settings, log: log)
+        history = AlertLog(registry, host: host, log: log, tellApp: tellApp)
     }
 
-    var failures: Int { teller.failures }
+    var failures: Int { notifier.failures }
 
     /// Tells by these settings from now on; the marks are looked at elsewhere.
     func follow(_ settings: AlertSettings) {
-        desk.again = settings.again
-        teller.follow(settings)
+        evaluator.again = settings.again
+        notifier.follow(settings)
     }
 
     /// - Parameters:
     ///   - scopes: that this host tells of now.
     ///   - clock: Unix milliseconds.
-    func look(_ sights: [Alert: AlertDesk.Sight], scopes: Set<Alert.Scope>, clock: Int64) {
+    func look(_ sights: [Alert: AlertEvaluator.Observation], scopes: Set<Alert.Scope>, clock: Int64) {
         adopted.formIntersection(scopes)
-        desk.forget { !scopes.contains($0) }
+        evaluator.forget { !scopes.contains($0) }
         if adopted != scopes, !isAdopting { adopt(scopes.subtracting(adopted)) }
-        book.writeOn()
+        history.writeOn()
         let known = sights.filter { adopted.contains($0.key.scope) }
-        for news in desk.look(known, at: .now, clock: clock) { tell(news, at: clock) }
+        for news in evaluator.look(known, at: .now, clock: clock) { tell(news, at: clock) }
     }
 
     /// Calls off, in the books only, what nobody is there any more to tell of.
     func bury(_ alert: Alert, _ raised: FarmRegistry.RaisedAlert, clock: Int64) {
-        book.write(
+        history.write(
             AlertMessage(
                 what: .cleared, alert: alert, level: raised.level, text: raised.text, since: raised.since,
                 at: clock, teller: host))
     }
 
     /// Tells nothing more; what is being told may be finished within two seconds.
-    func close() async { await teller.close(by: .now + .seconds(2)) }
+    func close() async { await notifier.close(by: .now + .seconds(2)) }
 
     /// What is told of these scopes waits until Redis has answered; the others' alerts do not.
     private func adopt(_ scopes: Set<Alert.Scope>) {
@@ -66,13 +66,13 @@ import Logging
             guard let all = try? await registry.raisedAlerts() else { return }
             for raised in all {
                 guard let alert = Alert(id: raised.id), scopes.contains(alert.scope) else { continue }
-                desk.adopt(alert, level: raised.level, text: raised.text, since: raised.since, at: .now)
+                evaluator.adopt(alert, level: raised.level, text: raised.text, since: raised.since, at: .now)
             }
             adopted.formUnion(scopes)
         }
     }
 
-    private func tell(_ news: AlertDesk.News, at clock: Int64) {
+    private func tell(_ news: AlertEvaluator.News, at clock: Int64) {
         let message = AlertMessage(
             what: news.what, alert: news.alert, level: news.level, text: news.text, since: news.since,
             at: clock, teller: host)
@@ -80,7 +80,7 @@ import Logging
         log.log(
             level: level, news.what == .cleared ? "alert called off" : "alert",
             metadata: ["alert": "\(news.alert.kind.rawValue)", "text": "\(news.text)"])
-        teller.tell(message)
-        if news.what != .again { book.write(message) }
+        notifier.tell(message)
+        if news.what != .again { history.write(message) }
     }
 }

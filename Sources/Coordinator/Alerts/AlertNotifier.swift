@@ -6,13 +6,13 @@ import Transport
 import Web
 
 /// Tells alerts as the configuration wants it: by a command, by a webhook, by both or by none.
-@Loop final class AlertTeller {
-    private let command: AlertLane
-    private let webhook: AlertLane
+@Loop final class AlertNotifier {
+    private let command: AlertQueue
+    private let webhook: AlertQueue
 
     init(_ settings: AlertSettings, log: Logger) {
-        command = AlertLane("command", log: log)
-        webhook = AlertLane("webhook", log: log)
+        command = AlertQueue("command", log: log)
+        webhook = AlertQueue("webhook", log: log)
         follow(settings)
     }
 

@@ -3,7 +3,7 @@ import FarmStore
 import Logging
 
 /// Tells alerts one way, one after the other: each at most three times, and only the latest hundred of those that wait.
-@Loop final class AlertLane {
+@Loop final class AlertQueue {
     /// Why an alert could not be told; nil when it was.
     typealias Way = @Loop (AlertMessage) async -> String?
 
@@ -17,7 +17,7 @@ import Logging
     private var work: Task<Void, Never>?
     private var isClosed = false
     /// Rings when nothing waits any more.
-    private let changes = Lookout()
+    private let changes = AsyncCondition()
 
     private static let most = 100
     private static let tries = 3

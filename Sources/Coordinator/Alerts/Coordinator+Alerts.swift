@@ -6,8 +6,8 @@ import Supervision
 
 /// What this host sees that somebody should be told of.
 extension Coordinator {
-    func makeAlerts() -> AlertWatch {
-        AlertWatch(configuration.alerts, host: configuration.host, registry: registry, log: log) {
+    func makeAlerts() -> AlertMonitor {
+        AlertMonitor(configuration.alerts, host: configuration.host, registry: registry, log: log) {
             [unowned self] app, event in
             guard let app = apps[app] else { return }
             app.store.send(TellEvent(event)) { _ in }
@@ -16,7 +16,7 @@ extension Coordinator {
 
     /// To be called once a second.
     func lookForAlerts() {
-        for app in apps.values { app.desk.tally.tick(at: .now) }
+        for app in apps.values { app.context.totals.tick(at: .now) }
         // Of two coordinators of a host, one tells.
         guard !isStopping, !isSucceeding, !isSucceeded, let alerts else { return }
         let clock = redis.clock.milliseconds
@@ -36,8 +36,8 @@ extension Coordinator {
     /// Of the hosts that live, this one does what one host does for the farm.
     var isFirstHost: Bool { membership.hosts.first?.name == configuration.host }
 
-    private func sights(at now: ContinuousClock.Instant) -> [Alert: AlertDesk.Sight] {
-        var sights: [Alert: AlertDesk.Sight] = [:]
+    private func sights(at now: ContinuousClock.Instant) -> [Alert: AlertEvaluator.Observation] {
+        var sights: [Alert: AlertEvaluator.Observation] = [:]
         for app in apps.values { look(at: app, now, &sights) }
         lookAtHost(now, &sights)
         if isFirstHost { lookAtFarm(&sights) }
@@ -47,10 +47,12 @@ extension Coordinator {
     // MARK: Apps
 
     private func look(
-        at app: HostedApp, _ now: ContinuousClock.Instant, _ sights: inout [Alert: AlertDesk.Sight]
+        at app: HostedApp, _ now: ContinuousClock.Instant, _ sights: inout [Alert: AlertEvaluator.Observation]
     ) {
         let (name, marks) = (app.name, configuration.alerts)
-        func set(_ kind: Alert.Kind, _ sight: AlertDesk.Sight) { sights[Alert(kind, .app(name))] = sight }
+        func set(_ kind: Alert.Kind, _ sight: AlertEvaluator.Observation) {
+            sights[Alert(kind, .app(name))] = sight
+        }
         set(
             .appPaused,
             app.credentials.pauseReason.map { .bad(level: 1, text: "\(name) is paused: \($0)") } ?? .good)
@@ -99,7 +101,7 @@ extension Coordinator {
         } else {
             set(.badTokens, .unclear)
         }
-        let (answers, errors) = app.desk.tally.answers
+        let (answers, errors) = app.context.totals.answers
         let share = app.errorShare.add(answers: answers, errors: errors, at: now)
         set(
             .errorShare,
@@ -120,7 +122,7 @@ extension Coordinator {
     }
 
     /// 30 days before the end, 7 days, 1 day: each is worse than the one before.
-    static func expiry(of app: HostedApp, now: Int64) -> AlertDesk.Sight {
+    static func expiry(of app: HostedApp, now: Int64) -> AlertEvaluator.Observation {
         guard let end = app.credentials.expiresAt else { return .good }
         let days = Double(end - now) / 86_400
         let level = days <= 1 ? 3 : days <= 7 ? 2 : days <= 30 ? 1 : 0
@@ -133,10 +135,10 @@ extension Coordinator {
     // MARK: This host
 
     private func lookAtHost(
-        _ now: ContinuousClock.Instant, _ sights: inout [Alert: AlertDesk.Sight]
+        _ now: ContinuousClock.Instant, _ sights: inout [Alert: AlertEvaluator.Observation]
     ) {
         let host = Alert.Scope.host(configuration.host)
-        for slot in slots where slot.index < crew.size || slot.pid > 0 {
+        for slot in slots where slot.index < placement.size || slot.pid > 0 {
             let isBad =
                 slot.state == .failed || slot.state == .backingOff
                 || crashLoops[slot.index]?.isOn(at: now) == true
@@ -163,7 +165,7 @@ extension Coordinator {
 
     // MARK: The farm
 
-    private func lookAtFarm(_ sights: inout [Alert: AlertDesk.Sight]) {
+    private func lookAtFarm(_ sights: inout [Alert: AlertEvaluator.Observation]) {
         if let memory = pressure.memory, memory.limit > 0 {
             let share = Double(memory.used) * 100 / Double(memory.limit)
             sights[Alert(.redisFull, .farm)] = .above(
@@ -215,7 +217,7 @@ extension Coordinator {
     }
 }
 
-extension AppTally {
+extension AppTotals {
     /// What the gateway said so far, and how much of it were errors. That a device is gone is none.
     var answers: (all: UInt64, errors: UInt64) {
         var (all, errors): (UInt64, UInt64) = (0, 0)

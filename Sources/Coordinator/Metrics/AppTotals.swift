@@ -5,7 +5,7 @@ import FarmStore
 import PushModel
 
 /// What became of an app's pushes since this coordinator began, as its gatherer has booked it, and how long things took.
-@Loop final class AppTally {
+@Loop final class AppTotals {
     struct Outcome: Hashable {
         enum Kind: String { case delivered, failed, expired, cancelled }
         var lane: Lane

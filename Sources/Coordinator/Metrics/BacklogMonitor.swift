@@ -2,7 +2,7 @@ import EventLoop
 import FarmStore
 
 /// Looks every few seconds at what waits of the apps whose intake is this host's: so each app is looked at by one host.
-@Loop final class AppWatch {
+@Loop final class BacklogMonitor {
     private(set) var readings: [String: BacklogReading] = [:]
     /// Keys of the wrong type, and what cannot be read.
     private(set) var faults: [String: ReadFaults.Reply] = [:]
@@ -20,7 +20,7 @@ import FarmStore
         for app in apps where app.isWatched(isFirstHost: isFirstHost) {
             // Without an answer the last one holds, as long as the app is ours.
             next[app.name] = await Self.read(app) ?? readings[app.name]
-            let found = try? await app.store.perform(ReadFaults(shards: app.desk.shards))
+            let found = try? await app.store.perform(ReadFaults(shards: app.context.shards))
             nextFaults[app.name] = found ?? faults[app.name]
             if let counts = try? await app.store.perform(ReadGuard()),
                 let waiting = try? await app.store.perform(CountUnconfirmed())
@@ -35,13 +35,13 @@ import FarmStore
     }
 
     private static func read(_ app: HostedApp) async -> BacklogReading? {
-        let shards = app.desk.shards
+        let shards = app.context.shards
         do throws(StoreError) {
             let refusals = try await app.store.perform(ReadRefusals())
             return BacklogReading(
                 depths: try await app.store.perform(ReadDepths(shards: shards)),
                 ages: try await app.store.perform(ReadAges(shards: shards)), refusals: refusals,
-                refusedLastMinute: refusals.lastMinute(at: app.desk.clock.milliseconds))
+                refusedLastMinute: refusals.lastMinute(at: app.context.clock.milliseconds))
         } catch { return nil }
     }
 }

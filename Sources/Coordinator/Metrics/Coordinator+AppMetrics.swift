@@ -15,20 +15,20 @@ extension Coordinator {
     }
 
     private func add(_ app: HostedApp, as name: String, to page: inout MetricsPage) {
-        let tally = app.desk.tally
-        addOutcomes(tally, name, to: &page)
-        addTimes(tally, name, to: &page)
+        let totals = app.context.totals
+        addOutcomes(totals, name, to: &page)
+        addTimes(totals, name, to: &page)
         func gauge(_ metric: String, _ help: String, _ value: Double) {
             page.add("pushfarm_" + metric, .gauge, help, ["app": name], value)
         }
         func counter(_ metric: String, _ help: String, _ value: UInt64) {
             page.add("pushfarm_" + metric, .counter, help, ["app": name], Double(value))
         }
-        counter("sent_total", "Pushes that left for the gateway, repeated ones included.", tally.sent)
-        counter("dials_total", "Gateway connections that were dialled.", tally.dials)
+        counter("sent_total", "Pushes that left for the gateway, repeated ones included.", totals.sent)
+        counter("dials_total", "Gateway connections that were dialled.", totals.dials)
         counter(
             "maybe_duplicated_total", "Pushes sent again though the first answer stayed unknown.",
-            tally.maybeDuplicated)
+            totals.maybeDuplicated)
         let beats = slots.compactMap { slot in slot.beat.apps.first { $0.name == app.name } }
         gauge(
             "connections", "Gateway connections of this host's workers.",
@@ -50,8 +50,8 @@ extension Coordinator {
         if let reading = appWatch.readings[app.name] { add(reading, name, to: &page) }
     }
 
-    private func addOutcomes(_ tally: AppTally, _ name: String, to page: inout MetricsPage) {
-        func add(_ lane: Lane, _ kind: AppTally.Outcome.Kind, _ reason: String, _ count: UInt64) {
+    private func addOutcomes(_ totals: AppTotals, _ name: String, to page: inout MetricsPage) {
+        func add(_ lane: Lane, _ kind: AppTotals.Outcome.Kind, _ reason: String, _ count: UInt64) {
             page.add(
                 "pushfarm_pushes_total", .counter,
                 "Pushes that have an outcome, as this host has booked them.",
@@ -59,7 +59,7 @@ extension Coordinator {
         }
         // From the beginning: what appears with its first count has no rate.
         for lane in Lane.allCases { add(lane, .delivered, "", 0) }
-        let outcomes = tally.outcomes.sorted {
+        let outcomes = totals.outcomes.sorted {
             ($0.key.lane.rawValue, $0.key.kind.rawValue, $0.key.reason)
                 < ($1.key.lane.rawValue, $1.key.kind.rawValue, $1.key.reason)
         }
@@ -67,24 +67,24 @@ extension Coordinator {
         for cause in RetryCause.allCases {
             page.add(
                 "pushfarm_retries_total", .counter, "Pushes that are tried again, by cause.",
-                ["app": name, "cause": cause.name], Double(tally.retries[cause] ?? 0))
+                ["app": name, "cause": cause.name], Double(totals.retries[cause] ?? 0))
         }
     }
 
-    private func addTimes(_ tally: AppTally, _ name: String, to page: inout MetricsPage) {
+    private func addTimes(_ totals: AppTotals, _ name: String, to page: inout MetricsPage) {
         for lane in Lane.allCases {
             page.add(
                 "pushfarm_queue_wait_seconds",
                 "From the split of a job, or its start, to a push's first departure.",
-                ["app": name, "lane": lane.name], tally.wait(lane), bounds: LatencyCounts.buckets - 1)
+                ["app": name, "lane": lane.name], totals.wait(lane), bounds: LatencyCounts.buckets - 1)
         }
         page.add(
             "pushfarm_gateway_latency_seconds",
             "From a push's departure to the gateway's answer, over HTTP/2.",
-            ["app": name], tally.gateway, bounds: 17)
+            ["app": name], totals.gateway, bounds: 17)
         page.add(
             "pushfarm_settle_latency_seconds", "From a worker's report to its booking, a report each.",
-            ["app": name], tally.settle, bounds: 17)
+            ["app": name], totals.settle, bounds: 17)
     }
 
     private func add(_ reading: BacklogReading, _ name: String, to page: inout MetricsPage) {

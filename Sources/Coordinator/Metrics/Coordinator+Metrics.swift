@@ -14,13 +14,13 @@ import Supervision
 extension Coordinator {
     func openMetrics() {
         guard let place = configuration.metrics else { return }
-        let desk = MetricsDesk(place, log: log) { [unowned self] in
+        let server = MetricsServer(place, log: log) { [unowned self] in
             metricsText
         } unready: { [unowned self] in
             whyUnready
         }
-        metrics = desk
-        desk.open()
+        metrics = server
+        server.open()
     }
 
     /// Why it is not ready for work; nil when it is.
@@ -61,7 +61,7 @@ extension Coordinator {
     }
 
     private func addChildren(to page: inout MetricsPage) {
-        for slot in slots where slot.index < crew.size || slot.pid > 0 {
+        for slot in slots where slot.index < placement.size || slot.pid > 0 {
             let name = "\(slot.index)"
             func add(_ metric: String, _ kind: MetricsPage.Kind, _ help: String, _ value: Double) {
                 page.add("pushfarm_worker_" + metric, kind, help, ["worker": name], value)
@@ -122,7 +122,8 @@ extension Coordinator {
         for kind in Alert.Kind.allCases {
             page.add(
                 "pushfarm_alerts_active", .gauge, "Alerts that are raised and this host's to tell of.",
-                ["alert": kind.rawValue], Double(alerts?.desk.raised.keys.count { $0.kind == kind } ?? 0))
+                ["alert": kind.rawValue], Double(alerts?.evaluator.raised.keys.count { $0.kind == kind } ?? 0)
+            )
         }
         page.add(
             "pushfarm_stray_inboxes", .gauge,

@@ -11,7 +11,7 @@ import Web
 #endif
 
 /// Shows the coordinator's numbers, and whether it lives and is ready, where the configuration says.
-@Loop final class MetricsDesk {
+@Loop final class MetricsServer {
     private let place: MetricsPlace
     private let log: Logger
     private let server: PageServer

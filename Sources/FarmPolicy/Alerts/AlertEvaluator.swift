@@ -2,10 +2,10 @@
 ///
 /// An alert is raised once, told again after a while as long as it lasts or when it gets worse, and called off when all has been
 /// well for its kind's patience. Knows no clock and tells nobody.
-package struct AlertDesk: Sendable {
+package struct AlertEvaluator: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
-    package enum Sight: Equatable, Sendable {
+    package enum Observation: Equatable, Sendable {
         /// - Parameter level: 1 or more; a higher one is worse.
         case bad(level: Int, text: String)
         case good
@@ -52,7 +52,7 @@ package struct AlertDesk: Sendable {
     /// - Parameters:
     ///   - sights: of everything that is looked at; what is raised and is not among them counts as well.
     ///   - clock: Unix milliseconds.
-    package mutating func look(_ sights: [Alert: Sight], at now: Instant, clock: Int64) -> [News] {
+    package mutating func look(_ sights: [Alert: Observation], at now: Instant, clock: Int64) -> [News] {
         var news: [News] = []
         for alert in Set(sights.keys).union(raised.keys).sorted(by: { $0.id < $1.id }) {
             switch sights[alert] ?? .good {
@@ -95,11 +95,11 @@ package struct AlertDesk: Sendable {
     }
 }
 
-extension AlertDesk.Sight {
+extension AlertEvaluator.Observation {
     /// Bad above the mark; well only below four fifths of it, so that it does not come and go.
     package static func above(
         _ mark: Double, _ value: Double, level: Int = 1, text: @autoclosure () -> String
-    ) -> AlertDesk.Sight {
+    ) -> AlertEvaluator.Observation {
         if value > mark { return .bad(level: level, text: text()) }
         return value < mark * 0.8 ? .good : .unclear
     }

@@ -1,5 +1,5 @@
 /// Tells a gateway's throttling of everybody from that of a device which gets too much: the first hits several devices at a time.
-package struct ThrottleWatch: Hashable, Sendable {
+package struct ThrottleMonitor: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// So many devices within so long are no coincidence, if they are a good part of all answers.

@@ -1,7 +1,7 @@
 import RESP
 
 /// What a coordinator says of its host, once a second.
-package struct HostBeat: Equatable, Sendable {
+package struct Heartbeat: Equatable, Sendable {
     package var host: String
     /// Of the coordinator process.
     package var nonce: String

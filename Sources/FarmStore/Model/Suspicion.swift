@@ -1,5 +1,5 @@
 /// What is held against a batch that was in the hands of workers that were lost: how carefully it is to be sent.
-package struct Caution: Equatable, Sendable {
+package struct Suspicion: Equatable, Sendable {
     /// Positions before it were in the air then, and are sent in groups.
     package let suspect: Int
     /// Open positions that may be in the air at a time while the first one is a suspect.

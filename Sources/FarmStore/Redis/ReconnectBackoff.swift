@@ -1,5 +1,5 @@
 /// Pauses between tries: 50 ms, doubling to 1 s, each shortened by chance by up to a half.
-package struct Backoff: Sendable {
+package struct ReconnectBackoff: Sendable {
     private var next: Duration = .milliseconds(50)
 
     package init() {}

@@ -110,11 +110,11 @@ extension RedisConnection {
     }
 
     private func keepConnected() async {
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         while !isClosed {
             do throws(RedisError) {
                 try await connect()
-                backoff = Backoff()
+                backoff = ReconnectBackoff()
                 await untilLost()
             } catch {
                 lastError = isClosed ? .closed : error

@@ -40,14 +40,14 @@ import RESP
     }
 
     private func keepListening() async {
-        var backoff = Backoff()
+        var backoff = ReconnectBackoff()
         while !isClosed {
             if let session = try? await RedisSession.open(settings), session.isOpen {
                 guard !isClosed else { return session.close() }
                 listen(on: session)
                 await withCheckedContinuation { lossWaiter = $0 }
                 heartbeat?.stop()
-                if confirmed == channels.count { backoff = Backoff() }
+                if confirmed == channels.count { backoff = ReconnectBackoff() }
             }
             guard (try? await Loop.sleep(for: backoff.pause())) != nil else { return }
         }

@@ -10,7 +10,7 @@ package struct Checkout: Request {
         /// Positions below it may be sent; Redis counts them as suspects if the worker is lost.
         package let granted: Int
         /// Nil when nothing is held against the batch.
-        package let caution: Caution?
+        package let suspicion: Suspicion?
         /// One byte a position, "." if it is open.
         package let map: [UInt8]
         /// To be decoded by `PushModel.Batch`.
@@ -92,6 +92,6 @@ package struct Checkout: Request {
         var reader = try ReplyReader(value, "checkout, batch")
         return Batch(
             id: BatchID(try reader.bytes()), delivery: try reader.integer(), granted: try reader.integer(),
-            caution: try Caution(reader.bytes()), map: try reader.bytes(), body: try reader.bytes())
+            suspicion: try Suspicion(reader.bytes()), map: try reader.bytes(), body: try reader.bytes())
     }
 }

@@ -1,7 +1,7 @@
 package import RESP
 
 /// What an operator wants an app's rate to be, for the whole farm; it wins over the configuration.
-package enum RateWish: Equatable, Sendable {
+package enum DesiredRate: Equatable, Sendable {
     /// No limit of the farm's.
     case off
     /// Pushes a second, within ``rates``.
@@ -33,10 +33,10 @@ package enum RateWish: Equatable, Sendable {
 package struct SetRate: Request {
     package static var script: Script? { .gate }
 
-    package var rate: RateWish?
+    package var rate: DesiredRate?
     package var by: String
 
-    package init(_ rate: RateWish?, by: String) { (self.rate, self.by) = (rate, by) }
+    package init(_ rate: DesiredRate?, by: String) { (self.rate, self.by) = (rate, by) }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys, wish: "rate", rate?.text, by)
@@ -47,20 +47,20 @@ package struct SetRate: Request {
 }
 
 /// Opens or closes an app to producers, whatever there is room for; nil: as there is room.
-package struct SetDoor: Request {
-    package enum Door: String, Sendable {
+package struct SetAdmission: Request {
+    package enum Admission: String, Sendable {
         case open, closed
     }
 
     package static var script: Script? { .gate }
 
-    package var door: Door?
+    package var admission: Admission?
     package var by: String
 
-    package init(_ door: Door?, by: String) { (self.door, self.by) = (door, by) }
+    package init(_ admission: Admission?, by: String) { (self.admission, self.by) = (admission, by) }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys, wish: "door", door?.rawValue, by)
+        command.append(keys, wish: "door", admission?.rawValue, by)
     }
 
     /// Whether something changed.
@@ -83,14 +83,14 @@ package struct ReadStanding: Request {
         /// Nil if it is not paused.
         package var pause: ReadGate.Pause?
         /// Nil: as it is configured.
-        package var rate: RateWish?
+        package var rate: DesiredRate?
         /// What the gate has as a rate and is none; the rate is as configured.
         package var refusedRate: String?
         /// Nil: as there is room.
-        package var door: SetDoor.Door?
+        package var admission: SetAdmission.Admission?
         /// Who wanted the rate, and the door.
         package var rateBy: String?
-        package var doorBy: String?
+        package var admissionBy: String?
         /// Goes up with each change of what is held back: jobs, devices, shards.
         package var holds = 0
         /// Jobs that are called back and not finished.
@@ -100,9 +100,11 @@ package struct ReadStanding: Request {
 
         fileprivate init(_ texts: [String?], pause: ReadGate.Pause?) {
             self.pause = pause
-            (rate, door) = (texts[4].flatMap(RateWish.init), texts[5].flatMap(SetDoor.Door.init))
+            (rate, admission) = (
+                texts[4].flatMap(DesiredRate.init), texts[5].flatMap(SetAdmission.Admission.init)
+            )
             refusedRate = rate == nil ? texts[4].flatMap { $0.isEmpty ? nil : $0 } : nil
-            (rateBy, doorBy) = (texts[6], texts[7])
+            (rateBy, admissionBy) = (texts[6], texts[7])
             holds = texts[8].flatMap { Int(foreign: $0) } ?? 0
             cancels = texts[9].flatMap { Int(foreign: $0) } ?? 0
         }

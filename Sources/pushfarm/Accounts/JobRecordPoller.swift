@@ -2,7 +2,7 @@ import EventLoop
 import FarmStore
 
 /// Waits until jobs are finished.
-@Loop struct AccountWatch {
+@Loop struct JobRecordPoller {
     let client: FarmClient
     let console: Console
 

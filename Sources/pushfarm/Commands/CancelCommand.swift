@@ -76,7 +76,7 @@ struct CancelCommand: ParsableCommand {
                 : Self.cancel(job, app, from: expireAt ?? 0, client)
             outcome.account = try await client.account(job, app)
             guard wait, !dryRun, outcome.account?.state != .finished else { return outcome }
-            let watch = CancelWatch(client: client, console: console)
+            let watch = CancelWait(client: client, console: console)
             outcome.account = try await watch.wait(job, app, atMost: patience)
             outcome.isOverdue = outcome.account?.state != .finished
             return outcome
@@ -148,7 +148,7 @@ struct CancelCommand: ParsableCommand {
 }
 
 /// Waits until a job that was called back is finished.
-@Loop struct CancelWatch {
+@Loop struct CancelWait {
     let client: FarmClient
     let console: Console
 

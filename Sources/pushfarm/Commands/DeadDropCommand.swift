@@ -13,7 +13,7 @@ struct DeadDropCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var selection: LetterOptions
+    @OptionGroup var selection: DeadLetterOptions
 
     @Argument(help: "Ids, as dead list --letters names them.")
     var ids: [String] = []

@@ -17,7 +17,7 @@ struct DeadExportCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var selection: LetterOptions
+    @OptionGroup var selection: DeadLetterOptions
 
     @Argument(help: "Where to; - is standard output.")
     var file: String
@@ -32,9 +32,9 @@ struct DeadExportCommand: ParsableCommand {
             let apps = try await client.apps(meant: app)
             var total = 0
             for name in apps { total += try await client.call(CountLetters(), name).pushes }
-            let sheet = try LetterSheet(file == "-" ? nil : file, total: total, quiet: isQuiet)
+            let sheet = try DeadLetterFile(file == "-" ? nil : file, total: total, quiet: isQuiet)
             for name in apps {
-                try await LetterBook(client: client, app: name).read(filter) {
+                try await DeadLetterStore(client: client, app: name).read(filter) {
                     (letter) throws(CommandFailure) in
                     try sheet.write(letter, app: name)
                     return true

@@ -13,7 +13,7 @@ struct DeadListCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var selection: LetterOptions
+    @OptionGroup var selection: DeadLetterOptions
 
     @Flag(help: "Names each letter, the oldest first, instead of sums.")
     var letters = false
@@ -32,13 +32,13 @@ struct DeadListCommand: ParsableCommand {
         let (survey, apps) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            var survey = LetterSurvey(now: try await client.clock().components.seconds * 1000)
-            var apps: [LetterSurvey.App] = []
+            var survey = DeadLetterSummary(now: try await client.clock().components.seconds * 1000)
+            var apps: [DeadLetterSummary.App] = []
             for name in try await client.apps(meant: app) {
                 let count = try await client.call(CountLetters(), name)
-                apps.append(LetterSurvey.App(name: name, count: count))
+                apps.append(DeadLetterSummary.App(name: name, count: count))
                 guard survey.letters.count < most else { break }
-                try await LetterBook(client: client, app: name).read(filter) {
+                try await DeadLetterStore(client: client, app: name).read(filter) {
                     (letter) throws(CommandFailure) in
                     survey.add(letter, app: name, keeping: most < .max)
                     return survey.letters.count < most

@@ -12,7 +12,7 @@ struct DeadRetryCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var selection: LetterOptions
+    @OptionGroup var selection: DeadLetterOptions
     @OptionGroup var options: ReplayOptions
 
     @Argument(help: "Ids, as dead list --letters names them.")

@@ -26,19 +26,19 @@ struct DeadShowCommand: ParsableCommand {
     func run() throws {
         let configuration = try common.load()
         let (ids, app) = (ids, app)
-        _ = try LetterOptions.filter(of: ids)
+        _ = try DeadLetterOptions.filter(of: ids)
         let (found, missing) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let apps = try await client.apps(meant: app)
-            var found: [OpenLetter] = []
+            var found: [DecodedDeadLetter] = []
             var missing: [String] = []
             for id in ids {
                 var isFound = false
                 for name in apps {
                     let request = ReadLetters(.only(EntryID(Array(id.utf8))))
                     for letter in try await client.call(request, name).letters {
-                        guard let open = OpenLetter(letter, app: name) else {
+                        guard let open = DecodedDeadLetter(letter, app: name) else {
                             throw CommandFailure.failed("\(id) of \(name) cannot be read")
                         }
                         found.append(open)

@@ -21,7 +21,7 @@ struct GateCommand: ParsableCommand {
     enum Act: String, ExpressibleByArgument, CaseIterable, Sendable {
         case open, close, auto
 
-        var door: SetDoor.Door? {
+        var admission: SetAdmission.Admission? {
             switch self {
             case .open: .open
             case .close: .closed
@@ -47,9 +47,10 @@ struct GateCommand: ParsableCommand {
             report, client in
             if name != "all" { try await client.mustHave(app: name) }
             for app in try await name == "all" ? client.apps() : [name] {
-                var changed = try await client.call(ReadStanding(), app).door != act.door
+                var changed = try await client.call(ReadStanding(), app).admission != act.admission
                 if !dryRun {
-                    changed = try await client.call(SetDoor(act.door, by: OperatorName.current), app)
+                    changed = try await client.call(
+                        SetAdmission(act.admission, by: OperatorName.current), app)
                 }
                 report.lines.append(Self.line(app, act, changed))
             }
@@ -67,6 +68,6 @@ struct GateCommand: ParsableCommand {
             }
         return .init(
             app: app, changed: changed, text: changed ? "is \(state)" : "was \(state) already",
-            more: [.init(name: "gate", value: .string(act.door?.rawValue ?? "auto"))])
+            more: [.init(name: "gate", value: .string(act.admission?.rawValue ?? "auto"))])
     }
 }

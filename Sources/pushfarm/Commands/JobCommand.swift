@@ -35,7 +35,7 @@ struct JobCommand: ParsableCommand {
             let found = try await client.accounts(ofJob: id, in: apps)
             guard let first = found.first else {
                 if let app, wait {
-                    return (try await AccountWatch(client: client, console: console).wait([id], app), [:])
+                    return (try await JobRecordPoller(client: client, console: console).wait([id], app), [:])
                 }
                 throw try await client.noJob(id, in: apps)
             }
@@ -43,7 +43,7 @@ struct JobCommand: ParsableCommand {
             guard wait, first.state == .open else {
                 return (found, [first.app: try await client.waits(of: first)])
             }
-            return (try await AccountWatch(client: client, console: console).wait([id], first.app), [:])
+            return (try await JobRecordPoller(client: client, console: console).wait([id], first.app), [:])
         }
         try AccountReport(accounts: accounts, console: console, waits: waits).show()
     }

@@ -38,7 +38,7 @@ struct PingCommand: ParsableCommand {
         let console = Console(json: common.json)
         try Loop.run { @Loop in
             let command = OperatorCommand(
-                id: UUID().uuidString.lowercased(), issuer: OperatorDesk.issuer, host: nil,
+                id: UUID().uuidString.lowercased(), issuer: OperatorClient.issuer, host: nil,
                 verb: OperatorVerb.status.rawValue)
             let coordinator = try await LocalCoordinator.connect(socket)
             guard

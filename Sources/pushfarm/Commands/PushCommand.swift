@@ -85,10 +85,10 @@ struct PushCommand: ParsableCommand {
             let app = try await client.chosenApp(named)
             let jobs = try early ?? make(app)
             guard !dryRun else { return (app, jobs, [Account]()) }
-            let desk = SubmitDesk(client: client, app: app, patience: patience)
-            for job in jobs { try await desk.submit(job.id, Array(job.text.utf8)) }
+            let submitter = JobSubmitter(client: client, app: app, patience: patience)
+            for job in jobs { try await submitter.submit(job.id, Array(job.text.utf8)) }
             guard wait else { return (app, jobs, []) }
-            let watch = AccountWatch(client: client, console: console)
+            let watch = JobRecordPoller(client: client, console: console)
             return (app, jobs, try await watch.wait(jobs.map(\.id), app))
         }
         if wait, !dryRun {

@@ -32,7 +32,7 @@ struct RateCommand: ParsableCommand {
     func validate() throws { _ = try wish() }
 
     /// Nil: nothing is to be changed.
-    private func wish() throws -> RateWish?? {
+    private func wish() throws -> DesiredRate?? {
         guard let rate else { return .none }
         switch rate {
         case "default": return .some(nil)
@@ -40,7 +40,7 @@ struct RateCommand: ParsableCommand {
         default:
             let parts = rate.split(separator: "/", omittingEmptySubsequences: false)
             let unit = parts.count == 2 ? ["s": 1.0, "m": 60.0, "h": 3600.0][String(parts[1])] : nil
-            guard let unit, let number = Double(parts[0]), RateWish.rates.contains(number / unit)
+            guard let unit, let number = Double(parts[0]), DesiredRate.rates.contains(number / unit)
             else {
                 throw ValidationError(
                     "A rate is as 500/s, 6000/m or 100/h, at least 0.0036/h; or off, or default.")
@@ -57,11 +57,11 @@ struct RateCommand: ParsableCommand {
             defer { client.close() }
             try await client.mustHave(app: app)
             var standing = try await client.call(ReadStanding(), app)
-            var outcome: OperatorDesk.Outcome?
+            var outcome: OperatorClient.Outcome?
             guard let wish, standing.rate != wish else { return (standing, false, outcome) }
             if !dryRun {
                 _ = try await client.call(SetRate(wish, by: OperatorName.current), app)
-                outcome = try await OperatorDesk.followed(
+                outcome = try await OperatorClient.followed(
                     ["rate", app, wish?.text ?? "default"], client, console)
                 standing = try await client.call(ReadStanding(), app)
             }
@@ -82,7 +82,7 @@ struct RateCommand: ParsableCommand {
         try outcome?.mustBeFollowed()
     }
 
-    private static func words(_ wish: RateWish?, _ configured: Double?) -> String {
+    private static func words(_ wish: DesiredRate?, _ configured: Double?) -> String {
         switch wish {
         case nil:
             configured.map { "\(Figures.perTime($0)) (budget.max_rate)" }

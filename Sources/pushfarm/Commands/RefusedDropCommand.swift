@@ -38,7 +38,7 @@ struct RefusedDropCommand: ParsableCommand {
             defer { client.close() }
             var found: [(app: String, id: EntryID)] = []
             for id in ids {
-                let (app, job) = try await RefusedDesk.find(id, app, client)
+                let (app, job) = try await RefusedJobStore.find(id, app, client)
                 found.append((app, job.id))
             }
             for name in all ? try await client.apps(meant: app) : [] {
@@ -50,7 +50,7 @@ struct RefusedDropCommand: ParsableCommand {
                 } while after != nil
             }
             guard !dryRun else { return found.count }
-            for (app, id) in found { try await RefusedDesk.perform(id, app, nil, client) }
+            for (app, id) in found { try await RefusedJobStore.perform(id, app, nil, client) }
             return found.count
         }
         Console(json: common.json).show(

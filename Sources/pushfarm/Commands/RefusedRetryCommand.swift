@@ -36,7 +36,7 @@ struct RefusedRetryCommand: ParsableCommand {
         let done = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            return try await RefusedDesk.retry(id, app, mended: mended, isDry: dryRun, client)
+            return try await RefusedJobStore.retry(id, app, mended: mended, isDry: dryRun, client)
         }
         Console(json: common.json).show(
             .object([

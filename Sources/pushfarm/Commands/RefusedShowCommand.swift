@@ -30,7 +30,7 @@ struct RefusedShowCommand: ParsableCommand {
         let (name, job) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            return try await RefusedDesk.find(id, app, client)
+            return try await RefusedJobStore.find(id, app, client)
         }
         if original {
             var sink = try TextSink(nil)

@@ -24,7 +24,7 @@ struct ReplayCommand: ParsableCommand {
             """)
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var selection: LetterOptions
+    @OptionGroup var selection: DeadLetterOptions
     @OptionGroup var options: ReplayOptions
 
     func validate() throws {

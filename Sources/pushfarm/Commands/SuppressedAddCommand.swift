@@ -40,7 +40,7 @@ struct SuppressedAddCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionBook.open(client, app: app)
+            let book = try await SuppressionStore.open(client, app: app)
             var defaults = selection.defaults(
                 book.settings, now: try await client.clock().components.seconds)
             defaults.reason = reason

@@ -30,7 +30,7 @@ struct SuppressedExportCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionBook.open(client, app: app)
+            let book = try await SuppressionStore.open(client, app: app)
             var sink = try TextSink(file)
             var progress = ProgressLine("shards", total: book.shards, quiet: json || file == nil)
             defer { progress.finish() }

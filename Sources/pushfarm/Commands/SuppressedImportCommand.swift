@@ -31,7 +31,7 @@ struct SuppressedImportCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionBook.open(client, app: app)
+            let book = try await SuppressionStore.open(client, app: app)
             let now = try await client.clock().components.seconds
             var run = SuppressionImport(
                 book: book, defaults: selection.defaults(book.settings, now: now), isQuiet: json)

@@ -31,7 +31,7 @@ struct SuppressedListCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionBook.open(client, app: app)
+            let book = try await SuppressionStore.open(client, app: app)
             var sink = try TextSink(nil)
             var count = 0
             let shards = Set(wanted.map { book.shard(of: $0) })

@@ -31,7 +31,7 @@ struct SuppressedRemoveCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let app = try await client.chosenApp(selection.app)
-            var book = try await SuppressionBook.open(client, app: app)
+            var book = try await SuppressionStore.open(client, app: app)
             let shards = Dictionary(grouping: tokens) { book.shard(of: $0) }
             var removed: Set<[UInt8]> = []
             for (shard, some) in shards {

@@ -43,7 +43,7 @@ import RESP
                 RESPCommand("HEXISTS", "{pushfarm:\(app)}:quarantine", job))
             outcome.isQuarantined = answer.integer == 1
         } catch { throw client.failure(.redis(error)) }
-        try await LetterBook(client: client, app: app).read(LetterFilter(job: job)) {
+        try await DeadLetterStore(client: client, app: app).read(DeadLetterFilter(job: job)) {
             (letter) throws(CommandFailure) in
             outcome.letters[letter.reason, default: 0] += letter.pushes
             return true

@@ -27,7 +27,7 @@ import PushModel
 
     private func letters() async throws(CommandFailure) -> [PushFinding] {
         var found: [PushFinding] = []
-        try await LetterBook(client: client, app: app).read(LetterFilter()) {
+        try await DeadLetterStore(client: client, app: app).read(DeadLetterFilter()) {
             (letter) throws(CommandFailure) in
             guard let batch = try? Batch(decoding: letter.body) else { return true }
             for position in wanted.positions(in: batch) {
@@ -45,7 +45,7 @@ import PushModel
     }
 
     private func suppressed(_ token: [UInt8]) async throws(CommandFailure) -> [PushFinding] {
-        let book = try await SuppressionBook.open(client, app: app)
+        let book = try await SuppressionStore.open(client, app: app)
         return try await book.lines(of: book.shard(of: token)) { $0.token == token }.map { line in
             PushFinding(
                 app: app, place: .suppressed, token: HexText.of(token), at: line.time * 1000,

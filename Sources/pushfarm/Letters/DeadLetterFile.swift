@@ -2,7 +2,7 @@ import EventLoop
 import FarmStore
 
 /// The file that dead letters are written to, a push a line.
-@Loop final class LetterSheet {
+@Loop final class DeadLetterFile {
     private var sink: TextSink
     private var progress: ProgressLine
     private(set) var letters = 0
@@ -15,7 +15,7 @@ import FarmStore
     }
 
     func write(_ letter: DeadLetter, app: String) throws(CommandFailure) {
-        guard let open = OpenLetter(letter, app: app) else {
+        guard let open = DecodedDeadLetter(letter, app: app) else {
             throw .failed("\(letter.id) of \(app) cannot be read")
         }
         for line in open.lines { try sink.write(line.description) }

@@ -2,7 +2,7 @@ import FarmStore
 import PushModel
 
 /// Which letters of an app are meant.
-struct LetterFilter: Sendable {
+struct DeadLetterFilter: Sendable {
     var job: String?
     /// Empty: any.
     var reasons: Set<String> = []

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// Which dead letters a command is about.
-struct LetterOptions: ParsableArguments {
+struct DeadLetterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
@@ -23,16 +23,16 @@ struct LetterOptions: ParsableArguments {
     /// All letters of the farm are meant.
     var isEverything: Bool { job == nil && reasons.isEmpty && since == nil }
 
-    func filter(ids: [String] = []) throws(CommandFailure) -> LetterFilter {
+    func filter(ids: [String] = []) throws(CommandFailure) -> DeadLetterFilter {
         var filter = try Self.filter(of: ids)
         (filter.job, filter.reasons, filter.since) = (job, Set(reasons), since)
         return filter
     }
 
-    static func filter(of ids: [String]) throws(CommandFailure) -> LetterFilter {
-        for id in ids where !LetterFilter.isID(id) {
+    static func filter(of ids: [String]) throws(CommandFailure) -> DeadLetterFilter {
+        for id in ids where !DeadLetterFilter.isID(id) {
             throw .usage("\(id.prefix(64)) is no id of a dead letter; they look like 1780000000123-0")
         }
-        return LetterFilter(ids: Set(ids))
+        return DeadLetterFilter(ids: Set(ids))
     }
 }

@@ -2,7 +2,7 @@ import EventLoop
 import FarmStore
 
 /// The dead letters of one app, as a command sees them.
-@Loop struct LetterBook {
+@Loop struct DeadLetterStore {
     let client: FarmClient
     let app: String
 
@@ -13,7 +13,7 @@ import FarmStore
     ///
     /// - Parameter last: no letter behind it; nil: what is there now.
     func read(
-        _ filter: LetterFilter, until last: EntryID? = nil,
+        _ filter: DeadLetterFilter, until last: EntryID? = nil,
         _ body: (DeadLetter) async throws(CommandFailure) -> Bool
     ) async throws(CommandFailure) {
         guard let end = if let last { last } else { try await self.last() } else { return }

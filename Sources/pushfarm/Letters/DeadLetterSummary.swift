@@ -2,7 +2,7 @@ import FarmLogging
 import FarmStore
 
 /// Dead letters summed up by app, reason and age, or one by one.
-struct LetterSurvey: Sendable {
+struct DeadLetterSummary: Sendable {
     struct App: Sendable {
         let name: String
         let count: CountLetters.Reply
@@ -112,7 +112,7 @@ struct LetterSurvey: Sendable {
     }
 }
 
-extension LetterSurvey.Group {
+extension DeadLetterSummary.Group {
     fileprivate var json: JSONValue {
         .object([
             "app": .string(app), "reason": .string(reason), "pushes": .number(pushes),
@@ -126,7 +126,7 @@ extension LetterSurvey.Group {
     }
 }
 
-extension LetterSurvey.Line {
+extension DeadLetterSummary.Line {
     var json: JSONValue {
         .object([
             "id": .string(letter.id.description), "app": .string(app), "job": .string(letter.job),

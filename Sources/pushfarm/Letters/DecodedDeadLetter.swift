@@ -3,7 +3,7 @@ import FarmStore
 import PushModel
 
 /// A dead letter taken apart: what it says of each push.
-struct OpenLetter {
+struct DecodedDeadLetter {
     let app: String
     let letter: DeadLetter
     let batch: Batch

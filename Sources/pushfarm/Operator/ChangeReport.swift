@@ -44,7 +44,7 @@ struct ChangeReport: Sendable {
     /// Something that a person should know besides.
     var note: String?
     /// What the hosts answered that were told to follow it at once; nil when nobody was told.
-    var outcome: OperatorDesk.Outcome?
+    var outcome: OperatorClient.Outcome?
     /// Fields that stand first for programs.
     var head: [JSONValue.Field] = []
 
@@ -95,14 +95,14 @@ struct ChangeReport: Sendable {
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) {
         guard !isDryRun, lines.contains(where: \.changed) else { return }
-        outcome = try await OperatorDesk.followed(words, client, console)
+        outcome = try await OperatorClient.followed(words, client, console)
         if outcome == nil {
             note = (note.map { $0 + "\n" } ?? "") + "No coordinator is running: it holds when one starts."
         }
     }
 }
 
-extension OperatorDesk.Outcome {
+extension OperatorClient.Outcome {
     /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
     func mustBeFollowed() throws(CommandFailure) {
         guard !silent.isEmpty else { return }

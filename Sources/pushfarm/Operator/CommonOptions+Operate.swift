@@ -11,9 +11,9 @@ extension CommonOptions {
         let configuration = try load()
         let console = Console(json: json)
         try Loop.run { @Loop in
-            var desk = OperatorDesk(configuration: configuration, options: options, console: console)
-            desk.patience = patience
-            try await desk.carryOut(verb, arguments, on: host, oneByOne: oneByOne)
+            var operators = OperatorClient(configuration: configuration, options: options, console: console)
+            operators.patience = patience
+            try await operators.carryOut(verb, arguments, on: host, oneByOne: oneByOne)
         }
     }
 }

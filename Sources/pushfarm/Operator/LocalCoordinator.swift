@@ -6,7 +6,7 @@ import Transport
 /// This machine's coordinator, over its control socket.
 @Loop final class LocalCoordinator {
     private let link: ControlLink<OperatorCommand, OperatorAnswer>
-    private let bell = Bell()
+    private let bell = AsyncEvent()
     private var last: OperatorAnswer?
     private var hasEnded = false
 

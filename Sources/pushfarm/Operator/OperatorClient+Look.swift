@@ -1,7 +1,7 @@
 import ControlChannel
 import EventLoop
 
-extension OperatorDesk {
+extension OperatorClient {
     /// Has every coordinator follow at once what was just stored in Redis. It holds whether they answer or not: who does not
     /// hear it looks within two seconds.
     /// - Parameter words: what was done, for the record of operations.
@@ -13,7 +13,8 @@ extension OperatorDesk {
         var options: OperatorOptions
         do { options = try OperatorOptions.parse([]) } catch { throw .failed("\(error)") }
         options.timeout = TimeSpan(seconds: 10)
-        let desk = OperatorDesk(configuration: client.configuration, options: options, console: console)
-        return try await desk.ask(client, .look, words, nil, living)
+        let operators = OperatorClient(
+            configuration: client.configuration, options: options, console: console)
+        return try await operators.ask(client, .look, words, nil, living)
     }
 }

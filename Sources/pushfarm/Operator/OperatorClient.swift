@@ -5,7 +5,7 @@ import FarmStore
 import Foundation
 
 /// Puts an operator's command before the coordinators, and tells what became of it.
-@Loop struct OperatorDesk {
+@Loop struct OperatorClient {
     let configuration: FarmConfiguration
     let options: OperatorOptions
     let console: Console
@@ -86,7 +86,7 @@ import Foundation
         _ client: FarmClient, _ verb: OperatorVerb, _ arguments: [String], _ host: String?, _ hosts: [String]
     ) async throws(CommandFailure) -> Outcome {
         let command = command(verb, arguments, host)
-        let bell = Bell()
+        let bell = AsyncEvent()
         let subscriber = RedisSubscriber(
             client.redis.settings, channels: [Array(FarmKeys.answers.utf8)])
         subscriber.onReady = { bell.ring() }
@@ -170,7 +170,7 @@ import Foundation
     }
 }
 
-extension OperatorDesk.Outcome {
+extension OperatorClient.Outcome {
     var json: JSONValue {
         .object([
             "id": .string(id), "command": .string(command.text),

@@ -52,7 +52,7 @@ struct ShardMove: Sendable {
     {
         try await client.mustHave(shard: shard)
         if let host {
-            try await OperatorDesk.mustLive(host, among: OperatorDesk.living(client))
+            try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
             try await mustTakeShards(host, client)
         }
         for app in apps ?? [] { try await client.mustHave(app: app) }
@@ -102,7 +102,7 @@ struct ShardMove: Sendable {
         let command = OperatorCommand(
             id:
                 "move-\(shard)-\(try await client.clock().components.seconds)-\(UInt32.random(in: 0 ... .max))",
-            issuer: OperatorDesk.issuer, host: nil, verb: OperatorVerb.look.rawValue,
+            issuer: OperatorClient.issuer, host: nil, verb: OperatorVerb.look.rawValue,
             arguments: ["shards", "move", "\(shard)", host ?? "auto"])
         _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
     }

@@ -25,7 +25,7 @@ enum Subject: Equatable, Sendable {
             return .job(name, app: try await client.app(ofJob: name, app: app))
         } catch {
             guard error.status == .failed, app == nil else { throw error }
-            let hosts = takesHosts ? try await OperatorDesk.living(client) : nil
+            let hosts = takesHosts ? try await OperatorClient.living(client) : nil
             throw .usage(UnknownName.subject(name, apps: apps, hosts: hosts, noJob: error.message))
         }
     }

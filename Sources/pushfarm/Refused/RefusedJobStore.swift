@@ -3,12 +3,12 @@ import FarmStore
 import PushModel
 
 /// Finds refused jobs, and puts them into the inbox again.
-@Loop enum RefusedDesk {
+@Loop enum RefusedJobStore {
     /// The one job of that id, and its app.
     static func find(
         _ id: String, _ app: String?, _ client: FarmClient
     ) async throws(CommandFailure) -> (app: String, job: RefusedJob) {
-        guard LetterFilter.isID(id) else {
+        guard DeadLetterFilter.isID(id) else {
             throw .usage("\(id.prefix(64)) is no id of a refused job; they look like 1780000000123-0")
         }
         var found: [(app: String, job: RefusedJob)] = []
@@ -99,7 +99,7 @@ import PushModel
         let now = try await client.clock()
         try await client.ask { registry throws(RedisError) in
             try await registry.note(
-                by: OperatorDesk.issuer, verb: verb, arguments: [app, id.description], text: "",
+                by: OperatorClient.issuer, verb: verb, arguments: [app, id.description], text: "",
                 at: now.components.seconds * 1000)
         }
     }

@@ -8,7 +8,7 @@ import PushModel
     struct Settings: Sendable {
         /// The same name again goes on where it was, and takes nothing that came later.
         var name: String
-        var filter: LetterFilter
+        var filter: DeadLetterFilter
         /// Pushes, and whole letters: the last may bring some more.
         var limit: Int?
         /// Pushes a second that are put in.
@@ -35,7 +35,7 @@ import PushModel
         var isPart = false
     }
 
-    private let book: LetterBook
+    private let book: DeadLetterStore
     private let settings: Settings
     private let end: EndSignal
     private var plan: ReplayPlan
@@ -51,7 +51,7 @@ import PushModel
     /// How long a step may wait for Redis; for room in a full app it waits as long as its operator does.
     private static let patience = Duration.seconds(60)
 
-    init(_ book: LetterBook, _ settings: Settings, now: Int64, end: EndSignal) {
+    init(_ book: DeadLetterStore, _ settings: Settings, now: Int64, end: EndSignal) {
         (self.book, self.settings, self.end) = (book, settings, end)
         plan = ReplayPlan(now: now)
         plan.hasNewTime = settings.ttl != nil

@@ -48,7 +48,7 @@ struct ReplayOptions: ParsableArguments {
             }
     }
 
-    func settings(_ filter: LetterFilter) -> ReplayAct.Settings {
+    func settings(_ filter: DeadLetterFilter) -> ReplayAct.Settings {
         ReplayAct.Settings(
             name: id ?? JobDraft.freshID(), filter: filter, limit: limit, rate: rate,
             lane: lane.flatMap { Lane(name: $0) }, ttl: ttl?.wholeSeconds.map { Int($0) },

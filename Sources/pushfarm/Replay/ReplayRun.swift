@@ -31,7 +31,7 @@ struct ReplayRun: Sendable {
             if let life = configuration.app(named: name)?.dead.days, !settings.isDropping {
                 settings.life = life * 86_400
             }
-            let act = ReplayAct(LetterBook(client: client, app: name), settings, now: now, end: end)
+            let act = ReplayAct(DeadLetterStore(client: client, app: name), settings, now: now, end: end)
             act.progress = { progress.update(before + $0.pushes) }
             let outcome: ReplayAct.Outcome
             do throws(CommandFailure) { outcome = try await act.run() } catch {
@@ -57,7 +57,7 @@ struct ReplayRun: Sendable {
         for (app, outcome) in done where outcome.pushes > 0 {
             try await client.ask { registry throws(RedisError) in
                 try await registry.note(
-                    by: OperatorDesk.issuer, verb: settings.isDropping ? "dead drop" : "replay",
+                    by: OperatorClient.issuer, verb: settings.isDropping ? "dead drop" : "replay",
                     arguments: [app, settings.filter.words, settings.name], text: "\(outcome.pushes) pushes",
                     at: now.components.seconds * 1000)
             }

@@ -13,13 +13,13 @@ import FarmStore
     }
 
     private let client: FarmClient
-    private let desk: SubmitDesk
+    private let submitter: JobSubmitter
     private let plan: Plan
     private let survey: TokenSurvey
     private let start = ContinuousClock.now
     private var files: ScreeningFiles
     private var chunks: TokenChunks
-    private var books: ScreeningBooks
+    private var books: ScreeningTracker
     private var pace: ScreeningPace
     private var progress: ScreeningProgress
     /// Read from the file, and not yet put in.
@@ -50,9 +50,9 @@ import FarmStore
         progress: ScreeningProgress
     ) {
         (self.client, self.plan, self.survey, self.progress) = (client, plan, survey, progress)
-        desk = SubmitDesk(client: client, app: plan.app, patience: .zero)
+        submitter = JobSubmitter(client: client, app: plan.app, patience: .zero)
         chunks = TokenChunks(file: files.paths.tokens, survey: survey, size: files.record.chunk)
-        books = ScreeningBooks(run: files.record.run, done: files.record.done)
+        books = ScreeningTracker(run: files.record.run, done: files.record.done)
         pace = ScreeningPace(rate: plan.rate)
         position = files.record.since
         self.files = files
@@ -177,7 +177,7 @@ import FarmStore
                 ("push_type", .string("background")), ("priority", .number(5)), ("ttl", .number(0)),
                 ("lane", .string("bulk")),
             ])
-        switch try await desk.offer(Offer(job: Array(draft.text.utf8), id: id)) {
+        switch try await submitter.offer(Offer(job: Array(draft.text.utf8), id: id)) {
         case .accepted, .duplicate: return true
         case .busy(let pause, let reason):
             trouble = FullReason.words(reason, plan.app)

@@ -5,7 +5,7 @@ import PushModel
 /// Only failures have an event; who has none was delivered. That is believed when the job has ended with exactly as many
 /// delivered as are left without one: then no event was missed. It keeps what it hears of chunks that it does not have
 /// yet, for they may have been put in by a process before this one.
-struct ScreeningBooks {
+struct ScreeningTracker {
     private struct Chunk {
         let tokens: [String]
         let since: String

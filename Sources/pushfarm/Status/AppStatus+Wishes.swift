@@ -15,8 +15,8 @@ extension AppStatus {
             lines.append(
                 "\(app): at most \(Figures.perTime(rate)), by \(standing.rateBy ?? "an operator")")
         }
-        if let door = standing.door {
-            lines.append("\(app): \(door.rawValue) to producers, by \(standing.doorBy ?? "an operator")")
+        if let admission = standing.admission {
+            lines.append("\(app): \(admission.rawValue) to producers, by \(standing.admissionBy ?? "an operator")")
         }
         if standing.cancels > 0 {
             lines.append("\(app): \(standing.cancels) job\(standing.cancels == 1 ? "" : "s") called back")

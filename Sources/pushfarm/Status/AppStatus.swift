@@ -116,7 +116,7 @@ struct AppStatus: Sendable {
             "app": .string(app), "state": .string(pause == nil ? "running" : "paused"),
             "paused_reason": .text(pause?.reason), "full_reason": .text(full?.reason.rawValue),
             "paused_by": .text(pause?.by), "rate": .text(standing.rate?.text),
-            "gate": .string(standing.door?.rawValue ?? "auto"),
+            "gate": .string(standing.admission?.rawValue ?? "auto"),
             "open": .number(depths.open), "ready": .number(ready), "in_flight": .number(inFlight),
             "delayed": .number(depths.delayed), "parked": .number(depths.parked),
             "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .whole(openJobs),

@@ -4,7 +4,7 @@ import PushModel
 
 /// Suppresses what lines say, a portion at a time.
 @Loop struct SuppressionImport {
-    private var book: SuppressionBook
+    private var book: SuppressionStore
     private let defaults: SuppressionLine.Defaults
     private let isQuiet: Bool
     /// Of a line only its first word counts.
@@ -23,7 +23,7 @@ import PushModel
     }
 
     init(
-        book: SuppressionBook, defaults: SuppressionLine.Defaults, isQuiet: Bool,
+        book: SuppressionStore, defaults: SuppressionLine.Defaults, isQuiet: Bool,
         takesTokensOnly: Bool = false
     ) {
         (self.book, self.defaults, self.isQuiet) = (book, defaults, isQuiet)
@@ -43,7 +43,7 @@ import PushModel
             }
             return
         }
-        if waiting.count >= SuppressionBook.portion { try await write() }
+        if waiting.count >= SuppressionStore.portion { try await write() }
     }
 
     mutating func take(file: String) async throws(CommandFailure) {

@@ -5,7 +5,7 @@ import FarmStore
 import PushModel
 
 /// The suppression lists of one app, as a command sees them.
-@Loop struct SuppressionBook {
+@Loop struct SuppressionStore {
     let client: FarmClient
     let app: String
     let shards: Int
@@ -22,10 +22,10 @@ import PushModel
     /// Records that go into one call.
     static let portion = 1000
 
-    static func open(_ client: FarmClient, app: String) async throws(CommandFailure) -> SuppressionBook {
+    static func open(_ client: FarmClient, app: String) async throws(CommandFailure) -> SuppressionStore {
         try await client.mustHave(app: app)
         let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
-        return SuppressionBook(
+        return SuppressionStore(
             client: client, app: app, shards: shards ?? client.configuration.shards,
             settings: client.configuration.app(named: app),
             scopes: try await client.call(ReadScopes(), app))

@@ -8,7 +8,7 @@ import FarmStore
     private let terminal: TopTerminal
     private let interval: Duration
     private var model = TopModel()
-    private let bell = Bell()
+    private let bell = AsyncEvent()
     private var isOver = false
 
     init(_ client: FarmClient, _ terminal: TopTerminal, interval: Duration) {

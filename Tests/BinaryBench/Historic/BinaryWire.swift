@@ -8,7 +8,7 @@ final class BinaryWire {
         let description: String
     }
 
-    enum Sight: Hashable {
+    enum Observation: Hashable {
         case nothing
         case reply(BinaryReply)
         /// Closed without a reply.
@@ -67,7 +67,7 @@ final class BinaryWire {
     }
 
     /// Looks for a reply, and waits for it.
-    func look(within patience: Duration) -> Sight {
+    func look(within patience: Duration) -> Observation {
         let deadline = ContinuousClock.now + patience
         while true {
             var buffer = [UInt8](repeating: 0, count: 64)

@@ -59,7 +59,7 @@ package struct HistoricSender {
         }
     }
 
-    private func judge(_ sight: BinaryWire.Sight, _ course: inout HistoricCourse) {
+    private func judge(_ sight: BinaryWire.Observation, _ course: inout HistoricCourse) {
         switch sight {
         case .nothing: break
         case .closed: course.lost()

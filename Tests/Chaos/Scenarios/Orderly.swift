@@ -23,7 +23,7 @@ extension Scenario {
                     try stage.configure(host.name, workers: workers)
                     try host.restart()
                     try await eventually("\(workers) workers") {
-                        host.crew.count == workers
+                        host.placement.count == workers
                     }
                 }
             }
@@ -105,7 +105,7 @@ extension Stage {
             }
             try await eventually("\(host.name) has one coordinator, and its workers") {
                 try await restartTheDead()
-                return host.leaders.count == 1 && host.crew.count == options.workers
+                return host.leaders.count == 1 && host.placement.count == options.workers
             }
         }
     }

@@ -60,7 +60,7 @@ package import Foundation
     }
 
     /// Workers of those that lead now: one that died may have left some that are about to end.
-    package var crew: [pid_t] {
+    package var placement: [pid_t] {
         let leaders = leaders
         return pids(.worker).filter { pid in ProcessTable.parent(of: pid).map(leaders.contains) ?? false }
     }

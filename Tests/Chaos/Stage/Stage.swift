@@ -135,7 +135,7 @@ import Transport
             if !options.failpoints.isEmpty { try await restartTheDead() }
             // Others play on the same thread.
             try await pause(.milliseconds(50))
-            return hosts.allSatisfy { $0.crew.count == options.workers }
+            return hosts.allSatisfy { $0.placement.count == options.workers }
         }
     }
 

@@ -2,23 +2,23 @@ import Testing
 
 @testable import FarmPolicy
 
-struct AlertDeskTests {
+struct AlertEvaluatorTests {
     private static let start = ContinuousClock.now
     private static let paused = Alert(.appPaused, .app("demo"))
     private static let old = Alert(.backlogAge, .app("demo"))
 
     /// A desk, and what it says second by second.
     private struct Course {
-        var desk = AlertDesk(again: .seconds(100))
+        var desk = AlertEvaluator(again: .seconds(100))
 
-        mutating func look(_ second: Int, _ sights: [Alert: AlertDesk.Sight]) -> [String] {
+        mutating func look(_ second: Int, _ sights: [Alert: AlertEvaluator.Observation]) -> [String] {
             desk.look(sights, at: start + .seconds(second), clock: Int64(second) * 1000).map {
                 "\($0.what.rawValue) \($0.alert.kind.rawValue) \($0.level) \($0.since / 1000)"
             }
         }
     }
 
-    private static func bad(_ level: Int = 1) -> AlertDesk.Sight { .bad(level: level, text: "x") }
+    private static func bad(_ level: Int = 1) -> AlertEvaluator.Observation { .bad(level: level, text: "x") }
 
     @Test func `it is raised once, told again while it lasts, and called off`() {
         var course = Course()
@@ -75,7 +75,7 @@ struct AlertDeskTests {
 
     @Test(arguments: [(101.0, "bad"), (100, "unclear"), (80, "unclear"), (79.9, "good"), (0, "good")])
     func `a value that is hardly below its mark is not well`(value: Double, word: String) {
-        let sight = AlertDesk.Sight.above(100, value, text: "")
+        let sight = AlertEvaluator.Observation.above(100, value, text: "")
         #expect("\(sight)".hasPrefix(word))
     }
 

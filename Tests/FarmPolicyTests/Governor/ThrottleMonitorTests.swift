@@ -1,11 +1,11 @@
 import FarmPolicy
 import Testing
 
-struct ThrottleWatchTests {
+struct ThrottleMonitorTests {
     private let start = ContinuousClock.now
 
     @Test func `one device may be throttled as often as it likes`() {
-        var watch = ThrottleWatch()
+        var watch = ThrottleMonitor()
         var others = 0
         for tick in 0..<100 {
             for _ in 0..<50 { watch.throttled(UInt64(tick % 2)) }
@@ -17,7 +17,7 @@ struct ThrottleWatchTests {
     }
 
     @Test func `several devices are trouble, all of it`() {
-        var watch = ThrottleWatch()
+        var watch = ThrottleMonitor()
         watch.throttled(1)
         watch.throttled(2)
         #expect(watch.take(at: start) == (0, 0))

@@ -321,27 +321,29 @@ extension ScriptCase {
             try desk.perform(SetRate(.limit(2.5), by: "you@there"))
             return SetRate(nil, by: "me@here")
         },
-        ScriptCase("closes an app to producers", again: .other("0")) { _ in SetDoor(.closed, by: "me@here") },
+        ScriptCase("closes an app to producers", again: .other("0")) { _ in
+            SetAdmission(.closed, by: "me@here")
+        },
         ScriptCase("opens an app that is full", again: .other("0")) { desk in
             try open(desk, 10)
             try desk.perform(press())
-            return SetDoor(.open, by: "me@here")
+            return SetAdmission(.open, by: "me@here")
         },
         ScriptCase("lets a closed app judge by itself again", again: .other("0")) { desk in
-            try desk.perform(SetDoor(.closed, by: "me@here"))
-            return SetDoor(nil, by: "me@here")
+            try desk.perform(SetAdmission(.closed, by: "me@here"))
+            return SetAdmission(nil, by: "me@here")
         },
         ScriptCase("leaves a full app full when it may judge by itself", again: .other("0")) { desk in
-            try desk.perform(SetDoor(.open, by: "me@here"))
+            try desk.perform(SetAdmission(.open, by: "me@here"))
             try desk.redis.run("HSET", app + "gate", "full", "backlog")
-            return SetDoor(nil, by: "me@here")
+            return SetAdmission(nil, by: "me@here")
         },
         ScriptCase("stays closed, whatever there is room for", again: .same) { desk in
-            try desk.perform(SetDoor(.closed, by: "me@here"))
+            try desk.perform(SetAdmission(.closed, by: "me@here"))
             return press(.relieved)
         },
         ScriptCase("stays open, however full it is", again: .same) { desk in
-            try desk.perform(SetDoor(.open, by: "me@here"))
+            try desk.perform(SetAdmission(.open, by: "me@here"))
             return press(.full)
         },
     ]

@@ -63,7 +63,7 @@ enum Judge {
             local nn, l = id:match('^(%d%d)%.([hb])%.')
             check(nn and (not shard or nn == shard), id, 'is in the wrong shard', place)
             check(not lane or l == lane, id, 'is in the wrong lane', place)
-            local worker, deliveries, granted, caution, open, positions =
+            local worker, deliveries, granted, suspicion, open, positions =
                 state:match('^([^|]*)|(%d+)|(%d+)|([%d,]*)|(%d+)|([.px]+)$')
             if not worker then return check(false, id, 'has the state', state) end
             local flies = place == 'flight'
@@ -71,9 +71,9 @@ enum Judge {
             check(flies or granted == '0', id, 'in', place, 'has a credit of', granted)
             check(tonumber(granted) <= #positions, id, 'has a credit of', granted, 'of', #positions)
             check(not flies or tonumber(deliveries) > 0, id, 'flies and was never delivered')
-            if caution ~= '' then
-                local _, commas = caution:gsub(',', '')
-                check(commas == 7, id, 'has the caution', caution)
+            if suspicion ~= '' then
+                local _, commas = suspicion:gsub(',', '')
+                check(commas == 7, id, 'has the suspicion', suspicion)
             end
             local at, sum = 1, 0
             for _, segment in ipairs(segments(body)) do

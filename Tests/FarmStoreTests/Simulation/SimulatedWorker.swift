@@ -211,7 +211,7 @@ final class SimulatedWorker {
         }
     }
 
-    private func settle(_ push: Flying, _ fact: Fact) {
+    private func settle(_ push: Flying, _ fact: ReportedOutcome) {
         window.settle(push.batch, push.position, fact, timestamp: fact.isFinal ? 5 : nil)
     }
 

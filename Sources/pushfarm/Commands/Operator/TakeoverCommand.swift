@@ -47,7 +47,7 @@ struct TakeoverCommand: ParsableCommand {
                 defer { client.close() }
                 try await client.mustHave(app: app)
                 try await client.mustHave(shard: shard)
-                try await OperatorDesk.mustLive(host, among: OperatorDesk.living(client))
+                try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
                 return try await Suspects.count(shard, app, client)
             }
             try confirm(suspects)
@@ -56,7 +56,7 @@ struct TakeoverCommand: ParsableCommand {
         let operation = operation
         let words = [app, "\(shard)"] + (force ? ["--force"] : [])
         try Loop.run { @Loop in
-            try await OperatorDesk(configuration: configuration, options: operation, console: console)
+            try await OperatorClient(configuration: configuration, options: operation, console: console)
                 .carryOut(.takeover, words, on: host)
         }
     }
