@@ -17,7 +17,9 @@ final class RawSocket {
                 port == 0 ? bind(descriptor, address, size) : connect(descriptor, address, size)
             }
         }
-        guard status == 0, port != 0 || !listens || listen(descriptor, 0) == 0 else { throw Failure(number: errno) }
+        guard status == 0, port != 0 || !listens || listen(descriptor, 0) == 0 else {
+            throw Failure(number: errno)
+        }
     }
 
     deinit { close(descriptor) }

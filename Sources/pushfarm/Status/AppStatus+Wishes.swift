@@ -16,7 +16,8 @@ extension AppStatus {
                 "\(app): at most \(Figures.perTime(rate)), by \(standing.rateBy ?? "an operator")")
         }
         if let admission = standing.admission {
-            lines.append("\(app): \(admission.rawValue) to producers, by \(standing.admissionBy ?? "an operator")")
+            lines.append(
+                "\(app): \(admission.rawValue) to producers, by \(standing.admissionBy ?? "an operator")")
         }
         if standing.cancels > 0 {
             lines.append("\(app): \(standing.cancels) job\(standing.cancels == 1 ? "" : "s") called back")
