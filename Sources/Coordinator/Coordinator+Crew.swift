@@ -8,11 +8,12 @@ import Logging
 extension Coordinator {
     // MARK: scale
 
-    func scale(_ text: String, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+    func scale(_ text: String, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal) -> String
+    {
         let wish = try self.wish(text)
         let now = staffing == nil ? "\(placement.size)" : "auto, \(placement.size) now"
         if isDry { return "would go from \(now) to \(wish.text)" }
-        return try await alone("scale") { () async throws(Refusal) in
+        return try await alone("scale") { () async throws(OperationRefusal) in
             let kept = text == "default" ? nil : wish.text
             followedScale = kept
             let isKept = await keep("scale:" + configuration.host, kept)
@@ -61,16 +62,16 @@ extension Coordinator {
         }
     }
 
-    private func wish(_ text: String) throws(Refusal) -> DesiredWorkers {
+    private func wish(_ text: String) throws(OperationRefusal) -> DesiredWorkers {
         if text == "default" { return configuredStaff }
         if let step = text.first, step == "+" || step == "-", let by = Int(foreign: text) {
             return .fixed(min(max(1, placement.size + by), mostWorkers))
         }
         guard let wish = DesiredWorkers(text) else {
-            throw Refusal(DesiredWorkers.complaint(text, most: mostWorkers))
+            throw OperationRefusal(DesiredWorkers.complaint(text, most: mostWorkers))
         }
         if case .fixed(let number) = wish, number > mostWorkers {
-            throw Refusal(
+            throw OperationRefusal(
                 "this machine carries at most \(mostWorkers) workers (\(DesiredWorkers.workersPerProcessor) a processor, 64 MB each), unless its own configuration says more"
             )
         }
@@ -109,7 +110,9 @@ extension Coordinator {
 
     // MARK: quiet, drain, stop
 
-    func quiet(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+    func quiet(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal)
+        -> String
+    {
         let name = slot.map { "worker \($0.index)" } ?? "host \(configuration.host)"
         if isDry {
             let heirs = slot.map { hasOthers(than: $0) } ?? hasHeirs
@@ -117,7 +120,7 @@ extension Coordinator {
                 + (heirs ? "go to others that serve" : "wait: no other can serve them")
         }
         if let slot {
-            guard slot.index < placement.size else { throw Refusal("\(name) is leaving already") }
+            guard slot.index < placement.size else { throw OperationRefusal("\(name) is leaving already") }
             let wasSo = placement.isQuiet(slot.index)
             quietBySignal.remove(slot.index)
             placement.hush(slot.index)
@@ -184,7 +187,7 @@ extension Coordinator {
     // MARK: resume
 
     /// Ends what ``quiet(_:_:_:)`` and ``drain(_:_:_:)`` began.
-    func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(Refusal) -> String {
+    func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(OperationRefusal) -> String {
         let host = configuration.host
         guard let slot else {
             guard isQuiet || isDrained else {
@@ -196,10 +199,10 @@ extension Coordinator {
             return "host \(host) takes part again"
         }
         let name = "worker \(slot.index)"
-        guard slot.index < placement.size else { throw Refusal("\(name) is leaving") }
-        guard !isQuiet else { throw Refusal("host \(host) is quiet as a whole: resume \(host)") }
+        guard slot.index < placement.size else { throw OperationRefusal("\(name) is leaving") }
+        guard !isQuiet else { throw OperationRefusal("host \(host) is quiet as a whole: resume \(host)") }
         guard slot.state != .stopped, !quietBySignal.contains(slot.index) else {
-            throw Refusal("\(name) needs a new process: restart \(host)/\(slot.index)")
+            throw OperationRefusal("\(name) needs a new process: restart \(host)/\(slot.index)")
         }
         guard !placement.serves(slot.index) else { return "\(name) serves already" }
         if isDry { return "\(name) would serve again" }
@@ -208,12 +211,14 @@ extension Coordinator {
         return "\(name) serves again"
     }
 
-    func drain(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+    func drain(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal)
+        -> String
+    {
         if let slot { return try await drain(worker: slot, isDry, operation) }
         let heirs = heirs
         if isDry { return "would give all shards to \(heirs)" }
         if isDrained, !apps.values.contains(where: \.leases.isOwner) { return "drained already" }
-        return try await alone("drain") { () async throws(Refusal) in
+        return try await alone("drain") { () async throws(OperationRefusal) in
             beDrained()
             let isEmpty = await changes.until(.now + HandOver.patience + .seconds(10)) { [unowned self] in
                 let left = apps.values.reduce(0) { $0 + $1.leases.tokens.count }
@@ -267,14 +272,15 @@ extension Coordinator {
 
     private func drain(
         worker slot: WorkerSlot, _ isDry: Bool, _ operation: Operation
-    ) async throws(Refusal) -> String {
+    ) async throws(OperationRefusal) -> String {
         let index = slot.index
-        guard index < placement.size else { throw Refusal("worker \(index) is leaving already") }
+        guard index < placement.size else { throw OperationRefusal("worker \(index) is leaving already") }
         if isDry { return "worker \(index) would lend its shards to the others" }
         guard hasOthers(than: slot) else {
-            throw Refusal("worker \(index) is the only one that serves: drain the host, or scale up first")
+            throw OperationRefusal(
+                "worker \(index) is the only one that serves: drain the host, or scale up first")
         }
-        return try await alone("drain of worker \(index)") { () async throws(Refusal) in
+        return try await alone("drain of worker \(index)") { () async throws(OperationRefusal) in
             try await empty(slot)
             return "worker \(index) is empty; resume, restart or scale wakes it"
         }
@@ -286,7 +292,7 @@ extension Coordinator {
     }
 
     /// The others serve what it has, when nothing of it is in its hands any more.
-    func empty(_ slot: WorkerSlot) async throws(Refusal) {
+    func empty(_ slot: WorkerSlot) async throws(OperationRefusal) {
         placement.rest(slot.index)
         reassign()
         let isEmpty = await changes.until(.now + .seconds(30)) { [unowned self] in
@@ -299,7 +305,9 @@ extension Coordinator {
         }
     }
 
-    func stop(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(Refusal) -> String {
+    func stop(_ slot: WorkerSlot?, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal)
+        -> String
+    {
         guard let slot else {
             if isDry { return "would drain and end the coordinator, \(staffText)" }
             guard hasChildren else {
@@ -321,10 +329,11 @@ extension Coordinator {
         let index = slot.index
         if slot.state == .stopped, slot.pid == 0 { return "worker \(index) had ended already" }
         guard hasOthers(than: slot) else {
-            throw Refusal("worker \(index) is the only one that serves: stop the host, or scale up first")
+            throw OperationRefusal(
+                "worker \(index) is the only one that serves: stop the host, or scale up first")
         }
         if isDry { return "worker \(index) would end" }
-        return try await alone("stop of worker \(index)") { () async throws(Refusal) in
+        return try await alone("stop of worker \(index)") { () async throws(OperationRefusal) in
             try await empty(slot)
             await slot.stop(within: .seconds(20))
             return "worker \(index) has ended; restart or scale starts it"

@@ -21,17 +21,21 @@ extension Coordinator {
     }
 
     /// What was done shows in the host's line when the answer comes.
-    func carryOut(_ command: OperatorCommand, _ operation: Operation) async throws(Refusal) -> String {
+    func carryOut(_ command: OperatorCommand, _ operation: Operation) async throws(OperationRefusal) -> String
+    {
         let answer = try await obey(command, operation)
         if !command.isDryRun, redis.isReady, !isSucceeding, !isSucceeded { await beat() }
         return answer
     }
 
-    private func obey(_ command: OperatorCommand, _ operation: Operation) async throws(Refusal) -> String {
+    private func obey(_ command: OperatorCommand, _ operation: Operation) async throws(OperationRefusal)
+        -> String
+    {
         guard let verb = OperatorVerb(rawValue: command.verb) else {
-            throw Refusal("this coordinator does not know \(command.verb); is it older than the command?")
+            throw OperationRefusal(
+                "this coordinator does not know \(command.verb); is it older than the command?")
         }
-        guard !isStopping || verb == .status else { throw Refusal("this host is stopping") }
+        guard !isStopping || verb == .status else { throw OperationRefusal("this host is stopping") }
         let words = OperatorWords(command.arguments)
         let isDry = command.isDryRun
         switch verb {
@@ -46,7 +50,7 @@ extension Coordinator {
             return try await restart(try worker(words), isRolling: words.has("rolling"), isDry, operation)
         case .upgrade:
             guard !words.has("binary") else {
-                throw Refusal(
+                throw OperationRefusal(
                     "no operator names a program to run: set program in this host's configuration, and reload"
                 )
             }
@@ -64,23 +68,23 @@ extension Coordinator {
 
     /// One change of the workers or the leases at a time.
     func alone(
-        _ name: String, _ body: @Loop () async throws(Refusal) -> String
-    ) async throws(Refusal) -> String {
-        if let busyWith { throw Refusal("\(busyWith) is under way; try again when it is done") }
+        _ name: String, _ body: @Loop () async throws(OperationRefusal) -> String
+    ) async throws(OperationRefusal) -> String {
+        if let busyWith { throw OperationRefusal("\(busyWith) is under way; try again when it is done") }
         busyWith = name
         defer { busyWith = nil }
         return try await body()
     }
 
     /// The worker that is meant; nil: the host.
-    private func worker(_ words: OperatorWords) throws(Refusal) -> WorkerSlot? {
+    private func worker(_ words: OperatorWords) throws(OperationRefusal) -> WorkerSlot? {
         guard let text = words.words.first else { return nil }
         guard let index = Int(foreign: text), index >= 0, index < slots.count,
             index < placement.size || slots[index].pid > 0
         else {
             let known = slots.filter { $0.index < placement.size }.map { "\($0.index)" }.joined(
                 separator: " ")
-            throw Refusal("there is no worker \(text) on \(configuration.host): it has \(known)")
+            throw OperationRefusal("there is no worker \(text) on \(configuration.host): it has \(known)")
         }
         return slots[index]
     }
@@ -125,9 +129,9 @@ extension Coordinator {
 
     private func kill(
         _ slot: WorkerSlot?, hasTrace: Bool, _ isDry: Bool
-    ) throws(Refusal) -> String {
-        guard let slot else { throw Refusal("which worker? as in HOST/0") }
-        guard slot.pid > 0 else { throw Refusal("worker \(slot.index) has no process now") }
+    ) throws(OperationRefusal) -> String {
+        guard let slot else { throw OperationRefusal("which worker? as in HOST/0") }
+        guard slot.pid > 0 else { throw OperationRefusal("worker \(slot.index) has no process now") }
         let how = hasTrace ? "SIGABRT, then SIGKILL" : "SIGKILL"
         if isDry { return "would end process \(slot.pid) of worker \(slot.index) by \(how)" }
         let pid = slot.pid
@@ -135,7 +139,7 @@ extension Coordinator {
         return "process \(pid) of worker \(slot.index) is ended by \(how)"
     }
 
-    private func purge(_ isDry: Bool) throws(Refusal) -> String {
+    private func purge(_ isDry: Bool) throws(OperationRefusal) -> String {
         let orphans = Orphans.of(lock: configuration.stateDirectory + "/coordinator.lock", except: getpid())
         guard !orphans.isEmpty else { return "no process of this farm is without its coordinator" }
         let list = orphans.map { "\($0)" }.joined(separator: ", ")
@@ -144,8 +148,8 @@ extension Coordinator {
         return "ended \(list)"
     }
 
-    private func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(Refusal) -> String {
-        if let slot, slot.pid == 0 { throw Refusal("worker \(slot.index) has no process now") }
+    private func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
+        if let slot, slot.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
         if isDry { return "would write what is known to the log" }
         for slot in slot.map({ [$0] }) ?? slots where slot.pid > 0 { slot.tell(.dump) }
         if slot == nil { logState() }
@@ -166,10 +170,10 @@ extension Coordinator {
         }
     }
 
-    private func setLogLevel(_ text: String, _ isDry: Bool) throws(Refusal) -> String {
+    private func setLogLevel(_ text: String, _ isDry: Bool) throws(OperationRefusal) -> String {
         guard let level = Logger.Level(rawValue: text) else {
             let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal("\(text) is no level; there are \(levels)")
+            throw OperationRefusal("\(text) is no level; there are \(levels)")
         }
         if isDry { return "would log from \(text) on" }
         options.setLogLevel(level)
@@ -195,17 +199,17 @@ struct OperatorWords {
 
     func has(_ option: String) -> Bool { options.contains(option) }
 
-    func first(_ what: String) throws(Refusal) -> String { try word(0, what) }
+    func first(_ what: String) throws(OperationRefusal) -> String { try word(0, what) }
 
-    func word(_ index: Int, _ what: String) throws(Refusal) -> String {
-        guard words.count > index else { throw Refusal("\(what) is missing") }
+    func word(_ index: Int, _ what: String) throws(OperationRefusal) -> String {
+        guard words.count > index else { throw OperationRefusal("\(what) is missing") }
         return words[index]
     }
 
-    func number(_ index: Int, _ what: String) throws(Refusal) -> Int {
+    func number(_ index: Int, _ what: String) throws(OperationRefusal) -> Int {
         let text = try word(index, what)
         guard let number = Int(foreign: text), number >= 0 else {
-            throw Refusal("\(what): \(text) is no number")
+            throw OperationRefusal("\(what): \(text) is no number")
         }
         return number
     }

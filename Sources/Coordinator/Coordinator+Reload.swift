@@ -9,16 +9,17 @@ import Logging
 extension Coordinator {
     /// - Returns: what has changed.
     /// - Throws: why it is not followed; then nothing has changed.
-    func reload(_ isDry: Bool = false, _ operation: Operation? = nil) async throws(Refusal) -> String {
+    func reload(_ isDry: Bool = false, _ operation: Operation? = nil) async throws(OperationRefusal) -> String
+    {
         if isDry {
             let next = try read()
             return describe(configuration.changes(to: next), try credentials(of: next), isDry: true)
         }
         guard await changes.until(.now + .seconds(60), { [unowned self] in !isReloading }) else {
-            throw Refusal("another reload is still under way")
+            throw OperationRefusal("another reload is still under way")
         }
         guard let around = dependencies, !isStopping else {
-            throw Refusal("the coordinator is starting or ending")
+            throw OperationRefusal("the coordinator is starting or ending")
         }
         isReloading = true
         service.reloading()
@@ -47,7 +48,7 @@ extension Coordinator {
         return describe(differences, broken) + state
     }
 
-    private func read() throws(Refusal) -> FarmConfiguration {
+    private func read() throws(OperationRefusal) -> FarmConfiguration {
         do {
             let next = try options.reload()
             refusal = nil
@@ -59,7 +60,7 @@ extension Coordinator {
     ///
     /// - Returns: of apps that wait for their credentials already, why they go on waiting.
     /// - Throws: what is wrong with another app's.
-    private func credentials(of next: FarmConfiguration) throws(Refusal) -> [String] {
+    private func credentials(of next: FarmConfiguration) throws(OperationRefusal) -> [String] {
         var waiting: [String] = []
         for app in next.apps {
             do throws(LoadedCredentials.Problem) {
@@ -74,10 +75,10 @@ extension Coordinator {
         return waiting
     }
 
-    private func refused(_ reason: String) -> Refusal {
+    private func refused(_ reason: String) -> OperationRefusal {
         refusal = reason
         log.error("the configuration is not changed", metadata: ["error": "\(reason)"])
-        return Refusal("the configuration is not changed: \(reason)")
+        return OperationRefusal("the configuration is not changed: \(reason)")
     }
 
     private func follow(

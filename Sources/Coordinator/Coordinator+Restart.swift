@@ -5,12 +5,12 @@ import FarmPolicy
 extension Coordinator {
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
-    ) async throws(Refusal) -> String {
+    ) async throws(OperationRefusal) -> String {
         let chosen = slot.map { [$0] } ?? Array(slots.prefix(placement.size))
         if isDry {
             return "would restart \(chosen.map { "worker \($0.index) (\($0.pid))" }.joined(separator: ", "))"
         }
-        return try await alone("restart") { () async throws(Refusal) in
+        return try await alone("restart") { () async throws(OperationRefusal) in
             if slot == nil { intake?.renew(within: .seconds(5)) }
             if isRolling {
                 for (number, slot) in chosen.enumerated() {
@@ -26,7 +26,7 @@ extension Coordinator {
     }
 
     /// Empties a worker, starts its process anew, and returns when it delivers.
-    private func roll(_ slot: WorkerSlot) async throws(Refusal) {
+    private func roll(_ slot: WorkerSlot) async throws(OperationRefusal) {
         if placement.seated > 1, slot.isReady { try await empty(slot) }
         try await renew(slot) { slot.renewOrStart() }
         // Its next one goes when this one delivers again, or has nothing to deliver.
@@ -40,7 +40,7 @@ extension Coordinator {
 
     private func renew(
         _ slot: WorkerSlot, _ act: @Loop () -> Void
-    ) async throws(Refusal) {
+    ) async throws(OperationRefusal) {
         let before = slot.name
         act()
         let isReady = await changes.until(.now + .seconds(60)) { [unowned self] in

@@ -20,7 +20,7 @@ extension Coordinator {
         on(SIGUSR1) { [unowned self] in reopenLogs() }
         on(SIGUSR2) { [unowned self] in
             Loop.task {
-                do throws(Refusal) { _ = try await self.upgrade(false, nil) } catch {
+                do throws(OperationRefusal) { _ = try await self.upgrade(false, nil) } catch {
                     self.log.error("no upgrade", metadata: ["reason": "\(error.reason)"])
                 }
             }

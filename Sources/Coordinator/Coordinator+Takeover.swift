@@ -10,15 +10,17 @@ extension Coordinator {
     /// twice, and is counted as such.
     func takeOver(
         _ name: String, _ shard: Int, isForced: Bool, _ isDry: Bool
-    ) async throws(Refusal) -> String {
-        guard let app = apps[name] else { throw Refusal("\(configuration.host) does not serve \(name)") }
+    ) async throws(OperationRefusal) -> String {
+        guard let app = apps[name] else {
+            throw OperationRefusal("\(configuration.host) does not serve \(name)")
+        }
         guard shard < configuration.shards else {
-            throw Refusal("there is no shard \(shard): there are \(configuration.shards)")
+            throw OperationRefusal("there is no shard \(shard): there are \(configuration.shards)")
         }
         if app.leases.tokens[shard] != nil { return "shard \(shard) of \(name) is ours already" }
         let (owner, left) = try await owner(of: shard, app)
         if let owner, left > .zero, !isForced {
-            throw Refusal(
+            throw OperationRefusal(
                 "\(owner) owns it, and its lease has \(left.milliseconds) ms to go: --force takes it")
         }
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
@@ -34,14 +36,15 @@ extension Coordinator {
         return "shard \(shard) of \(name) is with \(configuration.host) now"
     }
 
-    private func owner(of shard: Int, _ app: HostedApp) async throws(Refusal) -> (String?, Duration) {
+    private func owner(of shard: Int, _ app: HostedApp) async throws(OperationRefusal) -> (String?, Duration)
+    {
         do {
             let owners = try await app.store.perform(ReadOwners())
             guard let token = owners.fields[.shard(shard)] else { return (nil, .zero) }
             let now = try await registry.time()
             return (token.host, .milliseconds((owners.leaseEnds[token.nonce] ?? 0) - now))
         } catch {
-            throw Refusal("Redis: \(error)")
+            throw OperationRefusal("Redis: \(error)")
         }
     }
 }

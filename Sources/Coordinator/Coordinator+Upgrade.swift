@@ -19,15 +19,15 @@ extension Coordinator {
     // MARK: The one that ends
 
     /// Which program is started is this host's own configuration's to say: who writes to Redis must not run programs.
-    func upgrade(_ isDry: Bool, _ operation: Operation?) async throws(Refusal) -> String {
-        if let obstacle { throw Refusal(obstacle) }
+    func upgrade(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
+        if let obstacle { throw OperationRefusal(obstacle) }
         let program: String
         do throws(FileTrust.Objection) {
             program = try FileTrust.program(configuration.program ?? options.program)
-        } catch { throw Refusal("not started: \(error)") }
+        } catch { throw OperationRefusal("not started: \(error)") }
         if isDry { return "would start \(program), and hand \(ownedShards) shards over to it" }
-        guard let lock else { throw Refusal("the coordinator is starting") }
-        return try await alone("upgrade") { () async throws(Refusal) in
+        guard let lock else { throw OperationRefusal("the coordinator is starting") }
+        return try await alone("upgrade") { () async throws(OperationRefusal) in
             let successor: Successor
             do {
                 successor = try Successor(
@@ -35,7 +35,7 @@ extension Coordinator {
                 ) {
                     [changes] in changes.ring()
                 }
-            } catch { throw Refusal("\(program) does not start: \(error)") }
+            } catch { throw OperationRefusal("\(program) does not start: \(error)") }
             self.successor = successor
             defer { self.successor = nil }
             log.notice("upgrade begins", metadata: ["program": "\(program)", "pid": "\(successor.pid)"])
@@ -62,7 +62,7 @@ extension Coordinator {
 
     private var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.tokens.count } }
 
-    private func whenReady(_ successor: Successor) async throws(Refusal) {
+    private func whenReady(_ successor: Successor) async throws(OperationRefusal) {
         _ = await changes.until(.now + .seconds(60)) { [unowned self] in
             successor.isReady || successor.hasEnded || isStopping || isAborted
         }
@@ -72,11 +72,11 @@ extension Coordinator {
                 ? "the new coordinator has ended (\(successor.how)), see the log"
                 : isAborted ? "aborted" : "the new coordinator was not ready within 60 s"
             successor.abort()
-            throw Refusal(reason + "; this one goes on")
+            throw OperationRefusal(reason + "; this one goes on")
         }
     }
 
-    private func handOver(to successor: Successor, _ operation: Operation?) async throws(Refusal) {
+    private func handOver(to successor: Successor, _ operation: Operation?) async throws(OperationRefusal) {
         isHandingOver = true
         log.notice("handing over", metadata: ["shards": "\(ownedShards)"])
         for app in apps.values { handOverSome(app) }
@@ -121,7 +121,7 @@ extension Coordinator {
         reassign()
     }
 
-    func abortUpgrade(_ isDry: Bool) throws(Refusal) -> String {
+    func abortUpgrade(_ isDry: Bool) throws(OperationRefusal) -> String {
         guard successor != nil else { return "no upgrade is under way" }
         if isDry { return "would end the new coordinator, and take back what it has" }
         isAborted = true

@@ -114,7 +114,9 @@ import Supervision
     var succession: ControlLink<SuccessionNotice, SuccessionOrder>?
     lazy var operations = OperationConsumer(
         registry, host: configuration.host, log: log
-    ) { [unowned self] command, operation async throws(Refusal) in try await carryOut(command, operation) }
+    ) { [unowned self] command, operation async throws(OperationRefusal) in
+        try await carryOut(command, operation)
+    }
     lazy var control = ControlServer(configuration.stateDirectory + "/control.sock", log: log) {
         [unowned self] command, tell in operations.begin(command, tell: tell)
     }

@@ -11,7 +11,7 @@ import Logging
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger
-    private let carryOut: @Loop (OperatorCommand, Operation) async throws(Refusal) -> String
+    private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
     /// A command was answered for good.
     var onEnd: @Loop () -> Void = {}
     /// Of the last entry that was read; nil before the first look.
@@ -25,7 +25,7 @@ import Logging
 
     init(
         _ registry: FarmRegistry, host: String, log: Logger,
-        carryOut: @escaping @Loop (OperatorCommand, Operation) async throws(Refusal) -> String
+        carryOut: @escaping @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
     ) {
         (self.registry, self.host, self.log, self.carryOut) = (registry, host, log, carryOut)
     }
@@ -91,11 +91,13 @@ import Logging
         let operation = Operation(host: host, tell: tell)
         Loop.task {
             var answer = OperatorAnswer(host: self.host, state: .done)
-            do throws(Refusal) {
-                guard isOneOfFew else { throw Refusal("\(Self.most) commands are under way: try again") }
+            do throws(OperationRefusal) {
+                guard isOneOfFew else {
+                    throw OperationRefusal("\(Self.most) commands are under way: try again")
+                }
                 // By the control socket somebody may have come to the wrong one.
                 if let wanted = command.host, wanted != self.host {
-                    throw Refusal("this is \(self.host), not \(wanted)")
+                    throw OperationRefusal("this is \(self.host), not \(wanted)")
                 }
                 answer.text = try await self.carryOut(command, operation)
             } catch {
@@ -116,15 +118,15 @@ import Logging
 }
 
 /// Why a host does not do what it was told, or not all of it.
-struct Refusal: Error {
+struct OperationRefusal: Error {
     var reason: String
     /// Something was done already.
     var hasBegun = false
 
     init(_ reason: String) { self.reason = reason }
 
-    static func failed(_ reason: String) -> Refusal {
-        var refusal = Refusal(reason)
+    static func failed(_ reason: String) -> OperationRefusal {
+        var refusal = OperationRefusal(reason)
         refusal.hasBegun = true
         return refusal
     }

@@ -63,7 +63,7 @@ extension BinaryExchange {
             .settled(
                 ticket,
                 .refused(
-                    Refusal(
+                    Rejection(
                         verdict: verdict, status: UInt16(status.rawValue), retryAfter: nil,
                         generation: generation))))
     }
@@ -117,7 +117,7 @@ extension BinaryExchange {
         tell(
             .settled(
                 ticket,
-                .refused(Refusal(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
+                .refused(Rejection(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
         return 0
     }
 

@@ -300,7 +300,7 @@ class PushExchange {
         settle(
             slot,
             .refused(
-                Refusal(
+                Rejection(
                     verdict: verdict, status: answer.status, retryAfter: answer.retryAfter,
                     generation: open.credentials(of: slot))))
     }

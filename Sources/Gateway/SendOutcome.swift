@@ -5,7 +5,7 @@ package enum SendOutcome {
     /// The gateway accepted it.
     case delivered
     /// The gateway answered something else; it did not accept the push.
-    case refused(Refusal)
+    case refused(Rejection)
     /// The gateway certainly did not act on it: it may go out again, free of charge.
     case unprocessed
     /// It left us and no answer came: it may have been accepted. `cause` says what cut the answer off.
@@ -13,7 +13,7 @@ package enum SendOutcome {
 }
 
 /// An answer that is not an acceptance.
-package struct Refusal {
+package struct Rejection {
     /// Judged without regard to when the token was registered, which the sender knows.
     package let verdict: Verdict
     package let status: UInt16

@@ -1,7 +1,7 @@
 /// What happened on a server session, in order.
 package enum ServerEvent {
     /// A whole request. It wants ``ServerSession/respond(to:_:body:)`` or a reset.
-    case request(Request)
+    case request(ServerRequest)
     /// A stream ended before its answer was sent whole: reset by either side, or above our GOAWAY.
     /// `wasRequested` tells whether its request had come whole.
     case closed(stream: Int32, code: UInt32, wasRequested: Bool)
@@ -23,7 +23,7 @@ package enum UnreadRefusal: Sendable {
 }
 
 /// A whole request. Its bytes are valid until the session is next asked for an event.
-package struct Request {
+package struct ServerRequest {
     package let stream: Int32
     let content: UnsafeMutablePointer<RequestContent>
 

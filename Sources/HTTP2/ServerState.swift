@@ -169,7 +169,7 @@ struct ServerState: ~Copyable {
         guard let slot = stream(id, in: session), let content = slot.pointee.content else { return }
         slot.pointee.isRequested = true
         slot.pointee.content = nil
-        events.append(.request(Request(stream: id, content: content)))
+        events.append(.request(ServerRequest(stream: id, content: content)))
     }
 
     private mutating func takeContent() -> UnsafeMutablePointer<RequestContent> {

@@ -17,7 +17,7 @@ package enum BinaryFaultChange: Hashable, Sendable {
     case emptyToken(isNamed: Bool)
     case calm
 
-    init(_ name: String, _ words: inout CommandWords) throws(SimulatorError) {
+    init(_ name: String, _ words: inout FaultWords) throws(SimulatorError) {
         let isOff = words.take("off")
         switch name {
         case "delay": self = .delay(isOff ? .none : try Latency(&words))
@@ -60,13 +60,13 @@ package enum BinaryFaultChange: Hashable, Sendable {
         }
     }
 
-    private static func refusal(_ words: inout CommandWords) throws(SimulatorError) -> BinaryFaults.Refusal {
+    private static func refusal(_ words: inout FaultWords) throws(SimulatorError) -> BinaryFaults.Refusal {
         let text = try words.value(of: "status") ?? "1"
         guard let status = UInt8(text) else { throw .unusable("\"\(text)\" is no status from 0 to 255") }
         return BinaryFaults.Refusal(share: try words.share(), status: BinaryStatus(rawValue: status))
     }
 
-    private static func cut(_ words: inout CommandWords) throws(SimulatorError) -> BinaryFaults.Cut {
+    private static func cut(_ words: inout FaultWords) throws(SimulatorError) -> BinaryFaults.Cut {
         let bytes = try words.value(of: "bytes").map { (text) throws(SimulatorError) in
             guard let bytes = Int(text), (1..<BinaryReply.length).contains(bytes) else {
                 throw .unusable("\"\(text)\" is no part of the \(BinaryReply.length) bytes of a reply")
@@ -76,16 +76,16 @@ package enum BinaryFaultChange: Hashable, Sendable {
         return BinaryFaults.Cut(share: try words.share(), bytes: bytes, isReset: words.take("reset"))
     }
 
-    private static func trickle(_ words: inout CommandWords) throws(SimulatorError) -> BinaryFaults.Trickle {
+    private static func trickle(_ words: inout FaultWords) throws(SimulatorError) -> BinaryFaults.Trickle {
         let pause = try words.value(of: "pause").map { (text) throws(SimulatorError) in try Latency(text) }
         return BinaryFaults.Trickle(share: try words.share(), pause: pause ?? .uniform(5, 50))
     }
 
     private static func ending(
-        _ words: inout CommandWords, from least: Int
+        _ words: inout FaultWords, from least: Int
     ) throws(SimulatorError) -> BinaryFaults.Ending {
         let share = try words.value(of: "share").map { (text) throws(SimulatorError) in
-            try CommandWords.share(text)
+            try FaultWords.share(text)
         }
         let delay = try words.value(of: "delay").map { (text) throws(SimulatorError) in try Latency(text) }
         let every = try words.count(in: least...Int(Int32.max))

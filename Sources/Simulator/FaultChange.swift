@@ -16,7 +16,7 @@ package enum FaultChange: Hashable, Sendable {
     case feedback(FeedbackFaultChange)
     case calm
 
-    init(_ name: String, _ words: inout CommandWords, now: Int64) throws(SimulatorError) {
+    init(_ name: String, _ words: inout FaultWords, now: Int64) throws(SimulatorError) {
         let isOff = words.take("off")
         switch name {
         case "latency": self = .latency(isOff ? .none : try Latency(&words))
@@ -54,11 +54,11 @@ package enum FaultChange: Hashable, Sendable {
         }
     }
 
-    private static func loss(_ words: inout CommandWords) throws(SimulatorError) -> Faults.Loss {
+    private static func loss(_ words: inout FaultWords) throws(SimulatorError) -> Faults.Loss {
         Faults.Loss(share: try words.share(), processed: words.take("processed"))
     }
 
-    private static func reset(_ words: inout CommandWords) throws(SimulatorError) -> FaultChange {
+    private static func reset(_ words: inout FaultWords) throws(SimulatorError) -> FaultChange {
         var loss = Faults.Loss(share: try words.share())
         let text = try words.value(of: "code") ?? "2"
         guard let code = UInt32(text) else { throw .unusable("\"\(text)\" is no error code") }
@@ -66,13 +66,12 @@ package enum FaultChange: Hashable, Sendable {
         return .reset(loss, code: code)
     }
 
-    private static func phase(_ words: inout CommandWords, now: Int64) throws(SimulatorError) -> Faults.Phase
-    {
+    private static func phase(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> Faults.Phase {
         let status = UInt16(try words.count(in: 200...599))
         let until = words.isEmpty || words.nextIsNamed ? Int64.max : now + (try words.time())
         let reason = try words.value(of: "reason", mayBeEmpty: true)
         let share = try words.value(of: "share").map { (text) throws(SimulatorError) in
-            try CommandWords.share(text)
+            try FaultWords.share(text)
         }
         let retryAfter = try words.value(of: "retry-after")
         var reply = Reply(status: status, reason: reason ?? Reply.usualReason(for: status))

@@ -13,7 +13,7 @@ package enum FaultCommand: Hashable, Sendable {
     /// The end of every connection of the binary interface, now.
     case closeBinary(isReset: Bool, at: String?)
     case shutBinaryDown(at: String?)
-    case feedback(FeedbackCommand)
+    case feedback(FeedbackListChange)
     case counters
     case resetCounters
     case faults
@@ -87,7 +87,7 @@ package enum FaultCommand: Hashable, Sendable {
 
     /// - Parameter now: milliseconds since 1970.
     package init(_ line: String, now: Int64) throws(SimulatorError) {
-        var words = CommandWords(line)
+        var words = FaultWords(line)
         let name = try words.next("a command; say help for a list")
         switch name {
         case "goaway": self = try Self.goAway(&words)
@@ -105,7 +105,7 @@ package enum FaultCommand: Hashable, Sendable {
         try words.end()
     }
 
-    private static func goAway(_ words: inout CommandWords) throws(SimulatorError) -> FaultCommand {
+    private static func goAway(_ words: inout FaultWords) throws(SimulatorError) -> FaultCommand {
         if words.take("off") { return .change(.goAway(nil)) }
         let isNow = words.take("now")
         let every = isNow ? 0 : try words.count(in: 1...Int(Int32.max))
@@ -115,7 +115,7 @@ package enum FaultCommand: Hashable, Sendable {
         return .change(.goAway(Faults.GoAway(every: every, announced: announced, reason: reason)))
     }
 
-    private static func binary(_ words: inout CommandWords) throws(SimulatorError) -> FaultCommand {
+    private static func binary(_ words: inout FaultWords) throws(SimulatorError) -> FaultCommand {
         let address = try words.value(of: "at")
         let name = try words.next("a command of the binary interface; say help for a list")
         switch name {
@@ -127,15 +127,14 @@ package enum FaultCommand: Hashable, Sendable {
     }
 
     private static func feedback(
-        _ words: inout CommandWords, now: Int64
+        _ words: inout FaultWords, now: Int64
     ) throws(SimulatorError) -> FaultCommand {
         let name = try words.next("a command of the feedback service; say help for a list")
         if let change = try FeedbackFaultChange(name, &words) { return .change(.feedback(change)) }
-        return .feedback(try FeedbackCommand(name, &words, now: now))
+        return .feedback(try FeedbackListChange(name, &words, now: now))
     }
 
-    private static func token(_ words: inout CommandWords, now: Int64) throws(SimulatorError) -> FaultCommand
-    {
+    private static func token(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> FaultCommand {
         let token = try words.next("a token")
         if words.take("forget") { return .token(token, nil) }
         let state = try words.next("a state")

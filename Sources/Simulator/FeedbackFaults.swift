@@ -22,7 +22,7 @@ package enum FeedbackFaultChange: Hashable, Sendable {
     case think(Int64?)
 
     /// Nil if `name` is none of them.
-    init?(_ name: String, _ words: inout CommandWords) throws(SimulatorError) {
+    init?(_ name: String, _ words: inout FaultWords) throws(SimulatorError) {
         switch name {
         case "cut" where words.take("off"): self = .cut(nil)
         case "cut":

@@ -17,7 +17,7 @@ struct PushJudge {
     ///   - credentials: outcome of the check of the connection's credentials, asked once if it matters.
     ///   - now: milliseconds since 1970.
     mutating func judge(
-        _ request: Request, now: Int64, credentials: () -> PushCheck.Credentials
+        _ request: ServerRequest, now: Int64, credentials: () -> PushCheck.Credentials
     ) -> Verdict {
         var push = ReceivedPush()
         push.method = request.value(.method)

@@ -44,7 +44,7 @@ extension SimulatedGateway {
         throw .unusable("nobody listens on \(address); there are \(options.hosts.joined(separator: ", "))")
     }
 
-    private func carryOut(_ command: FeedbackCommand) {
+    private func carryOut(_ command: FeedbackListChange) {
         switch command {
         case .add(let token, let time, let topic): feedbackTable.add(token, time: time, topic: topic)
         case .fill(let count, let topic):

@@ -29,13 +29,13 @@ import Transport
     var now: Int64 { moment / 1000 }
     private let log: Logger
     private var ledger: LedgerHolder?
-    private var payloads = PayloadCheck()
+    private var payloads = PayloadInspector()
     private var listeners: HostListeners?
     package private(set) var binary: BinarySide?
     private(set) var feedback: FeedbackServer?
     var feedbackTable = FeedbackTable()
     private var control: ControlSocket?
-    private(set) var connections: [Int64: GatewayConnection] = [:]
+    private(set) var connections: [Int64: SimulatedConnection] = [:]
     private var nextNumber: Int64 = 1
     var streamLimit: UInt32
     private var delays = DelayLine()
@@ -158,7 +158,7 @@ import Transport
             stream.close()
             return
         }
-        let connection = GatewayConnection(takeNumber(), stream, of: self)
+        let connection = SimulatedConnection(takeNumber(), stream, of: self)
         connections[connection.number] = connection
         log.debug(
             "connection", metadata: ["number": "\(connection.number)", "peer": "\(stream.peer)"])
@@ -173,7 +173,7 @@ import Transport
         return nextNumber
     }
 
-    func ended(_ connection: GatewayConnection) {
+    func ended(_ connection: SimulatedConnection) {
         connections[connection.number] = nil
     }
 
@@ -232,7 +232,8 @@ import Transport
     }
 
     func note(
-        _ request: Request, id: UnsafeRawBufferPointer, connection: Int64, status: UInt16, reason: String?,
+        _ request: ServerRequest, id: UnsafeRawBufferPointer, connection: Int64, status: UInt16,
+        reason: String?,
         isLost: Bool
     ) {
         let path = request.value(.path)
@@ -258,7 +259,8 @@ import Transport
     }
 
     func delay(
-        _ reply: Reply, _ id: EchoedID, stream: Int32, of connection: GatewayConnection, milliseconds: Double
+        _ reply: Reply, _ id: EchoedID, stream: Int32, of connection: SimulatedConnection,
+        milliseconds: Double
     ) {
         let due = arrival + UInt64(milliseconds.rounded(.up))
         let isSoonest = delays.nextDue.map { due < $0 } ?? true

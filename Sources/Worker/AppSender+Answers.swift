@@ -38,7 +38,7 @@ extension AppSender {
         schedule()
     }
 
-    private func refused(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal) {
+    private func refused(_ batch: HeldBatch, _ position: Int, _ refusal: Rejection) {
         func retry(_ cause: RetryCause, _ reason: String) -> ReportedOutcome {
             .retry(cause, status: refusal.status, reason: reason, retryAfterMilliseconds: asked(refusal))
         }
@@ -90,7 +90,7 @@ extension AppSender {
     }
 
     /// The topic is wrong. One that the job chose is the job's fault; the app's own pauses it after some in a row.
-    private func misconfigured(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal, _ reason: String) {
+    private func misconfigured(_ batch: HeldBatch, _ position: Int, _ refusal: Rejection, _ reason: String) {
         let options = batch.batch.segments[batch.segment(of: position)].options
         if options.topic == nil, streak.wrong() {
             return doubt(batch, position, .configurationWrong, refusal, reason)
@@ -100,7 +100,7 @@ extension AppSender {
 
     /// An answer that concerns the whole app: nothing more is sent until the coordinator has decided.
     private func doubt(
-        _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ refusal: Refusal, _ reason: String
+        _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ refusal: Rejection, _ reason: String
     ) {
         window.giveBack(batch, position)
         guard hold == nil, refusal.generation == generation else { return }

@@ -11,7 +11,7 @@ extension AppSender {
     private static let reason = "TooManyRequests"
 
     /// The gateway refused a push because its device gets too many.
-    func throttled(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal, _ reason: String) {
+    func throttled(_ batch: HeldBatch, _ position: Int, _ refusal: Rejection, _ reason: String) {
         let attempts = Int(batch.batch.segments[batch.segment(of: position)].attempt) + 1
         let asked = Duration.milliseconds(Int64(self.asked(refusal)))
         // While the gateway wants less of everybody, it is not the device's doing.

@@ -17,7 +17,7 @@ extension AppSender {
 
     /// The producer saw the token registered after the moment at which it died, as a gateway says that names one.
     func wasRegisteredSince(
-        _ batch: HeldBatch, _ position: Int, _ refusal: Refusal, _ timestamp: Int64?
+        _ batch: HeldBatch, _ position: Int, _ refusal: Rejection, _ timestamp: Int64?
     ) -> Bool {
         guard let timestamp, let answer = refusal.verdict.reason,
             let registered = batch.batch.segments[batch.segment(of: position)].options.registeredAt,
@@ -31,7 +31,7 @@ extension AppSender {
     ///
     /// - Parameter timestamp: milliseconds since 1970 when the gateway found it dead, if it said so.
     /// - Returns: the text of the scope in which it is to be left out; nil if what was sent belongs to another one.
-    func bury(_ batch: HeldBatch, _ position: Int, _ refusal: Refusal, timestamp: Int64?) -> String? {
+    func bury(_ batch: HeldBatch, _ position: Int, _ refusal: Rejection, timestamp: Int64?) -> String? {
         guard refusal.generation >= scopeGeneration, let answer = refusal.verdict.reason,
             let reason = SuppressionReason(answer: answer, status: Int(refusal.status))
         else { return nil }

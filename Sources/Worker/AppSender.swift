@@ -137,7 +137,7 @@ import PushModel
     }
 
     /// How long the gateway asked to wait, in milliseconds, as far as that counts; 0: it did not.
-    func asked(_ refusal: Refusal) -> UInt32 {
+    func asked(_ refusal: Rejection) -> UInt32 {
         let time = min(.seconds(Int64(refusal.retryAfter ?? 0)), longestRetryAfter)
         return UInt32(clamping: time.milliseconds)
     }

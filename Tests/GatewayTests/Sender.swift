@@ -70,7 +70,7 @@ import PushModel
         Set(fates.compactMap { if case .unknown(let cause)? = $0 { cause } else { nil } })
     }
     var unprocessed: Int { count { if case .unprocessed = $0 { true } else { false } } }
-    var refusals: [Refusal] {
+    var refusals: [Rejection] {
         fates.compactMap { if case .refused(let refusal)? = $0 { refusal } else { nil } }
     }
     /// Whether each send was settled, and once.

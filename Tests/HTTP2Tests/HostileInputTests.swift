@@ -14,7 +14,7 @@ import Testing
     @Test func `a server that does not speak HTTP/2 is told so, and the session ends`() throws {
         let raw = RawServer()
         let client = ClientSession()
-        try raw.give(client, Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8))
+        try raw.give(client, Array("HTTP/1.1 400 Bad ServerRequest\r\nContent-Length: 0\r\n\r\n".utf8))
         let frames = try raw.read(client)
         #expect(frames.contains { $0.type == 7 })
         guard case .violation(code: _, text: _)? = failures(client).first else {

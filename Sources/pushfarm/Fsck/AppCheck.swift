@@ -153,7 +153,7 @@ import FarmStore
         }
         for job in isFirst ? jobs.union(sums.keys) : jobs {
             let sum = sums[job] ?? .init()
-            let reader = AppReader(app: app, client: client, hasFaults: true)
+            let reader = AppStatusReader(app: app, client: client, hasFaults: true)
             let account = Account(id: job, app: app, fields: try await reader.readRecord(of: job))
             if !(account.map { addsUp($0, sum) } ?? (sum.open == 0)) { doubts.jobs.insert(job) }
         }

@@ -47,7 +47,7 @@ struct AppStatus: Sendable {
         _ app: String, shards: Int, from client: FarmClient, countsJobs: Bool = true
     ) async throws(CommandFailure) -> AppStatus {
         let faults = try await client.call(ReadFaults(shards: shards), app)
-        let reader = AppReader(app: app, client: client, hasFaults: !faults.wrongTypes.isEmpty)
+        let reader = AppStatusReader(app: app, client: client, hasFaults: !faults.wrongTypes.isEmpty)
         let standing = try await reader.read(ReadStanding(), else: .init())
         let depths = try await reader.read(ReadDepths(shards: shards), else: .empty(shards: shards))
         let leases = try await reader.read(ReadOwners(), else: .init())
@@ -68,7 +68,7 @@ struct AppStatus: Sendable {
         return status
     }
 
-    @Loop private static func openJobs(of reader: AppReader) async throws(CommandFailure) -> Int {
+    @Loop private static func openJobs(of reader: AppStatusReader) async throws(CommandFailure) -> Int {
         var open = 0
         for id in try await reader.read(LatestJobs(count: latest), else: []) {
             let fields = try await reader.readRecord(of: id)
@@ -79,7 +79,7 @@ struct AppStatus: Sendable {
 
     /// An app that has no feedback service any more may have had one.
     @Loop private static func feedback(
-        of reader: AppReader
+        of reader: AppStatusReader
     ) async throws(CommandFailure) -> ReadFeedback.State? {
         let known = reader.client.configuration.app(named: reader.app)
         if let known, known.binary?.feedback == nil { return nil }

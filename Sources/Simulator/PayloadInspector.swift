@@ -8,7 +8,7 @@ import PushModel
 
 /// Looks whether payloads are JSON objects. APNs's answer to others is not known: they are accepted, with a
 /// warning.
-struct PayloadCheck {
+struct PayloadInspector {
     private var latest: [UInt8] = []
     private var latestWarning: String?
 

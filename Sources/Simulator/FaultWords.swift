@@ -2,7 +2,7 @@ import PushModel
 
 /// The words of a command line, taken from the front; `name=value` words in any order among those that are
 /// left.
-struct CommandWords {
+struct FaultWords {
     private var words: [Substring]
 
     init(_ line: String) {

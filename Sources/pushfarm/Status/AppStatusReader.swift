@@ -2,7 +2,7 @@ import EventLoop
 import FarmStore
 
 /// Reads what Redis holds of an app. While a key of it has the wrong type, what cannot be read is left out: the key is named.
-@Loop struct AppReader {
+@Loop struct AppStatusReader {
     let app: String
     let client: FarmClient
     let hasFaults: Bool

@@ -5,7 +5,7 @@ import TLS
 import Transport
 
 /// One client's connection to the gateway.
-@Loop final class GatewayConnection: TurnListener {
+@Loop final class SimulatedConnection: TurnListener {
     let number: Int64
     private(set) var lastRequestAt: UInt64 = Loop.milliseconds
     /// Strong, for speed: the gateway lets go of its connections when they end.
@@ -107,7 +107,7 @@ import Transport
 
     // MARK: Requests
 
-    private func handle(_ request: Request) {
+    private func handle(_ request: ServerRequest) {
         guard !isLeaving else { return }
         lastRequestAt = Loop.milliseconds
         requests += 1
@@ -132,7 +132,7 @@ import Transport
         if let every = gateway.faults.cutEvery, requests % every == 0 { cut() }
     }
 
-    private func verdict(of request: Request) -> PushJudge.Verdict {
+    private func verdict(of request: ServerRequest) -> PushJudge.Verdict {
         if let reply = gateway.faults.imposed(at: gateway.now, &gateway.random) { return .reply(reply) }
         if gateway.isTooMany() { return .reply(Reply(.tooManyRequests)) }
         return gateway.judge.judge(request, now: gateway.now) {
@@ -143,7 +143,7 @@ import Transport
         }
     }
 
-    private func answer(_ reply: Reply, _ request: Request, _ id: EchoedID) {
+    private func answer(_ reply: Reply, _ request: ServerRequest, _ id: EchoedID) {
         gateway.counters.answered(reply)
         note(request, id, status: reply.status, reason: reply.reason)
         if reply.status != 200 { refused(reply) } else if !isLimitRaised { raiseLimit() }
@@ -155,7 +155,7 @@ import Transport
         }
     }
 
-    private func suffer(_ mishap: Faults.Mishap, _ request: Request, _ id: EchoedID) {
+    private func suffer(_ mishap: Faults.Mishap, _ request: ServerRequest, _ id: EchoedID) {
         switch mishap {
         case .refused:
             gateway.counters.refusedStreams += 1
@@ -180,7 +180,7 @@ import Transport
 
     /// A request whose answer is lost on purpose; if it counts as processed, it gets the verdict that it
     /// deserves.
-    private func lose(_ request: Request, _ id: EchoedID, processed: Bool, reason: String) {
+    private func lose(_ request: ServerRequest, _ id: EchoedID, processed: Bool, reason: String) {
         guard processed, case .reply(let reply) = verdict(of: request) else {
             return note(request, id, status: 0, reason: reason)
         }
@@ -189,7 +189,7 @@ import Transport
     }
 
     private func note(
-        _ request: Request, _ id: EchoedID, status: UInt16, reason: String?, isLost: Bool = false
+        _ request: ServerRequest, _ id: EchoedID, status: UInt16, reason: String?, isLost: Bool = false
     ) {
         id.withBytes { id in
             gateway.note(

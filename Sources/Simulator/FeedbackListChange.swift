@@ -1,7 +1,7 @@
 import APNs
 
 /// What is told to the feedback service at once.
-package enum FeedbackCommand: Hashable, Sendable {
+package enum FeedbackListChange: Hashable, Sendable {
     /// `topic` nil: for whoever reads first.
     case add(token: [UInt8], time: UInt32, topic: String?)
     /// So many made-up tokens.
@@ -9,7 +9,7 @@ package enum FeedbackCommand: Hashable, Sendable {
     case clear
 
     /// - Parameter now: milliseconds since 1970.
-    init(_ name: String, _ words: inout CommandWords, now: Int64) throws(SimulatorError) {
+    init(_ name: String, _ words: inout FaultWords, now: Int64) throws(SimulatorError) {
         let topic = try words.value(of: "topic")
         switch name {
         case "add":
