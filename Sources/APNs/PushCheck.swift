@@ -110,7 +110,7 @@ package enum PushCheck {
         guard text.count == 36 else { return false }
         for (offset, character) in text.enumerated() {
             let isDash = offset == 8 || offset == 13 || offset == 18 || offset == 23
-            guard isDash ? character == UInt8(ascii: "-") : Hexadecimal.nibble(character) != nil else {
+            guard isDash ? character == UInt8(ascii: "-") : Hexadecimal.value(of: character) != nil else {
                 return false
             }
         }

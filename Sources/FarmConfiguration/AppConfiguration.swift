@@ -8,7 +8,7 @@ package struct AppConfiguration: Sendable, Equatable {
         /// Provider tokens signed with a .p8 key; `file` is absolute.
         case key(file: String, id: String, team: String)
         /// A TLS client certificate: .p12 (`keyFile` nil), or .pem with its key beside it or in the same file.
-        case certificate(file: String, keyFile: String?, password: Secret?)
+        case certificate(file: String, keyFile: String?, password: Password?)
     }
 
     /// How much is remembered of tokens that were found dead.

@@ -200,7 +200,7 @@ struct AppReader {
         return file
     }
 
-    private func password(_ certificate: SettingPath) throws(ConfigurationError) -> Secret? {
+    private func password(_ certificate: SettingPath) throws(ConfigurationError) -> Password? {
         let (inEnvironment, inFile) = (
             certificate.appending("password_env"), certificate.appending("password_file")
         )
@@ -214,7 +214,7 @@ struct AppReader {
             guard let value = environment[variable] else {
                 throw reader.invalid(inEnvironment, "the environment has no variable \(variable)")
             }
-            return Secret(value)
+            return Password(value)
         }
         return try file.map { file throws(ConfigurationError) in
             try reader.secret(inFile, file: file)

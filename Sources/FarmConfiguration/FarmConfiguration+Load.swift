@@ -159,7 +159,7 @@ extension FarmConfiguration {
 
 extension SettingReader {
     /// The first line of a file that holds a password.
-    func secret(_ path: SettingPath, file: String) throws(ConfigurationError) -> Secret {
+    func secret(_ path: SettingPath, file: String) throws(ConfigurationError) -> Password {
         let text: String
         do {
             text = try contents(file)
@@ -168,6 +168,6 @@ extension SettingReader {
         }
         let line = text.prefix { !$0.isNewline }
         guard !line.isEmpty else { throw invalid(path, "\(file): its first line is empty") }
-        return Secret(String(line))
+        return Password(String(line))
     }
 }

@@ -62,7 +62,7 @@ package struct FarmConfiguration: Sendable, Equatable {
             let password = (try? FileText.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
             !password.isEmpty
         {
-            location.password = Secret(String(password))
+            location.password = Password(String(password))
         }
         return location
     }

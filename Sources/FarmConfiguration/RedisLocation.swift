@@ -11,7 +11,7 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
     package var endpoint: Endpoint
     package var usesTLS = false
     package var user: String?
-    package var password: Secret?
+    package var password: Password?
     package var database = 0
     /// Trust these instead of the system's roots; only with TLS.
     package var caFile: String?
@@ -36,7 +36,7 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RedisLocation {
-    /// The address with its password, as a URL that ``init(_:relativeTo:)`` reads. Secret: for a private channel only.
+    /// The address with its password, as a URL that ``init(_:relativeTo:)`` reads. Password: for a private channel only.
     package func revealedURL() -> String {
         var credentials = Self.encoded(user ?? "")
         if let password { credentials += ":" + Self.encoded(password.reveal()) }
@@ -110,7 +110,7 @@ extension RedisLocation {
             throw InvalidValue("expected redis://, rediss:// or unix://, found \(parts.scheme)://")
         }
         user = parts.user
-        password = parts.password.map(Secret.init)
+        password = parts.password.map(Password.init)
     }
 
     private static func database(_ text: Substring) throws(InvalidValue) -> Int {

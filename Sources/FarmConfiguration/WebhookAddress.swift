@@ -3,7 +3,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
     package let usesTLS: Bool
     package let place: HostPort
     /// Path and query.
-    package let target: Secret
+    package let target: Password
 
     package var description: String { "\(usesTLS ? "https" : "http")://\(place)/…" }
 
@@ -29,6 +29,6 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
         guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw InvalidValue("its path holds a character that must be percent-encoded")
         }
-        target = Secret(path)
+        target = Password(path)
     }
 }

@@ -24,8 +24,8 @@ enum HexToken {
             offset += 8
             count += 4
         }
-        while bytes.count - offset >= 2, let high = Hexadecimal.value(bytes[offset]),
-            let low = Hexadecimal.value(bytes[offset + 1]), count < JobLimits.tokenBytes.upperBound
+        while bytes.count - offset >= 2, let high = Hexadecimal.value(of: bytes[offset]),
+            let low = Hexadecimal.value(of: bytes[offset + 1]), count < JobLimits.tokenBytes.upperBound
         {
             target[count] = high &<< 4 | low
             offset += 2

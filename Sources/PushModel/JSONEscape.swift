@@ -6,7 +6,7 @@ struct JSONEscape {
 
     init(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         func unit(_ offset: Int) -> UInt32 {
-            bytes[offset..<offset + 4].reduce(0) { $0 << 4 | UInt32(Hexadecimal.value($1) ?? 0) }
+            bytes[offset..<offset + 4].reduce(0) { $0 << 4 | UInt32(Hexadecimal.value(of: $1) ?? 0) }
         }
         var scalar: UInt32
         switch bytes[start + 1] {

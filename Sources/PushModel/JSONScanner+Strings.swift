@@ -69,7 +69,7 @@ extension JSONScanner {
     private mutating func scanHexUnit() throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = Hexadecimal.value(try byte()) else { throw error(.escape) }
+            guard let digit = Hexadecimal.value(of: try byte()) else { throw error(.escape) }
             unit = unit &<< 4 | UInt16(digit)
             position += 1
         }

@@ -1,4 +1,5 @@
 import APNs
+import PushModel
 
 /// The `apns-id` of an answer: the request's own, or a new one. A plain value, so that an answer can wait
 /// with it.

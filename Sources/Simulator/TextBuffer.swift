@@ -1,4 +1,5 @@
 import APNs
+import PushModel
 
 /// Text that is appended to without allocation: room is reserved once a line, then written without checks of
 /// each piece.

@@ -76,20 +76,10 @@ struct TokenTable {
         guard digits.count >= 8 else { return nil }
         var value: UInt32 = 0
         for index in 0..<8 {
-            guard let nibble = nibble(digits[index]) else { return nil }
-            value = value << 4 | nibble
+            guard let digit = Hexadecimal.value(of: digits[index]) else { return nil }
+            value = value << 4 | UInt32(digit)
         }
         return value
-    }
-
-    @inline(__always)
-    private static func nibble(_ digit: UInt8) -> UInt32? {
-        switch digit {
-        case 0x30...0x39: UInt32(digit - 0x30)
-        case 0x61...0x66: UInt32(digit - 0x61 + 10)
-        case 0x41...0x46: UInt32(digit - 0x41 + 10)
-        default: nil
-        }
     }
 
     static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {

@@ -1,4 +1,5 @@
 import APNs
+import PushModel
 import Testing
 
 struct DigitsTests {

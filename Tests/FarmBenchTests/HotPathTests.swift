@@ -1,4 +1,5 @@
 import FarmBench
+import PushModel
 import Testing
 
 struct HotPathTests {

@@ -58,7 +58,7 @@ struct RedisLocationTests {
             """
         let other = Override(key: "redis", text: "redis://127.0.0.1:2/0", flag: "--redis")
         let own = try #require(try read(text).redis)
-        #expect(own.password == Secret("the file's") && own.caFile == "/srv/etc/ca.pem")
+        #expect(own.password == Password("the file's") && own.caFile == "/srv/etc/ca.pem")
         for (variables, overrides) in [(["PUSHFARM_REDIS": other.text], []), ([:], [other])] {
             let farm = try read(text, variables, overrides)
             #expect(farm.redis?.endpoint == .tcp(HostPort(host: "127.0.0.1", port: 2)))
@@ -67,8 +67,8 @@ struct RedisLocationTests {
         }
         // Whoever names a password beside the address, or above it, means it.
         let named = ["PUSHFARM_REDIS_PASSWORD_FILE": folder + "/variable"]
-        #expect(try read(text, named).redis?.password == Secret("the variable's"))
+        #expect(try read(text, named).redis?.password == Password("the variable's"))
         let both = named.merging(["PUSHFARM_REDIS": "redis://127.0.0.1:2/0"]) { $1 }
-        #expect(try read(text, both).redis?.password == Secret("the variable's"))
+        #expect(try read(text, both).redis?.password == Password("the variable's"))
     }
 }

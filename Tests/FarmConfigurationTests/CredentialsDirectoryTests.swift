@@ -35,7 +35,7 @@ struct CredentialsDirectoryTests {
                 == .key(file: folder.path + "/keys_a.p8", id: "ABC123DEFG", team: "DEF123GHIJ"))
         #expect(
             farm.app(named: "other")?.credentials
-                == .certificate(file: folder.path + "/b.p12", keyFile: nil, password: Secret("secret")))
+                == .certificate(file: folder.path + "/b.p12", keyFile: nil, password: Password("secret")))
     }
 
     @Test func `are missed where there is no such folder, and the reason is said`() throws {

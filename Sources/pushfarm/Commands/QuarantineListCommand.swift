@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLoop
 import FarmLogging
 import FarmStore
+import PushModel
 
 struct QuarantineListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -62,7 +63,7 @@ struct QuarantineListCommand: ParsableCommand {
             for mark in try await client.marks(kind, app) {
                 let name =
                     switch kind {
-                    case .devices: HexText.of(mark.name)
+                    case .devices: Hexadecimal.text(of: mark.name)
                     case .shards: String(mark.shardNumber)
                     default: mark.text
                     }

@@ -19,7 +19,7 @@ import PushModel
         if case .token(let token) = wanted {
             found += try await suppressed(token)
             found += try await held(token)
-            found += try await told(HexText.of(token))
+            found += try await told(Hexadecimal.text(of: token))
         }
         found += try await audit()
         return found
@@ -35,7 +35,8 @@ import PushModel
                 let id = token.withUnsafeBytes { PushID.Job(id: letter.job).pushID(token: $0) }
                 found.append(
                     PushFinding(
-                        app: app, place: .dead, job: letter.job, token: HexText.of(token), id: "\(id)",
+                        app: app, place: .dead, job: letter.job, token: Hexadecimal.text(of: token),
+                        id: "\(id)",
                         at: letter.id.milliseconds,
                         details: [("letter", "\(letter.id)"), ("reason", letter.reason)]))
             }
@@ -48,7 +49,7 @@ import PushModel
         let book = try await SuppressionStore.open(client, app: app)
         return try await book.lines(of: book.shard(of: token)) { $0.token == token }.map { line in
             PushFinding(
-                app: app, place: .suppressed, token: HexText.of(token), at: line.time * 1000,
+                app: app, place: .suppressed, token: Hexadecimal.text(of: token), at: line.time * 1000,
                 details: [
                     ("reason", line.reason.name), ("topic", line.scope.topic),
                     ("environment", line.scope.environment),
@@ -64,7 +65,7 @@ import PushModel
         return (devices.map { ($0, "the device") } + withheld.map { ($0, "shard \(shard)") }).map {
             mark, what in
             PushFinding(
-                app: app, place: .held, token: HexText.of(token), at: mark.since,
+                app: app, place: .held, token: Hexadecimal.text(of: token), at: mark.since,
                 details: [
                     ("held", what), ("how", mark.kind), ("by", mark.by.isEmpty ? "the farm" : mark.by),
                     ("reason", mark.reason),
@@ -115,7 +116,7 @@ import PushModel
         var finding = PushFinding(app: app, place: .audit, job: group.job, at: moment, details: details)
         switch wanted {
         case .token(let token):
-            finding.token = HexText.of(token)
+            finding.token = Hexadecimal.text(of: token)
             finding.id = token.withUnsafeBytes { PushID.Job(id: group.job).pushID(token: $0) }.description
         case .push(let id): finding.id = id.description
         }

@@ -66,7 +66,8 @@ import RESP
                     token.withUnsafeBytes { PushID.Job(id: id).pushID(token: $0) }.description
                 }
                 findings.append(
-                    PushFinding(app: app, place: place, job: parsed.id, token: HexText.of(token), id: id))
+                    PushFinding(
+                        app: app, place: place, job: parsed.id, token: Hexadecimal.text(of: token), id: id))
             }
             return true
         }
@@ -137,7 +138,7 @@ import RESP
         if letter == UInt8(ascii: "p") { details += try await why(job, token) }
         findings.append(
             PushFinding(
-                app: app, place: place, job: job, token: HexText.of(token),
+                app: app, place: place, job: job, token: Hexadecimal.text(of: token),
                 id: token.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }.description, at: due,
                 details: details))
     }
@@ -183,7 +184,7 @@ import RESP
             for token in tokens where wanted.isToken(entry.bytes[token], of: job) {
                 findings.append(
                     PushFinding(
-                        app: app, place: .reported, job: job, token: HexText.of(entry.bytes[token]),
+                        app: app, place: .reported, job: job, token: Hexadecimal.text(of: entry.bytes[token]),
                         at: EntryID(Array(id.utf8)).milliseconds))
             }
         }

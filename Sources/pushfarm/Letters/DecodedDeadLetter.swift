@@ -20,7 +20,7 @@ struct DecodedDeadLetter {
     var attempts: Int { Int(segment.attempt) }
 
     /// The tokens, as lower-case hex.
-    var tokens: [String] { batch.pushes.map { HexText.of(batch.bytes[$0.token]) } }
+    var tokens: [String] { batch.pushes.map { Hexadecimal.text(of: batch.bytes[$0.token]) } }
 
     private var options: JSONValue {
         .object(ReplayJob.fields(of: segment.options).map { .init(name: $0.name, value: $0.value) })
@@ -39,7 +39,7 @@ struct DecodedDeadLetter {
             "pushes": .array(
                 batch.pushes.map { push in
                     .object([
-                        "token": .string(HexText.of(batch.bytes[push.token])),
+                        "token": .string(Hexadecimal.text(of: batch.bytes[push.token])),
                         "payload": .verbatim(payload(of: push)),
                     ])
                 }),
@@ -50,7 +50,7 @@ struct DecodedDeadLetter {
     var lines: [JSONValue] {
         batch.pushes.map { push in
             .object([
-                "token": .string(HexText.of(batch.bytes[push.token])),
+                "token": .string(Hexadecimal.text(of: batch.bytes[push.token])),
                 "payload": .verbatim(payload(of: push)),
                 "options": options, "reason": .string(letter.reason), "status": .number(letter.status),
                 "cause": .string(cause), "attempts": .number(attempts), "at": .number(letter.id.milliseconds),
@@ -75,7 +75,7 @@ struct DecodedDeadLetter {
         row("pushes", Figures.grouped(batch.pushes.count))
         var text = table.text(colours: colours)
         for push in batch.pushes {
-            text += HexText.of(batch.bytes[push.token])
+            text += Hexadecimal.text(of: batch.bytes[push.token])
             if segment.hasPayloadPerPush { text += "  " + PlainText.of(payload(of: push)) }
             text += "\n"
         }

@@ -35,7 +35,8 @@ struct ReplayJob {
             text += Array(",\"pushes\":[".utf8)
             for (index, push) in group.pushes.enumerated() {
                 text += Array(
-                    "\(index > 0 ? "," : ""){\"token\":\"\(HexText.of(push.token))\",\"payload\":".utf8)
+                    "\(index > 0 ? "," : ""){\"token\":\"\(Hexadecimal.text(of: push.token))\",\"payload\":"
+                        .utf8)
                 text += push.payload
                 text.append(UInt8(ascii: "}"))
             }
@@ -43,7 +44,7 @@ struct ReplayJob {
         } else {
             text += Array(",\"tokens\":[".utf8)
             for (index, push) in group.pushes.enumerated() {
-                text += Array("\(index > 0 ? "," : "")\"\(HexText.of(push.token))\"".utf8)
+                text += Array("\(index > 0 ? "," : "")\"\(Hexadecimal.text(of: push.token))\"".utf8)
             }
             text += Array("],\"payload\":".utf8) + group.key.payload
         }

@@ -39,7 +39,7 @@ struct TokenChunks: ~Copyable {
             while tokens.count < size, let line = try nextLine() {
                 guard case .token(let token) = ScreenedLine(line) else { continue }
                 switch seen.take(token) {
-                case .new: tokens.append(HexText.of(token))
+                case .new: tokens.append(Hexadecimal.text(of: token))
                 case .again: duplicates += 1
                 case .foreign: break
                 }

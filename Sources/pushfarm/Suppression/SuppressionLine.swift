@@ -68,7 +68,7 @@ struct SuppressionLine: Equatable, Sendable {
         scope = SuppressionScope(environment: environment, topic: topic)
     }
 
-    var tokenText: String { HexText.of(token) }
+    var tokenText: String { Hexadecimal.text(of: token) }
 
     var text: String {
         "\(tokenText) \(reason.name) \(time) \(scope.topic.isEmpty ? "-" : scope.topic) \(scope.environment)"

@@ -1,5 +1,5 @@
 /// A password. Every way of printing it shows `(secret)`.
-package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct Password: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     private let value: String
