@@ -1,7 +1,7 @@
 # Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
 # Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
-.PHONY: setup build man completions deb demo test test-outside simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
+.PHONY: setup build man completions deb demo check test test-outside simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
 	drill governor-picture lint format clean
 
 # Installs what is missing from Debian; says nothing and needs no network when all is there.
@@ -35,6 +35,13 @@ deb: man completions
 demo: build
 	.build/release/pushfarm demo --kill 3
 
+# While you work: lint, and the suites that start no farm; a minute after the build.
+check: export SWIFT_DETERMINISTIC_HASHING = 1
+check: lint
+	@deploy/install-packages test
+	swift build --build-tests
+	@Tests/all quick
+
 # `--build-tests` also builds .build/debug/pushfarm, which the process tests start.
 test: export SWIFT_DETERMINISTIC_HASHING = 1
 test:
@@ -49,7 +56,7 @@ test-outside:
 	swift build --build-tests
 	swift test --skip-build --filter '^FarmTests\.OutsideFarms'
 
-# More seeds of the simulation of the scripts than `make test` runs (docs/proof.md): SEEDS of each profile, from FIRST.
+# More seeds of the simulation of the scripts than `make test` runs (docs/internals/proof.md): SEEDS of each profile, from FIRST.
 # A single one is told step by step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.
 SEEDS ?= 100
 FIRST ?= 1
@@ -94,7 +101,7 @@ soak: setup
 	swift build -c release --static-swift-stdlib --product chaos-campaign
 	.build/release/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
-# The farm beside h2load at the same simulator, release build, in a quarter of an hour (docs/performance.md): ROUNDS of each case, ONLY=worker,farm
+# The farm beside h2load at the same simulator, release build, in a quarter of an hour (docs/internals/performance.md): ROUNDS of each case, ONLY=worker,farm
 # picks some, CORES=2,3 the cores. Table on the terminal, figures and picture in FOLDER; fails if a bar is missed.
 ROUNDS ?= 5
 bench: FOLDER = .build/bench
@@ -119,7 +126,7 @@ bench-profile:
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench profile $(if $(CORES),cores=$(CORES))
 
-# The experiments of docs/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. Who waits after each push
+# The experiments of docs/internals/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. Who waits after each push
 # gets BUDGET seconds, and is extrapolated. Table on the terminal, figures and picture in FOLDER; fails if the farm breaks a promise.
 BUDGET ?= 45
 bench-binary: FOLDER = .build/bench-binary
@@ -134,11 +141,11 @@ drill: build
 	swift build -c release --static-swift-stdlib --product farm-drill
 	.build/release/farm-drill rate=$(RATE) $(if $(ONLY),only=$(ONLY))
 
-# Four minutes of a farm at a gateway that is far away, throttles, fails and recovers: docs/governor.svg.
+# Four minutes of a farm at a gateway that is far away, throttles, fails and recovers: docs/internals/governor.svg.
 governor-picture: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product governor-picture
-	.build/release/governor-picture keep=docs/governor.svg
+	.build/release/governor-picture keep=docs/internals/governor.svg
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

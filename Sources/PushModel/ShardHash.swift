@@ -1,6 +1,6 @@
 /// Which shard a device token belongs to: the XXH64, seed 0, of its raw bytes, modulo the number of shards.
 ///
-/// The definition is published (docs/sharding.md) and never changes: another shard would break the order of a
+/// The definition is published (docs/internals/sharding.md) and never changes: another shard would break the order of a
 /// device's pushes.
 package enum ShardHash {
     package static func shard(of token: UnsafeRawBufferPointer, shards: Int) -> Int {

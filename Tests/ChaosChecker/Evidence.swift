@@ -9,7 +9,7 @@ package struct Evidence: Sendable {
     /// In the order of the stream.
     package var events: [EventNote] = []
     package var faults: [FaultNote] = []
-    /// How tokens are spread, by the rule of docs/sharding.md. One that is not in here is not asked about.
+    /// How tokens are spread, by the rule of docs/internals/sharding.md. One that is not in here is not asked about.
     package var shards: [String: Int] = [:]
     /// Keys that still hold something at the end and should not.
     package var leftovers: [String] = []

@@ -8,7 +8,7 @@ package struct Overdue: Error, CustomStringConvertible {
 }
 
 /// So late it is noticed that what a test waited for has come about, and by then it must still be so: how tests are found that race
-/// with the farm (docs/proof.md).
+/// with the farm (docs/internals/proof.md).
 private let lateness = Duration.seconds(
     ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
 

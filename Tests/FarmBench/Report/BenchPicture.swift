@@ -69,7 +69,7 @@ package struct BenchPicture {
         drawing.text(
             20, top, "Processor time of the client, µs a push, one connection", size: 17, isBold: true)
         drawing.text(
-            20, top + 20, "grey: measured elsewhere on such a machine (docs/performance.md)",
+            20, top + 20, "grey: measured elsewhere on such a machine (docs/internals/performance.md)",
             colour: "#555555")
         let rows =
             [("Pushfarm's worker", worker.value.median, Self.ours), ("h2load", tool.median, Self.tool)]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FarmStore
 
-/// Layer A of the scripts' proof: what every script promises, whatever it does (docs/proof.md).
+/// Layer A of the scripts' proof: what every script promises, whatever it does (docs/internals/proof.md).
 @Suite struct ScriptContractTests {
     @Test func `every file of the folder is a script, a shared head, or what producers call`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: ScriptFolder.sources.path)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FarmStore
 
-/// docs/proof.md, C: every line of every script changed in turn (`make mutants`).
+/// docs/internals/proof.md, C: every line of every script changed in turn (`make mutants`).
 @Suite struct LineMutantTests {
     private static let environment = ProcessInfo.processInfo.environment
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmStore
 
-/// docs/proof.md, B and C: the books after every script, whatever goes wrong.
+/// docs/internals/proof.md, B and C: the books after every script, whatever goes wrong.
 @Suite struct SimulationTests {
     /// Of each profile, in a run of all tests.
     private static let seeds = UInt64(1)...6
