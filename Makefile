@@ -112,7 +112,7 @@ bench:
 	.build/release/farm-bench rounds=$(ROUNDS) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY)) $(if $(CORES),cores=$(CORES))
 
 # The worker's instructions a push, counted by callgrind, which no other work on the machine changes: fails when they grew by over 5 %
-# since they were recorded, and says where. RECORD=1 records them anew.
+# since they were recorded, and says where. RECORD=1 records them again.
 bench-guard:
 	@deploy/install-packages bench
 	swift build -c release --static-swift-stdlib --product pushfarm

@@ -19,7 +19,7 @@ package struct ProviderTokenAge: Hashable, Sendable {
     /// How far the clocks of hosts that share a token may be apart, in seconds.
     package static let clockTolerance: Int64 = 300
 
-    /// Older tokens are made anew.
+    /// Older tokens are made again.
     package let refreshAge: Int64
     /// No renewal before the last one is this long ago.
     package let leastAge: Int64

@@ -13,7 +13,7 @@ package enum IntakeOrder: Equatable, Sendable {
     case fence(app: String, token: [UInt8])
     /// Log from this level on.
     case logLevel(String)
-    /// Open the file anew that is logged to.
+    /// Open the file again that is logged to.
     case reopenLogs
     /// Do the step that is under way, and exit.
     case finish(withinMilliseconds: UInt32)

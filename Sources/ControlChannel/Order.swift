@@ -26,7 +26,7 @@ package enum Order: Equatable, Sendable {
     case dump
     /// Log from this level on.
     case logLevel(String)
-    /// Open the file anew that is logged to.
+    /// Open the file again that is logged to.
     case reopenLogs
     /// What the whole farm may send of the app, in pushes a second; 0: any number. Connections stay.
     case rate(app: String, rate: Double)

@@ -99,14 +99,14 @@ import Supervision
         return orders
     }
 
-    /// The configuration was read anew.
+    /// The configuration was read again.
     func change(to configuration: AppConfiguration) async {
         self.configuration = configuration
         stamps = FileStamps(configuration.files)
         await reload()
     }
 
-    /// Looks after what changes with time: the files, the token's age, a pause that somebody lifted.
+    /// Looks after what changes with time: the files, the token's age, a pause that an operator lifted.
     func look() async {
         let now = FileStamps(configuration.files)
         if now != stamps {
@@ -191,7 +191,7 @@ import Supervision
             ])
     }
 
-    /// The rate that holds for the whole farm, whoever wants it.
+    /// The rate limit of the whole farm.
     private func follow(_ wish: DesiredRate?) {
         guard wish != rate else { return }
         rate = wish
@@ -231,7 +231,7 @@ import Supervision
         await tokens.refuse()
     }
 
-    /// Why the app stays paused though somebody resumed it.
+    /// Why the app stays paused though an operator resumed it.
     private var refusedTwice: String {
         let seconds = tokens?.renewalIn ?? 0
         return """

@@ -60,13 +60,13 @@ import Logging
     /// Shards of ours that others should own.
     var strangers: Int { holdings.strangers }
 
-    /// A script said FENCED: one lease at least is somebody else's. All are acquired anew.
+    /// A script said FENCED: one lease at least belongs to another owner. All are acquired again.
     func doubt() {
         if !holdings.isDoubtful, isOwner { lost += 1 }
         holdings.doubt()
     }
 
-    /// A look is worth a call: something may have become free, or somebody came or went.
+    /// A look is worth a call: something may have become free, or a host came or went.
     func wake() { holdings.wake() }
 
     func isDue(at now: ContinuousClock.Instant) -> Bool { holdings.isDue(at: now) }
@@ -75,7 +75,7 @@ import Logging
 
     /// Gives back what is to be given back, keeps what is ours, takes what should be and is free.
     func keep() async -> Outcome {
-        if holdings.beginRound() { log.notice("acquiring leases anew") }
+        if holdings.beginRound() { log.notice("acquiring leases again") }
         tell()
         do throws(StoreError) {
             while let step = holdings.nextStep(at: .now) {
@@ -133,7 +133,7 @@ import Logging
         // Before the call: what is given back is not renewed meanwhile.
         holdings.forgetAll()
         tell()
-        // Whoever comes next waits for the lease's end if this does not get through.
+        // If this does not get through, the next owner waits for the lease's end.
         _ = try? await store.perform(ReleaseLeases(nonce: holdings.nonce, tokens: nil))
         onRelease()
     }
@@ -158,7 +158,7 @@ import Logging
         tell()
     }
 
-    /// Takes a shard whoever has it: its owner is stuck.
+    /// Takes a shard from its owner, which is stuck.
     func seize(_ shard: Int) { holdings.seize(.shard(shard)) }
 
     /// The host takes part again.

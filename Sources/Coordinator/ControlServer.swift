@@ -12,7 +12,7 @@ import Transport
 
 /// The coordinator's control socket: one command a connection, then its answers. Works while Redis is away.
 ///
-/// Whoever may open the socket, in the folder of mode 0700, is the operator.
+/// A user that may open the socket, in the folder of mode 0700, is the operator.
 @Loop final class ControlServer {
     private typealias Link = ControlLink<OperatorAnswer, OperatorCommand>
 
@@ -48,7 +48,7 @@ import Transport
         }
     }
 
-    /// Lets nobody in any more; who is in stays for the answers, until ``close()``.
+    /// Accepts no new clients; those that are connected stay for the answers, until ``close()``.
     /// - Parameter isKept: another coordinator has the path now.
     func shut(isKept: Bool = false) {
         guard let listener else { return }

@@ -40,7 +40,7 @@ extension Coordinator {
         }
     }
 
-    /// Who says how many are to work means that they work: those that were stopped, drained or told to be quiet serve again.
+    /// `scale` also wakes stopped, drained and quiet workers.
     private func awaken() {
         if isQuiet, !isDrained { comeBack() }
         for slot in slots.prefix(placement.size) {

@@ -63,7 +63,7 @@ extension Coordinator {
 
     func shutDown() async {
         log.notice("coordinator stopping")
-        // Of what a successor has got nothing is left to be given back.
+        // After a completed upgrade there are no leases to release.
         guard !isSucceeded else {
             control.shut(isKept: true)
             return await answerAll()
@@ -85,7 +85,7 @@ extension Coordinator {
         registry.tell(HostCommand.left(host: configuration.host).text)
     }
 
-    /// Whoever asked for the end hears of it, while there is somebody to tell.
+    /// Answers the operators that asked for the end.
     private func answerAll() async {
         hasFinished = true
         changes.ring()

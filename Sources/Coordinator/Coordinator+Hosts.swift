@@ -11,7 +11,7 @@ import Logging
 
 /// This host among the farm's: its line in the registry, who else lives, and what that means for the shards.
 extension Coordinator {
-    /// How long a line lives without a beat; leases live longer, so whoever takes shards over knows who is gone.
+    /// How long a line lives without a beat; leases live longer, so the host that takes over shards knows which host is gone.
     static let lineLife = Duration.seconds(6)
 
     /// Writes the first line, unless another coordinator with our name lives.

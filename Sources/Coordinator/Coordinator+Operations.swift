@@ -173,7 +173,7 @@ extension Coordinator {
     private func setLogLevel(_ text: String, _ isDry: Bool) throws(OperationRefusal) -> String {
         guard let level = Logger.Level(rawValue: text) else {
             let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-            throw OperationRefusal("\(text) is no level; there are \(levels)")
+            throw OperationRefusal("unknown level \"\(text)\"; use \(levels)")
         }
         if isDry { return "would log from \(text) on" }
         options.setLogLevel(level)

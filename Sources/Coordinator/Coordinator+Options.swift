@@ -32,11 +32,11 @@ extension Coordinator {
         package var environment: [String]
         /// How the service manager that started it is told how it fares; nil: there is none.
         package var service: ServiceEnvironment?
-        /// Reads the configuration anew.
+        /// Reads the configuration again.
         package var reload: @Loop () throws -> FarmConfiguration
         /// Changes from which level on this process logs.
         package var setLogLevel: @Loop (Logger.Level) -> Void = { _ in }
-        /// Opens the file anew that this process logs to, if it does.
+        /// Opens the file again that this process logs to, if it does.
         package var reopenLogs: @Loop () -> Void = {}
 
         package init(

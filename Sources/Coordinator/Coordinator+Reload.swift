@@ -41,7 +41,7 @@ extension Coordinator {
         for slot in slots where slot.state == .failed { slot.retry() }
         let wasDrained = isDrained
         if isDrained { comeBack() }
-        log.notice("configuration read anew", metadata: ["apps": "\(apps.count)"])
+        log.notice("configuration reloaded", metadata: ["apps": "\(apps.count)"])
         let state =
             isQuiet
             ? "; still quiet: resume \(configuration.host) ends that" : wasDrained ? "; takes part again" : ""

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmPolicy
 
-/// Workers' processes anew, as operators say: one after the other, or at once.
+/// Restarts workers, as operators say: one after the other, or at once.
 extension Coordinator {
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
@@ -14,18 +14,19 @@ extension Coordinator {
             if slot == nil { intake?.renew(within: .seconds(5)) }
             if isRolling {
                 for (number, slot) in chosen.enumerated() {
-                    operation.progress("\(number) of \(chosen.count) workers anew")
+                    operation.progress("\(number) of \(chosen.count) workers restarted")
                     try await roll(slot)
                 }
             } else {
                 for slot in chosen { try await renew(slot) { slot.renewOrStart() } }
             }
             return chosen.count == 1
-                ? "worker \(chosen[0].index) is process \(chosen[0].pid) now" : "\(chosen.count) workers anew"
+                ? "worker \(chosen[0].index) is process \(chosen[0].pid) now"
+                : "\(chosen.count) workers restarted"
         }
     }
 
-    /// Empties a worker, starts its process anew, and returns when it delivers.
+    /// Empties a worker, restarts its process, and returns when it delivers.
     private func roll(_ slot: WorkerSlot) async throws(OperationRefusal) {
         if placement.seated > 1, slot.isReady { try await empty(slot) }
         try await renew(slot) { slot.renewOrStart() }

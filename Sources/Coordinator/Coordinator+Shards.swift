@@ -205,7 +205,7 @@ extension Coordinator: WorkerSlot.Owner {
         reassign()
     }
 
-    /// - Parameter hadSent: nil when that is unknown: then nobody is accused.
+    /// - Parameter hadSent: nil when that is unknown: then no job is blamed.
     private func loss(_ cause: EndCause, hadSent: Bool?) -> WorkerLoss {
         let recent = cause == .kill ? kills.add(at: .now) : 0
         guard let hadSent else { return .innocent }

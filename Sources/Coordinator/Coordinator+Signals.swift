@@ -8,7 +8,7 @@ import Logging
     import Darwin
 #endif
 
-/// What signals do (docs/signals.md). CONT does nothing: whoever stops a process and lets it go on must not change the farm.
+/// What signals do (docs/signals.md). CONT does nothing: stopping a process and continuing it must not change the farm.
 extension Coordinator {
     func watchSignals() {
         for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in stop() } }
@@ -48,6 +48,6 @@ extension Coordinator {
         options.reopenLogs()
         for slot in slots { slot.tell(.reopenLogs) }
         intake?.tell(.reopenLogs)
-        log.notice("logs opened anew")
+        log.notice("log files reopened")
     }
 }

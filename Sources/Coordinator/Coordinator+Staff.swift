@@ -51,7 +51,7 @@ extension Coordinator {
         }
     }
 
-    /// A worker has let go of shards: whoever is to have them gets them.
+    /// A worker has released shards: their new workers get them.
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) {
         let free = assignments.released(shards, of: app.name, by: slot.index)
         emptied(app, shards)

@@ -105,7 +105,7 @@ extension Coordinator {
         else {
             isSucceeded = false
             successor.abort()
-            // Everything of ours has ended: the next process begins anew, at once under systemd.
+            // Everything of ours has ended: the next process begins again, at once under systemd.
             failure = .successorLost
             stop()
             throw .failed("the new coordinator has ended after everything was handed over")
@@ -166,7 +166,7 @@ extension Coordinator {
         }
         switch order {
         case .hostClaim(let before):
-            // It is gone, or as good as: nothing of it is in anybody's hands.
+            // It is gone, or nearly: nothing of it is in anybody's hands.
             predecessor = before
             try await takeSeat()
             lock.take(nonce)

@@ -52,7 +52,7 @@ import Supervision
     lazy var beatSoon = WakeUp { [unowned self] in await beat() }
     lazy var lookForOperationsSoon = WakeUp { [unowned self] in await lookForOperations() }
     var leaseRounds = LeaseRounds(now: .now)
-    /// Of this process: tells it from every other that has or had its host's name.
+    /// Unique id of this process.
     let nonce = Nonce.make()
     /// The nonce of the coordinator before on this host, if it is known to be gone, else "".
     var predecessor = ""
@@ -77,7 +77,7 @@ import Supervision
     /// How long workers may finish at the end.
     var patience = Duration.seconds(20)
     var stopping: CheckedContinuation<Void, Never>?
-    /// Workers that are gone and whose batches are not yet taken back: their slot gets no shards before.
+    /// Exited workers whose batches await reclaim: their slot gets no shards before that.
     var bereaved: Set<Int> = []
     var kills = RecentKills()
     var quarantine = ShardQuarantine()
@@ -87,7 +87,7 @@ import Supervision
     var staffing: Autoscaler?
     /// Which values from outside were refused lately.
     var refusedValues = RefusedValues()
-    /// Rings whenever something has changed that somebody may wait for: a child, a shard, a lease.
+    /// Rings whenever something has changed that a task may wait for: a child, a shard, a lease.
     let changes = AsyncCondition()
     /// A change that an operator wants and that is under way.
     var busyWith: String?
@@ -102,13 +102,13 @@ import Supervision
     /// The coordinator that is to follow this one, while it takes over.
     var successor: Successor?
     var isHandingOver = false
-    /// Somebody wants the upgrade under way to be taken back.
+    /// An operator wants to abort the upgrade.
     var isAborted = false
     /// Another one has this host's name, leases and locks.
     var isSucceeded = false
     /// This one is to follow another, and has not yet the host's name.
     var isSucceeding = false
-    /// It was to follow another, and does not.
+    /// The upgrade to this process was aborted.
     var isUnseated = false
     /// To the coordinator before, as long as it lives.
     var succession: ControlLink<SuccessionNotice, SuccessionOrder>?

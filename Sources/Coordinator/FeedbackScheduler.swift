@@ -26,7 +26,7 @@ import Logging
         (self.context, self.orderWorker) = (context, orderWorker)
     }
 
-    /// Somebody wishes a reading.
+    /// An operator or a host asks for a reading.
     func wake() { nextLook = .now }
 
     /// Begins a reading if one is due.

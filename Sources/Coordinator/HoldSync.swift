@@ -9,7 +9,7 @@ import Logging
 @Loop final class HoldSync {
     /// Shards that are not served.
     private(set) var withheld: Set<Int> = []
-    /// They are others now.
+    /// Called when the set of paused shards changes.
     var onWithheld: @Loop () -> Void = {}
     /// The app's intake is this host's.
     var isOwner: @Loop () -> Bool = { false }
@@ -106,7 +106,7 @@ import Logging
 
     // MARK: Called back
 
-    /// Goes through all batches that are in nobody's hands. What is split or tried again meanwhile ends by itself.
+    /// Goes through all batches that no worker holds. What is split or tried again meanwhile ends by itself.
     /// - Returns: whether it came to its end.
     private func sweep() async -> Bool {
         do throws(StoreError) {

@@ -34,7 +34,7 @@ class Holdings {
     private var names: LeaseNonce
     /// What should be ours.
     private var rightful: RightfulFields
-    /// Redis said that something of ours has another owner: everything is acquired anew.
+    /// Redis said that something of ours has another owner: everything is acquired again.
     private(set) var isDoubtful = false
     /// Nothing more is taken: the host ends, or gives everything away.
     private(set) var isEnding = false
@@ -43,7 +43,7 @@ class Holdings {
     /// Won, and not yet free of what the owner before had in flight: no worker gets it.
     var unswept: Set<Int> = []
     var handOver = HandOver()
-    /// To be taken whoever has them.
+    /// To be taken even from a living owner.
     private var seizures: Set<LeaseField> = []
     private(set) var givenBack: [LeaseField: FenceToken] = [:]
     private var vacancies = Vacancies<LeaseField>()
@@ -82,7 +82,7 @@ class Holdings {
         isWoken = true
     }
 
-    /// A look is worth a call: something may have become free, or somebody came or went.
+    /// A look is worth a call: something may have become free, or a host came or went.
     func wake() { isWoken = true }
 
     func isDue(at now: Instant) -> Bool {
@@ -91,7 +91,7 @@ class Holdings {
 
     // MARK: A round
 
-    /// - Returns: whether it begins with everything being given up, to be acquired anew.
+    /// - Returns: whether it begins with everything being given up, to be acquired again.
     func beginRound() -> Bool {
         let isAnew = isDoubtful
         if isAnew { renounce() }
@@ -157,7 +157,7 @@ class Holdings {
             others: others, seized: forced)
     }
 
-    /// The next round takes a field whoever has it.
+    /// The next round takes a field even from a living owner.
     func seize(_ field: LeaseField) {
         seizures.insert(field)
         isWoken = true
@@ -191,7 +191,7 @@ class Holdings {
     }
 
     func swept(_ shards: [Shard]) {
-        // Not all of it is ours: nothing is served before it was acquired anew.
+        // Not all of it is ours: nothing is served before it was acquired again.
         guard !isDoubtful else { return }
         for (shard, token) in shards where tokens[shard] == token { unswept.remove(shard) }
         hasChanged = true

@@ -3,7 +3,7 @@ import FarmStore
 /// Tells whether a host's name belongs to another coordinator that lives.
 ///
 /// A line in the registry proves little: one that has crashed leaves it for some seconds, and a Redis that went back in time
-/// brings one back. One that is written anew belongs to one that lives.
+/// brings one back. One that is written again belongs to one that lives.
 struct HostClaim {
     enum Observation: Equatable {
         case ours

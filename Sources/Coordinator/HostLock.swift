@@ -13,7 +13,7 @@ import FarmStore
 /// inherited the descriptor, so a coordinator that was killed still holds it through its workers until they have finished.
 /// The file holds the holder's nonce: its successor shows it to take over the leases at once.
 ///
-/// Workers that do not finish, because somebody has stopped them, keep nobody out: the file is made anew, and without a
+/// Workers that do not finish, because a user has stopped them, keep nobody out: the file is made again, and without a
 /// predecessor the leases end by themselves, as those of a host that is gone.
 @Loop final class HostLock {
     let descriptor: Int32

@@ -29,7 +29,7 @@ extension HostedApp {
     /// job is refused.
     func blame(_ process: String, isAlone: Bool, limit: Int) async {
         var backoff = ReconnectBackoff()
-        // When it does not get through in a lease's time the end is held against nobody.
+        // When it does not get through in a lease's time no job is blamed for the end.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
@@ -38,7 +38,7 @@ extension HostedApp {
                 return tell(of: try await store.perform(request))
             } catch {
                 guard error.isTemporary, (try? await Loop.sleep(for: backoff.pause())) != nil else {
-                    log.error("nobody is blamed", metadata: ["app": "\(name)", "error": "\(error)"])
+                    log.error("no job is blamed", metadata: ["app": "\(name)", "error": "\(error)"])
                     return
                 }
             }

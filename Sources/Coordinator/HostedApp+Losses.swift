@@ -4,7 +4,7 @@ import FarmStore
 
 /// What workers that are gone had in their hands is taken back.
 extension HostedApp {
-    /// Takes back what workers held that nobody knows any more: when Redis went back in time.
+    /// Takes back what workers held that no worker knows any more: when Redis went back in time.
     func sweep() async {
         _ = await reclaim({ .allBut(liveWorkers()) }, shards: owned)
     }
@@ -40,7 +40,7 @@ extension HostedApp {
     ///
     /// - Returns: how many pushes were failed as poison.
     func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
-        // Nobody else would do it: the shards stay ours.
+        // No other host would do it: the shards stay ours.
         var backoff = ReconnectBackoff()
         let before = poisoned
         while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {
@@ -60,7 +60,7 @@ extension HostedApp {
         stride(from: 0, to: shards.count, by: 16).map { Array(shards[$0..<min($0 + 16, shards.count)]) }
     }
 
-    /// - Parameter workers: asked anew for each call, since workers come while it waits for Redis.
+    /// - Parameter workers: asked again for each call, since workers come while it waits for Redis.
     /// - Returns: false when Redis cannot do it now.
     func reclaim(
         _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .innocent,

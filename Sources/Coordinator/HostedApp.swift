@@ -48,7 +48,7 @@ import Logging
         var shards: Int
         /// Of this host.
         var workers: Int
-        /// That no lease was ever taken with; and of the process before if it is known to be gone, else "".
+        /// Fresh lease nonce, and the predecessor's nonce (empty if unknown).
         var nonce: String
         var predecessor: String
         var retention: Retention

@@ -12,13 +12,13 @@ import Logging
     private let host: String
     private let log: Logger
     private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
-    /// A command was answered for good.
+    /// A command has its last answer.
     var onEnd: @Loop () -> Void = {}
     /// Of the last entry that was read; nil before the first look.
     private var position: String?
     private var isReading = false
     private var isToBeReadAgain = false
-    /// Not yet answered for good.
+    /// Without a last answer yet.
     private(set) var underWay: [String: OperatorCommand] = [:]
     /// Commands begun, of all clients together, at most.
     static let most = 64
@@ -95,7 +95,7 @@ import Logging
                 guard isOneOfFew else {
                     throw OperationRefusal("\(Self.most) commands are under way: try again")
                 }
-                // By the control socket somebody may have come to the wrong one.
+                // By the control socket a command may have come to the wrong host.
                 if let wanted = command.host, wanted != self.host {
                     throw OperationRefusal("this is \(self.host), not \(wanted)")
                 }

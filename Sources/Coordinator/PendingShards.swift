@@ -39,7 +39,7 @@ struct PendingShards {
         shards[topic, default: [:]][app, default: []].formUnion(known)
     }
 
-    /// All of it, in an order that does not change: whoever takes it tells it, or notes it again.
+    /// All of it, in an order that does not change: the caller tells the workers, or notes it again.
     mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
         defer { shards = [:] }
         return Topic.allCases.flatMap { topic in

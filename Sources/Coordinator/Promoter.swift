@@ -4,7 +4,7 @@ import Logging
 
 /// Moves batches that waited for their start or for a retry to the ready lists when their time has come.
 ///
-/// Every host has one for each app; a batch is moved once, by whoever comes first.
+/// Every host has one for each app; the first host moves a batch, once.
 @Loop final class Promoter {
     private let context: AppContext
     private let bell = AsyncEvent()

@@ -8,7 +8,7 @@ package import TLS
 /// other hosts, sealed. A token that the gateway refused is never sent again.
 @Loop package final class ProviderTokens {
     enum Renewal {
-        /// The present token is as good as before.
+        /// The present token is unchanged.
         case kept
         /// Another one is here.
         case renewed

@@ -3,7 +3,7 @@ import FarmStore
 import Logging
 import PushModel
 
-/// Settles what workers report. Every host has one for each app; whoever reads an entry settles it.
+/// Settles what workers report. Every host has one for each app; the host that reads an entry settles it.
 ///
 /// An entry exists until it is settled, so nothing is lost with a lost reply or a lost gatherer: after trouble it reads
 /// again what it was given before, and from time to time it takes over what others were given and left.
@@ -33,7 +33,7 @@ import PushModel
 
     /// - Parameters:
     ///   - claimInterval: between looks at what others left; also how long they must have left it.
-    ///   - poll: the time at most between looks at what is new, when nobody tells.
+    ///   - poll: the time at most between looks at what is new, when no message comes.
     init(_ context: AppContext, claimInterval: Duration = .seconds(10), poll: Duration = .seconds(1)) {
         self.context = context
         self.claimInterval = claimInterval

@@ -1,4 +1,4 @@
-/// The coordinator in one line, for whoever looks at the service (`systemctl status`).
+/// The coordinator in one line, for `systemctl status`.
 struct ServiceStatus: Equatable {
     enum Phase: Equatable { case starting, running, reloading, stopping }
 

@@ -204,7 +204,7 @@ struct SettlePlan {
     }
 }
 
-/// A generator that starts anew wherever the same draw is wanted again.
+/// A generator that starts again wherever the same draw is wanted again.
 private struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 

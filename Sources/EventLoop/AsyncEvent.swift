@@ -1,4 +1,4 @@
-/// Wakes the one task that waits for it; a ring while nobody waits counts for the next wait.
+/// Wakes the one task that waits for it; a ring while no task waits counts for the next wait.
 @Loop package final class AsyncEvent {
     private var hasRung = false
     private var waiter: CheckedContinuation<Void, Never>?

@@ -5,7 +5,7 @@
         import Darwin
     #endif
 
-    /// Makes the clock on the wall wrong in a debug build that is told to, as if somebody had set this host's.
+    /// Makes the clock on the wall wrong in a debug build that is told to, as if an operator had set this host's.
     package enum ClockJump {
         /// Has `MOMENT:SECONDS` with commas between them: how wrong the clock is from a moment of ``BootClock`` on.
         package static let variable = "PUSHFARM_FAILPOINTS_CLOCK"

@@ -14,7 +14,7 @@
 
     package init() { (wanted, at) = (Self.read(), .now) }
 
-    /// Reads anew, unless that was done a moment ago.
+    /// Reads again, unless that was done a moment ago.
     package mutating func refresh(at now: ContinuousClock.Instant) {
         let span = now - at
         guard span >= .milliseconds(100) else { return }

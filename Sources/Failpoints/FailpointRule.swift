@@ -10,7 +10,7 @@
             case kill
             /// A trap, as of a broken invariant.
             case crash
-            /// SIGSTOP to the process itself; somebody else has to continue it.
+            /// SIGSTOP to the process itself; another process has to continue it.
             case stop
             /// The process stands still.
             case delay(milliseconds: UInt32)

@@ -1,4 +1,4 @@
-/// When somebody is to be told, and how.
+/// When alerts fire, and where they are sent.
 package struct AlertSettings: Sendable, Equatable {
     /// Seconds that the oldest push of an app may wait.
     package var backlogAge = 300

@@ -12,7 +12,7 @@ package enum LogFile {
         package let description: String
     }
 
-    /// Opens it, or opens it anew after it was moved away, and has ``FarmLog/descriptor`` lead there.
+    /// Opens it, or opens it again after it was moved away, and has ``FarmLog/descriptor`` lead there.
     package static func take(_ path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard file >= 0 else {

@@ -32,7 +32,7 @@ package enum Terminal {
     }
 
     /// Writes all of `text`. Gives up, and loses the rest, when nobody can take it in time: a full pipe must never hold
-    /// up the loop for good.
+    /// up the loop for ever.
     /// - Parameter patience: milliseconds that it is waited for room each time there is none.
     /// - Returns: whether all of it was taken.
     @discardableResult

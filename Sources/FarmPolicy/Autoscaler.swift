@@ -54,7 +54,7 @@ package struct Autoscaler: Sendable {
     package static let rest = Duration.seconds(5)
     /// How long what a step up was worth is measured.
     package static let trial = Duration.seconds(5)
-    /// After a step in vain; doubles with each in a row.
+    /// After a step without effect; doubles with each in a row.
     package static let doubt = Duration.seconds(60)
     package static let longestDoubt = Duration.seconds(960)
 

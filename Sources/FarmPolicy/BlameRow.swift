@@ -1,6 +1,6 @@
 /// Ends of the intake in a row, with nothing achieved between them: after how many the job that it was at work on is to blame.
 ///
-/// A job may be so large that the kernel kills its parser, but somebody else may send a SIGKILL as well: a row with kills
+/// A job may be so large that the kernel kills its parser, but another user may send a SIGKILL as well: a row with kills
 /// has to be longer.
 package struct BlameRow: Hashable, Sendable {
     /// Ends that are one job's doing: one among others, the rest alone.
@@ -12,7 +12,7 @@ package struct BlameRow: Hashable, Sendable {
     package init() {}
 
     /// The intake has ended.
-    /// - Returns: how many ends with the same job, with this one, refuse it; nil when it accuses nobody.
+    /// - Returns: how many ends with the same job, with this one, refuse it; nil when it blames no job.
     package mutating func ended(_ cause: EndCause) -> Int? {
         switch cause {
         case .orderly: return nil

@@ -11,14 +11,14 @@ package struct CredentialState: Hashable, Sendable {
         case refreshing
         /// New credentials are here and no answer has proved them.
         case trial
-        /// Nothing is sent until somebody resumes the app.
+        /// Nothing is sent until an operator resumes the app.
         case paused(reason: String)
     }
 
     package enum Action: Hashable, Sendable {
         /// Send the push again with the present credentials, without counting an attempt.
         case resend
-        /// The same, after the credentials were renewed; ask for that, and connect anew.
+        /// The same, after the credentials were renewed; ask for that, and connect again.
         case renew
         /// Pause the app: now, and only once.
         case pause(reason: String)
@@ -73,7 +73,7 @@ package struct CredentialState: Hashable, Sendable {
         return pause(reason)
     }
 
-    /// Somebody resumed the app, with the same or with new credentials.
+    /// An operator resumed the app, with the same or with new credentials.
     package mutating func resumed() {
         generation += 1
         state = .ok

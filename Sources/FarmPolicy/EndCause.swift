@@ -4,6 +4,6 @@ package enum EndCause: Hashable, Sendable {
     case crash
     /// By SIGKILL from outside: an operator, or a kernel that is out of memory.
     case kill
-    /// In order: it finished, somebody asked it to, or it lost its leases.
+    /// In order: it finished, it was asked to, or it lost its leases.
     case orderly
 }

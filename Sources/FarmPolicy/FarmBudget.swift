@@ -1,7 +1,7 @@
 /// What all workers of all hosts together may make of an app's gateway; nil: any amount.
 ///
-/// Each shard carries its part with it: whoever has the shard has its part, so the sum is kept to without any agreement among
-/// hosts, whoever owns what.
+/// Each shard carries its part with it: the owner of the shard has its part, so the hosts keep to the sum without any agreement among
+/// them.
 package struct FarmBudget: Hashable, Sendable {
     /// Pushes a second.
     package var rate: Double?

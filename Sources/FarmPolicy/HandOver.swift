@@ -55,7 +55,7 @@ package struct HandOver: Sendable {
         return back
     }
 
-    /// The shard is ours no more, whoever has it.
+    /// The shard is no longer ours.
     package mutating func ended(_ shard: Int) {
         since[shard] = nil
         kept[shard] = nil

@@ -63,7 +63,7 @@ package struct RestartPolicy: Hashable, Sendable {
     private mutating func endedUnready(
         _ cause: EndCause, using random: inout some RandomNumberGenerator
     ) -> Decision {
-        // Somebody else's doing says nothing about whether it would have got ready.
+        // Another's act says nothing about whether it would have got ready.
         if cause == .kill { return .start(after: breath) }
         failedStarts += 1
         guard failedStarts < allowedFailedStarts else { return .giveUp(failedStarts: failedStarts) }

@@ -69,7 +69,7 @@ package struct RetryPolicy: Hashable, Sendable {
         return .seconds(deadline) - .seconds(now) - .seconds(1) < time ? .expired : .retry(after: time)
     }
 
-    /// Between which and which delay a push is tried again after so many attempts, unless somebody asked for more.
+    /// Between which and which delay a push is tried again after so many attempts, unless the gateway asked for more.
     package func range(for cause: RetryCause, attempts: Int) -> ClosedRange<Duration> {
         let delays = delays(for: cause)
         let full = Jitter.doubled(delays.first, times: attempts - 1, cap: delays.longest)

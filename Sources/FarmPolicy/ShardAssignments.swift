@@ -33,7 +33,7 @@ package struct ShardAssignments: Sendable {
     }
 
     /// The worker has let go of what it was told to.
-    /// - Returns: the shards that are in nobody's hands now.
+    /// - Returns: the shards that no worker has now.
     package mutating func released(_ shards: some Sequence<Int>, of app: String, by worker: Int) -> [Int] {
         shards.filter { shard in
             guard let hand = assignments[app]?[shard], hand.worker == worker, !hand.isGiven else {

@@ -1,7 +1,7 @@
 /// Shards whose batches were in the air in crash after crash wait for a while, so that the others go on.
 ///
 /// Five crashes within a minute set a shard aside for 1 s; each further one for twice as long, up to a minute. A shard
-/// that goes a minute without a crash begins anew.
+/// that goes a minute without a crash begins again.
 package struct ShardQuarantine: Sendable {
     package typealias Instant = ContinuousClock.Instant
 

@@ -19,7 +19,7 @@ package struct SuppressionTable: Sendable {
     /// What it takes in memory.
     package var byteCount: Int { 16 * keys.count }
 
-    /// Follows a record, which is the latest about its token: its days begin anew. A reason that yields to a registration leaves
+    /// Follows a record, which is the latest about its token: its days begin again. A reason that yields to a registration leaves
     /// one that does not in its place.
     ///
     /// - Parameter recorded: Unix seconds.

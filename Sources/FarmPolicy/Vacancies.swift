@@ -1,6 +1,6 @@
 /// Since when places that another living host should own have been free.
 ///
-/// It may not know that it should, or not be able to: what stays free is taken by whoever sees it.
+/// It may not know that it should, or not be able to: a host that sees a free shard for long takes it.
 package struct Vacancies<Place: Hashable & Sendable>: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
@@ -15,7 +15,7 @@ package struct Vacancies<Place: Hashable & Sendable>: Sendable {
         if !isFree { since[place] = nil } else if since[place] == nil { since[place] = now }
     }
 
-    /// Nobody has taken it in time.
+    /// No host has taken it in time.
     package func isOverdue(_ place: Place, at now: Instant) -> Bool {
         since[place].map { $0.duration(to: now) >= Self.grace } ?? false
     }

@@ -19,7 +19,7 @@ package struct Watchdog: Hashable, Sendable {
     /// A sign of life.
     package mutating func sign() { silence = .zero }
 
-    /// - Returns: whether the child hangs. If it is to be looked at further, its patience begins anew.
+    /// - Returns: whether the child hangs. If it is to be looked at further, its patience begins again.
     package mutating func look(at now: Instant) -> Bool {
         silence += min(now - lastLook, Self.longestLook)
         lastLook = now

@@ -33,7 +33,7 @@ package struct WorkerPlacement: Sendable {
         !isQuiet && place < seated && !isAway(place)
     }
 
-    /// No place will take what is there until it is woken. One that rests does so only while it starts anew.
+    /// No place will take what is there until it is woken. One that rests does so only while it starts again.
     package var isAllQuiet: Bool { (0..<seated).allSatisfy { isQuiet($0) } }
 
     private func isAway(_ place: Int) -> Bool { resting.contains(place) || quiet.contains(place) }

@@ -41,7 +41,7 @@ import RESP
             guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
                 return then(reply(of: request, result))
             }
-            // Redis was started anew or its scripts were flushed: one write brings both.
+            // Redis was restarted or its scripts were flushed: one write brings both.
             connection.send(script.loadCommand) { _ in }
             connection.send(command, blocking: request.blocking) { then(reply(of: request, $0)) }
         }

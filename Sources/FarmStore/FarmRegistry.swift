@@ -46,7 +46,7 @@ import RESP
     }
 
     /// Makes sure that the farm is founded and its apps are known, as after Redis was flushed.
-    /// - Returns: the farm's number of shards, which may be another one when somebody else has founded it.
+    /// - Returns: the farm's number of shards, which may be another one when another host has initialised it.
     package func keepFounded(shards: Int, apps: [String]) async throws(RedisError) -> Int {
         try await found(shards: shards, apps: apps)
     }

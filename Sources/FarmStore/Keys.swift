@@ -14,7 +14,7 @@ package struct Keys: Hashable, Sendable {
     /// A hash: how many pushes are open, and have come to their end.
     package let load: [UInt8]
     package let delayed: [UInt8]
-    /// A list: batches that wait until somebody lets them go on.
+    /// A list: batches that wait until an operator resumes them.
     package let parked: [UInt8]
     /// Hashes: what is held back, and why; jobs, devices (raw tokens), shards, and jobs that were called back.
     package let quarantine: [UInt8]

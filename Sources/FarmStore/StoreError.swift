@@ -3,7 +3,7 @@ import RESP
 /// Why a step of the store did not happen, or is not known to have happened.
 package enum StoreError: Error, Equatable, Sendable {
     case redis(RedisError)
-    /// Somebody else owns the field ("intake" or a shard number): let go of what was held under this token.
+    /// Another owner has the field ("intake" or a shard number): let go of what was held under this token.
     case fenced(field: String)
     /// The intake is at this step: take again, from the beginning.
     case outOfStep(Int)

@@ -17,7 +17,7 @@ extension BinaryExchange {
                 settle(PushTicket(culprit), refusedWith: reply.status)
             }
         case .late(let count):
-            // Whoever is slower than all replies before it makes the next ones wait longer.
+            // A reply that is slower than all before it lengthens the wait for the next ones.
             experience.quiet.wasTooShort()
             tell(.wasWrong(count: count, reason: reason))
         case .foreign:
@@ -30,7 +30,7 @@ extension BinaryExchange {
     }
 
     private func judgement(of reply: BinaryReply, at now: Instant) -> SendWindow.Judgement {
-        // A frame that was not even handed over cannot have been received: whoever names it makes it up.
+        // The gateway cannot have received a frame that was never handed over: the identifier is invented.
         if let end = window.end(of: reply.identifier), end > handed { return .foreign }
         return reply.status == .shutdown
             ? window.lastAccepted(reply.identifier) : window.refused(reply.identifier, at: now)

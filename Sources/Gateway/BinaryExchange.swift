@@ -191,7 +191,7 @@ class BinaryExchange {
     ///   - answers: to what was ``asked(at:)``, so far.
     func look(unread: Int, answers: Int, at now: Instant) {
         guard !isOver else { return }
-        // Whoever stood still has heard nothing, and what was sent to him meanwhile may be on its way again.
+        // After a process pause, replies may still be buffered: restart the quiet timer.
         if now - lookedAt > Self.longestGap { window.restartQuiet(at: now) }
         lookedAt = now
         if proof.answered(answers) { (experience.answersQuestions, movedAt) = (true, now) }

@@ -11,7 +11,7 @@ import Transport
     @Loop package protocol Owner: GatewayListener {
         /// A connection could not be made; the next try comes by itself.
         func dialFailed(_ reason: String, refusedByPeer: Bool)
-        /// The pause after a failure is over: whoever has something to send may ask for a connection.
+        /// The pause after a failure is over: senders may ask for a connection.
         func dialPauseEnded()
     }
 
@@ -136,7 +136,7 @@ import Transport
         return best
     }
 
-    /// Pushes that another connection would take, if one more may be made: whoever has them in hand finds out that it is needed.
+    /// Pushes that another connection would take, if one more may be made: their sender asks for it.
     ///
     /// 0 over HTTP/2, whose streams are free again within milliseconds; a binary window is full for seconds.
     package var headroom: Int { demand?.headroom ?? 0 }
@@ -234,7 +234,7 @@ import Transport
         }
     }
 
-    /// Retires every connection: the next ones start anew.
+    /// Retires every connection: the next ones start again.
     package func retireAll() {
         for connection in connections { connection.retire() }
     }

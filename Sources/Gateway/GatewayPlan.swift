@@ -53,7 +53,7 @@ package struct GatewayPlan {
         self.firstAddress = firstAddress
     }
 
-    /// In the long run a connection is made anew no more often than this: gateways take clients that reconnect rapidly for an
+    /// In the long run a connection is made again no more often than this: gateways take clients that reconnect rapidly for an
     /// attack.
     ///
     /// Of a binary gateway each bad token ends one, and ``BinarySettings/dialsPerMinute`` bounds them besides.

@@ -6,7 +6,7 @@ import DequeModule
 /// A question is a KeyUpdate of TLS 1.3 that asks for one back. An answer never comes before what it answers, so that the *n*th
 /// answers the *n*th question or a later one. OpenSSL's servers answer a question when they read the next one, and so
 /// an open question gets company, twice within ``interval`` and then once in ``patience``. A connection begins with two questions,
-/// before which there is nothing to read: whoever answers at all answers them at once, however slowly it reads.
+/// before which there is nothing to read: a peer that answers at all answers them at once, however slowly it reads.
 struct ReadProof {
     typealias Instant = ContinuousClock.Instant
 

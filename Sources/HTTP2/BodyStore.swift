@@ -7,7 +7,7 @@
 /// Keeps the bodies that wait to be sent, in shared blocks: one copy a body, none if it equals the one
 /// before.
 struct BodyStore: ~Copyable {
-    /// The unsent rest of one body. A plain value; whoever holds it last gives it back with ``release(_:)``.
+    /// The unsent rest of one body. A plain value; its last holder gives it back with ``release(_:)``.
     struct Rest: BitwiseCopyable {
         fileprivate var block: UnsafeMutablePointer<Block>?
         fileprivate(set) var next: UnsafeRawPointer?

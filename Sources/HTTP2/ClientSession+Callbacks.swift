@@ -42,7 +42,7 @@ extension ClientSession {
             ClientSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // Without this every closed stream would be kept for a while, for a priority tree that nobody uses.
+        // Without this every closed stream would be kept for a while, for a priority tree that is not used.
         nghttp2_option_set_no_closed_streams(options, 1)
         // Until the server's first settings arrive.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)

@@ -7,7 +7,7 @@
 /// The header lists of requests that were submitted and have not left, in the order in which they are to leave.
 ///
 /// libnghttp2 has their streams, with an empty header list: when it says that one's HEADERS frame is due, the frame is made here. Its own
-/// encoder would Huffman-code the bearer token anew for each push, a quarter of a push's instructions.
+/// encoder would Huffman-code the bearer token again for each push, a quarter of a push's instructions.
 struct RequestQueue: ~Copyable {
     private struct Entry: BitwiseCopyable {
         let stream: Int32

@@ -22,7 +22,7 @@ extension AppIntake {
                     context.log.warning(
                         "\(Step.self) waits for Redis", metadata: ["app": "\(name)", "error": "\(error)"])
                 }
-                // To be ended while Redis does not answer accuses no job.
+                // A kill during a Redis outage must not count as a job's crash.
                 let wasWorking = isWorking
                 rest()
                 guard (try? await Loop.sleep(for: backoff.pause())) != nil else { throw error }

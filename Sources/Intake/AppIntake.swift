@@ -133,7 +133,7 @@ import Logging
             await bell.wait(atMost: .seconds(1))
         case .outOfStep, .fewerTaken, .exists:
             context.log.notice(
-                "the intake starts anew: Redis went back, or another coordinator went on",
+                "the intake starts again: Redis went back, or another coordinator went on",
                 metadata: ["app": "\(name)", "reason": "\(error)"])
             await bell.wait(atMost: .milliseconds(50))
         default:

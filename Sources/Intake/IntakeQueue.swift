@@ -3,7 +3,7 @@ import PushModel
 
 /// The taken jobs in their order, and the steps that they come to. Does no I/O.
 ///
-/// A step from ``next()`` takes effect with ``done()``; until then it can be made again, or anew.
+/// A step from ``next()`` takes effect with ``done()``; until then it can be repeated or built again.
 struct IntakeQueue {
     private var jobs: [IntakeJob] = []
     private var packer: BatchPacker

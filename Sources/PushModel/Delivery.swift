@@ -1,4 +1,4 @@
-/// What happens to a push whose outcome nobody knows, because a connection or a worker was lost.
+/// What happens to a push whose outcome is unknown, because a connection or a worker was lost.
 package enum Delivery: UInt8, CaseIterable, Hashable, Sendable {
     /// It is sent again: a device may get it twice, and the job counts it as maybe duplicated.
     case atLeastOnce = 0

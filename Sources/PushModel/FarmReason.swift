@@ -1,6 +1,6 @@
 /// The farm's own reasons for a failed push; every other reason is the gateway's word.
 package enum FarmReason: String, CaseIterable, Hashable, Sendable {
-    /// Sent, but nobody knows the outcome, and the job asked for at most once.
+    /// Sent, the outcome is unknown, and the job asked for at most once.
     case unknown
     /// All its attempts are used up.
     case exhausted

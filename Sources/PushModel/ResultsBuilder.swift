@@ -41,7 +41,7 @@ package struct ResultsBuilder: Sendable {
         bytes.append(ResultsEntry.marked)
     }
 
-    /// Starts an item of pushes that failed for good; `reason` and `cause` are cut at 255 bytes.
+    /// Starts an item of pushes that failed permanently; `reason` and `cause` are cut at 255 bytes.
     ///
     /// - Parameter scope: where their tokens, which are dead, are to be left out; of at most 255 bytes in UTF-8.
     package mutating func beginFailed(
@@ -87,7 +87,7 @@ package struct ResultsBuilder: Sendable {
         head.write(payload: payload, to: &bytes)
     }
 
-    /// Starts an item of pushes that failed for good though their tokens are fine: a dead letter, with its history in `head`.
+    /// Starts an item of pushes that failed permanently though their tokens are fine: a dead letter, with its history in `head`.
     ///
     /// - Parameter reason: cut at 255 bytes.
     package mutating func beginLetter(

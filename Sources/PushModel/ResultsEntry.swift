@@ -45,7 +45,7 @@ package struct ResultsEntry: Sendable {
         case failed(Failure)
         case expired(Expiry)
         case retry(Retry)
-        /// Failed for good though the tokens are fine.
+        /// Failed permanently though the tokens are fine.
         case letter(Letter)
     }
 

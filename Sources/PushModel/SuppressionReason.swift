@@ -10,7 +10,7 @@ package enum SuppressionReason: UInt8, CaseIterable, Sendable {
     case invalidTokenSize = 0x53  // S
     /// The feedback service told of it.
     case feedback = 0x46  // F
-    /// Somebody asked for it.
+    /// An operator asked for it.
     case `operator` = 0x4F  // O
 
     /// As in lists and events; the gateway's own word where it has one.

@@ -16,7 +16,7 @@ import Transport
     private var course: BinaryCourse
     /// The beginning of a frame that is not whole yet.
     private var rest = OutputBuffer()
-    /// Nobody can tell where the next frame begins.
+    /// It is unknown where the next frame begins.
     private var isLost = false
     private var phase = Phase.open
     /// Bytes of the reply that were sent.

@@ -1,6 +1,6 @@
 import APNs
 
-/// Devices on which the app was found to be gone when a push came to them, until somebody reads them. Oldest first, each
+/// Devices on which the app was found to be gone when a push came to them, until a client reads them. Oldest first, each
 /// once.
 struct FeedbackList {
     /// More are not kept.
@@ -39,7 +39,7 @@ struct FeedbackList {
     }
 }
 
-/// The lists of all topics; under no topic what is for whoever comes first.
+/// The lists of all topics; without a topic what is for the first reader.
 struct FeedbackTable {
     private var lists: [String: FeedbackList] = [:]
     /// Tuples ever put on a list, and ever taken from one.

@@ -2,7 +2,7 @@ import APNs
 
 /// What is told to the feedback service at once.
 package enum FeedbackListChange: Hashable, Sendable {
-    /// `topic` nil: for whoever reads first.
+    /// `topic` nil: for the first reader.
     case add(token: [UInt8], time: UInt32, topic: String?)
     /// So many made-up tokens.
     case fill(Int, topic: String?)

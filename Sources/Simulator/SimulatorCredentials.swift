@@ -2,7 +2,7 @@ import EventLoop
 import TLS
 
 /// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made
-/// anew.
+/// again.
 package struct SimulatorCredentials: Sendable {
     /// What the signing key of the folder is known as.
     package static let keyID = "SIMULATOR1"
@@ -10,7 +10,7 @@ package struct SimulatorCredentials: Sendable {
     /// Opens ``clientPKCS12``.
     package static let password = "simulator"
 
-    /// Certificates that have less time left are made anew, seconds.
+    /// Certificates that have less time left are made again, seconds.
     private static let leastLifetime: Int64 = 7 * 86_400
 
     package let folder: String

@@ -11,7 +11,7 @@ package import Logging
 /// How a child's log is changed while it runs.
 package struct ChildLogging {
     package var setLevel: @Loop (_ level: String) -> Void
-    /// Opens the file anew, if it logs to one.
+    /// Opens the file again, if it logs to one.
     package var reopen: @Loop () -> Void
 
     package init(setLevel: @escaping @Loop (_ level: String) -> Void, reopen: @escaping @Loop () -> Void) {

@@ -7,7 +7,7 @@ import EventLoop
 #endif
 
 extension ChildProcess {
-    /// Somebody has stopped it, by a signal or with a debugger; false where there is no /proc.
+    /// A user has stopped it, by a signal or with a debugger; false where there is no /proc.
     var isStopped: Bool {
         guard end == nil, let file = fopen("/proc/\(pid)/stat", "re") else { return false }
         defer { fclose(file) }

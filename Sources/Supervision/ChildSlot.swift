@@ -40,7 +40,7 @@ package import Logging
     private var isLast = false
     /// We ended the present process because it no longer did its work.
     private var isCondemned = false
-    /// When we did, somebody had stopped it: its silence says nothing about its work.
+    /// When we did, a user had stopped it: its silence says nothing about its work.
     private var wasStopped = false
     /// An operator has ended the present process.
     private var isSlain = false

@@ -4,10 +4,10 @@
     import Darwin
 #endif
 
-/// Children of a coordinator that is gone, which somebody keeps from ending: they hold its lock file open.
+/// Children of a coordinator that is gone, which something keeps from ending: they hold its lock file open.
 package enum Orphans {
     /// - Parameters:
-    ///   - lock: the file, which may have been made anew since.
+    ///   - lock: the file, which may have been made again since.
     ///   - parent: its children are none.
     /// - Returns: their process ids, ascending; none where there is no /proc.
     package static func of(lock: String, except parent: Int32) -> [Int32] {

@@ -60,7 +60,7 @@ package import EventLoop
     /// - Returns: whether it was sent, or never can be.
     private func send(_ bytes: [UInt8]) -> Bool {
         let status = address.send(bytes, from: descriptor)
-        // Whoever listens may be starting anew: its socket is not there, or refuses.
+        // The service manager may be restarting: its socket is not there, or refuses.
         return status >= 0 || ![EAGAIN, ENOBUFS, EINTR, ECONNREFUSED, ENOENT].contains(errno)
     }
 }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes that nobody can guess.
+/// Random bytes that cannot be guessed.
 package enum SecureRandom {
     package static func bytes(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -25,7 +25,7 @@ extension TLSSession {
         SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
     }
 
-    /// The certificate that the peer showed, read anew on each call.
+    /// The certificate that the peer showed, read again on each call.
     package var peerCertificate: Certificate? {
         SSL_get0_peer_certificate(ssl).map { Certificate(reading: $0) }
     }

@@ -41,7 +41,7 @@ package import TLS
     private var outputEnds = false
     private var hasEndedOutput = false
     private var isOpen = true
-    /// Somebody hears what comes.
+    /// A reader receives what comes.
     private var isWanted = false
     private var isClosing = false
     /// The source is being asked; it may ask for the close.

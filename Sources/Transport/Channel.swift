@@ -90,7 +90,7 @@ enum Channel: ~Copyable {
         switch self {
         case .plain: break
         case .tls(let session):
-            // The peer may be gone already; there is nobody to tell.
+            // The peer may be gone already; no peer is left to tell.
             do { _ = try session.shutdown() } catch {}
         }
     }

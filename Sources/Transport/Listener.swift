@@ -126,7 +126,7 @@ package import TLS
         brokenHandshakes += 1
     }
 
-    /// After the close nobody expects a stream any more; whoever did may be gone.
+    /// After the close no stream is expected, and its receiver may be gone.
     private func handOver(_ stream: ByteStream) {
         if poll == nil { stream.close() } else { onStream(stream) }
     }

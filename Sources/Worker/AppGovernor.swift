@@ -11,7 +11,7 @@ import Logging
     private let context: WorkerContext
     private let app: String
     private unowned let pool: ConnectionPool
-    /// There is work again, or leave to do it.
+    /// Called when sending may resume.
     private let wake: @Loop () -> Void
 
     private var planned = GovernorSettings()

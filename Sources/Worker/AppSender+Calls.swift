@@ -42,7 +42,7 @@ extension AppSender {
     }
 
     func reportDue() {
-        // Without a connection there is nobody to tell; when there is one again, everything is told.
+        // Without a connection no peer is left to tell; when there is one again, everything is told.
         guard context.redis.isReady else { return }
         tell { $0.reportDirty() }
     }

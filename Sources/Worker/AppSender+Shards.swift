@@ -8,7 +8,7 @@ extension AppSender {
     func assign(_ tokens: [Int: FenceToken]) {
         let begun = shards.keys.filter { window.shards.token(of: $0) != nil }
         let withdrawn = shards.keys.filter { tokens[$0] == nil && !begun.contains($0) }.sorted()
-        // One that went to somebody else and is back is read anew.
+        // One that went to another owner and is back is read again.
         deadTokens.serve(tokens.keys)
         shards = tokens
         takeShare()

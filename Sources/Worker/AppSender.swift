@@ -165,7 +165,7 @@ import PushModel
 
     private func hold(as next: Hold) {
         guard !isFinishing, hold != .left else { return }
-        // What was found out of late may be why it is paused, and not be let through: that is forgotten.
+        // Recent suppressions may be false and rejected by Redis: reload them.
         if next.isPause, hold?.isPause != true { deadTokens.reload() }
         hold = next
         resumesWhenWhole = false
@@ -209,7 +209,7 @@ import PushModel
         schedule()
     }
 
-    /// Nothing that bears our name in Redis stays unknown to us for long.
+    /// Finds batches that Redis assigns to this worker and that it does not hold.
     func lookAround() {
         window.lookAround()
         deadTokens.look()

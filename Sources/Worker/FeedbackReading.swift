@@ -8,7 +8,7 @@ import Transport
 
 /// Reads an app's feedback service once, to its end.
 ///
-/// What was read is gone there for good. So every tuple goes to Redis, in portions and one at a time, and nothing more is read
+/// What was read is gone there permanently. So every tuple goes to Redis, in portions and one at a time, and nothing more is read
 /// from the socket while a portion is on its way.
 @Loop final class FeedbackReading {
     private let order: FeedbackOrder

@@ -2,7 +2,7 @@ extension HeldBatch {
     /// Where one push of the batch is on its way.
     enum Position: UInt8 {
         case open, inAir, delivered, other, reportingDelivered, reportingOther, handedDelivered, handedOther
-        /// Redis has its outcome from somebody else.
+        /// Redis has its outcome from another owner.
         case known
 
         /// Redis has the outcome.

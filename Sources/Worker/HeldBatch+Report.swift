@@ -3,9 +3,9 @@ import PushModel
 
 /// Reports: what is settled goes to Redis, and is kept until the batch is done.
 extension HeldBatch {
-    /// Puts settled positions into a report: those whose outcome is true whoever says it, else those to be decided on.
+    /// Puts settled positions into a report: those whose outcome holds for any owner, else those to be decided on.
     ///
-    /// Never both: when the batch turns out to be somebody else's, the former are taken and the latter are not.
+    /// Never both: when the batch turns out to belong to another owner, the former are taken and the latter are not.
     /// - Returns: `nil` when nothing is settled or a report is under way.
     func beginReport(_ builder: inout ResultsBuilder) -> OutcomeReport? {
         guard !isReporting, settled > 0 else { return nil }
@@ -37,7 +37,7 @@ extension HeldBatch {
         (reporting, current) = (0, nil)
     }
 
-    /// Redis has not got the report, or nobody knows: its positions are settled again.
+    /// Redis has not got the report, or that is unknown: its positions are settled again.
     func reportFailed() {
         endReport { $0 == .reportingDelivered ? .delivered : .other }
         settled += reporting

@@ -13,7 +13,7 @@ class HeldBatch {
         case ours
         /// We have asked Redis to take it back, and do not know whether it did.
         case goingBack
-        /// It is somebody else's. What is in the air is awaited; what is true whoever says it is reported.
+        /// Another worker owns it. Pushes in flight are awaited; outcomes that hold for any owner are reported.
         case stale
         /// Redis wants to hear nothing more of it. What is in the air is awaited.
         case ended
@@ -44,7 +44,7 @@ class HeldBatch {
     var settled = 0
     /// Positions in the report that is under way.
     var reporting = 0
-    /// Positions that Redis has from us, or from somebody else.
+    /// Positions that Redis has from us, or from another owner.
     var handed = 0
     /// Positions that a crash would put in doubt: granted or on the wire, and Redis does not know the outcome.
     var exposure = 0 {
@@ -174,7 +174,7 @@ class HeldBatch {
 
     // MARK: Standing
 
-    /// Somebody else has it now: nothing more is sent, and what is not true whoever says it is not said.
+    /// Another worker owns it now: nothing more is sent, and only outcomes that hold for any owner are reported.
     func becomeStale() {
         guard standing != .ended else { return }
         standing = .stale
@@ -253,7 +253,7 @@ class HeldBatch {
         return true
     }
 
-    /// Sums the exposure up anew.
+    /// Sums the exposure up again.
     func recount() {
         exposure = positions.indices.count { isExposed($0) }
     }

@@ -4,7 +4,7 @@ import FarmStore
 struct OutcomeReport {
     let runs: PositionRuns
     let entry: [UInt8]
-    /// It holds only what is true whoever says it.
+    /// It holds only outcomes that hold for any owner.
     let areFacts: Bool
 
     /// About what it takes in memory.

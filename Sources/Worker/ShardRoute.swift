@@ -72,7 +72,7 @@ final class ShardRoute {
         }
     }
 
-    /// Its connection has no room and others have: whoever followed would only make it fuller.
+    /// Its connection has no room and others have: more pushes would only fill it further.
     func leave() {
         if case .single = use { use = .left }
     }

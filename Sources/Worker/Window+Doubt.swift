@@ -8,7 +8,7 @@ extension Window {
 
     /// There is a connection to Redis again. Calls that had no answer have failed before.
     ///
-    /// - Parameter isOther: it is another Redis than before, or was started anew.
+    /// - Parameter isOther: it is another Redis than before, or was restarted.
     func reconnected(isOther: Bool) {
         restEnd = nil
         if isOther { lastDoubt = nil }

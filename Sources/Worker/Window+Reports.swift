@@ -173,7 +173,7 @@ extension Window {
         }
     }
 
-    /// Somebody else has the batch; unless only the token was out of date, and there is another by now.
+    /// Another owner has the batch; unless only the token was out of date, and there is another by now.
     private func isStale(_ batch: HeldBatch, _ call: Call, _ staleness: Report.Staleness) {
         if staleness == .fenced, let token = shards.tokens[batch.shard], token != call.token { return }
         batch.becomeStale()

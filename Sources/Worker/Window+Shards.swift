@@ -136,7 +136,7 @@ extension Window {
 
     // MARK: Unreadable batches
 
-    /// A batch that nobody can send: it is put aside, with the reason.
+    /// A batch that cannot be sent: it is quarantined, with the reason.
     func park(_ given: Checkout.Batch, reason: String) {
         let token = shards.token(of: given.id.shard) ?? .none
         let park = Park(

@@ -24,7 +24,7 @@ class Window {
         case hasReported
         /// Nothing is left of these shards, which were withdrawn.
         case released([Int])
-        /// Redis says that a shard which was not withdrawn is somebody else's.
+        /// Redis says that a shard which was not withdrawn belongs to another owner.
         case fenced
     }
 

@@ -256,7 +256,7 @@ import TLS
         }
     }
 
-    /// Our coordinator is not the owner that it takes itself for: it is to begin anew, and so are we.
+    /// Our coordinator is not the owner that it takes itself for: it is to begin again, and so are we.
     private func fenced(_ app: String) {
         guard !life.isFinishing else { return }
         log.warning("a shard has another owner: this worker ends", metadata: ["app": "\(app)"])

@@ -14,7 +14,7 @@ import Logging
     let log: Logger
     /// Tells the coordinator something.
     let tell: @Loop (Notice) -> Void
-    /// Redis says that a shard of an app is somebody else's, which was not withdrawn from us.
+    /// Redis says that a shard of an app belongs to another owner, which was not withdrawn from us.
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
     var leaseClock = LeaseClock()

@@ -44,7 +44,7 @@ enum ChildRole: String {
     func run(_ arguments: [String]) -> Never {
         let level = getenv(Self.levelVariable).flatMap { Logger.Level(rawValue: String(cString: $0)) }
         let format = getenv(Self.formatVariable).flatMap { LogFormat(rawValue: String(cString: $0)) }
-        // Else somebody else has started it, who is told so.
+        // Else another program has started it, and is told so.
         if fcntl(ControlDescriptor.log, F_GETFD) >= 0 { FarmLog.descriptor = ControlDescriptor.log }
         FarmLog.bootstrap(level: level ?? .info, format: format ?? .text)
         let log = Logger(label: ([rawValue] + arguments.prefix(1)).joined(separator: "-"))

@@ -17,7 +17,7 @@ extension FarmConfiguration {
 }
 
 extension FarmConfiguration {
-    /// Nobody has said where Redis is, but for a `pushfarm up` that may have ended.
+    /// Redis's address is not configured, but for a `pushfarm up` that may have ended.
     var isOfNoFile: Bool {
         guard case .file(let file, _) = redisPlace else { return redisPlace == nil }
         return file.hasSuffix("/" + Self.localFarmFile)

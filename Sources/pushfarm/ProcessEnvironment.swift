@@ -34,7 +34,7 @@ enum ProcessEnvironment {
         return String(cString: path)
     }
 
-    /// Whoever starts a process with it takes that process's end for its service's; supervisord sets it as well.
+    /// A service manager that sets it takes the process's end for the service's; supervisord sets it as well.
     static let supervised = "SUPERVISOR_ENABLED=1"
 
     private static func list() -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {

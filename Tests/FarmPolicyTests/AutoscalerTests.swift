@@ -36,7 +36,7 @@ import Testing
         #expect(look(300, busy: busy, waiting: waiting, rate: 100).isEmpty)
     }
 
-    @Test mutating func `one second at ease begins the time anew`() {
+    @Test mutating func `one second at ease begins the time again`() {
         for _ in 0..<50 {
             #expect(look(3, busy: 1, waiting: 9).isEmpty)
             #expect(look(1, busy: 0.2, waiting: 9).isEmpty)

@@ -24,7 +24,7 @@ struct MembershipTests {
         #expect(membership.observe([host("a")], at: at(22.9)) == nil)
         #expect(membership.observe([host("a"), host("b")], at: at(22.95)) == nil)
         #expect(membership.isSettled(at: at(23)))
-        // It begins anew: the three seconds are in one piece.
+        // It begins again: the three seconds are in one piece.
         #expect(membership.observe([host("a")], at: at(24)) == nil)
         #expect(membership.observe([host("a")], at: at(26)) == nil)
         #expect(membership.observe([host("a")], at: at(27)) == .init(come: [], gone: ["b"]))

@@ -28,7 +28,7 @@ struct ProgressMonitorTests {
                 ]
             ),
             (
-                "a response in between begins anew",
+                "a response in between begins again",
                 [
                     .response(at: 10), .timeout(sentAt: 20), .timeout(sentAt: 20), .response(at: 1025),
                     .timeout(sentAt: 1026), .timeout(sentAt: 1026), .look(allows: true, at: 2030, nil),

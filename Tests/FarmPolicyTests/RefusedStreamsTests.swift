@@ -37,7 +37,7 @@ struct RefusedStreamsTests {
         #expect(streams.room(of: 100) == 100 && streams.isCalm && !streams.isLasting)
     }
 
-    @Test func `a response in between begins anew`() {
+    @Test func `a response in between begins again`() {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         for _ in 0..<50 {
             refuse(19, &streams, &random)

@@ -12,7 +12,7 @@ struct WatchdogTests {
         #expect((1...25).filter { watchdog.look(at: at($0)) } == [11, 22])
     }
 
-    @Test func `a sign of life begins it anew`() {
+    @Test func `a sign of life begins it again`() {
         var watchdog = Watchdog(start: at(0))
         #expect((1...9).filter { watchdog.look(at: at($0)) } == [])
         watchdog.sign()

@@ -60,7 +60,7 @@ final class PrivateRedis {
         return try commands.map { _ in try client.receive() }
     }
 
-    /// They are loaded anew when they are needed.
+    /// They are loaded again when they are needed.
     func forgetScripts() { hashes = [:] }
 
     func hash(_ script: Script) throws -> [UInt8] {

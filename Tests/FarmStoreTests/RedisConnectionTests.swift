@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that ends behind the last answer of the log-in is made anew`() async throws {
+    @Test func `a connection that ends behind the last answer of the log-in is made again`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             try await fake.start()

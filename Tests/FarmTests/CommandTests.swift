@@ -240,10 +240,10 @@ extension BusyFarms {
                 let text = Farm.configuration(
                     "unix://" + farm.redis.socket, workers: 2, folder: farm.folder.path, apps: apps)
                 try farm.folder.write(text, to: "pushfarm.yaml")
-                let count = farm.coordinator.error.components(separatedBy: "configuration read anew").count
+                let count = farm.coordinator.error.components(separatedBy: "configuration reloaded").count
                 farm.coordinator.signal(SIGHUP)
                 try await eventually("the configuration is read") {
-                    farm.coordinator.error.components(separatedBy: "configuration read anew").count > count
+                    farm.coordinator.error.components(separatedBy: "configuration reloaded").count > count
                 }
             }
             for (round, apps) in [all, less, all, less, all].enumerated() {

@@ -29,7 +29,7 @@ extension HostFarms {
             try await load.expectExactlyOnce()
             for host in ["alpha", "beta"] {
                 let log = farm.log(host)
-                #expect(!log.contains("leases lost") && !log.contains("anew"), "\(log)")
+                #expect(!log.contains("leases lost") && !log.contains("again"), "\(log)")
             }
         }
 
@@ -96,7 +96,7 @@ extension HostFarms {
             let owners = "{pushfarm:\(app)}:owners"
             // As if another one had taken it, and were gone: the intake finds out when it takes a job, or before that its coordinator.
             try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
-            try await eventually("the intake is acquired anew") {
+            try await eventually("the intake is acquired again") {
                 let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
                 let isTold = ["the intake has another owner", "leases lost app=\(app)"].contains {
                     log.contains($0)

@@ -53,7 +53,7 @@ extension HeldFarms {
             let status = try await farm.run(["status", "--json"], on: "beta")
             #expect(status.status == 1 && status.output.contains("a typo"))
 
-            // New credentials, and a coordinator that starts anew, change nothing about it.
+            // New credentials, and a coordinator that starts again, change nothing about it.
             farm.coordinator("beta").signal(SIGHUP)
             farm.coordinator("alpha").signal(SIGTERM)
             #expect(try await farm.coordinator("alpha").wait() == .exited(0))

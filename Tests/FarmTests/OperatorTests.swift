@@ -11,7 +11,7 @@ extension OperatedFarms {
     struct WorkerCommandTests {
         private static let pace = ["latency 30ms", "streams 50"]
 
-        @Test func `workers come, go, rest and start anew, and every push arrives once`() async throws {
+        @Test func `workers come, go, rest and start again, and every push arrives once`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -36,9 +36,9 @@ extension OperatedFarms {
             #expect(pids[0] == before[0] && pids[1] != before[1])
             try await load.more(1)
             try await farm.operate("restart", "all", "--rolling")
-            let anew = try await farm.line("alpha").workers.map(\.pid)
-            #expect(Set(anew).isDisjoint(with: pids) && anew.count == 2)
-            pids = anew
+            let again = try await farm.line("alpha").workers.map(\.pid)
+            #expect(Set(again).isDisjoint(with: pids) && again.count == 2)
+            pids = again
             // What operators ask for is no crash.
             let planned = try await farm.line("alpha")
             #expect(planned.workers.map(\.restarts) == [0, 0] && planned.intake.restarts == 0)
@@ -150,7 +150,7 @@ extension OperatedFarms {
             // What is looked at every few seconds, and a signal, change nothing either.
             farm.coordinator("alpha").signal(SIGHUP)
             try await eventually("it is read again") {
-                farm.log("alpha").split(separator: "configuration read anew").count == 3
+                farm.log("alpha").split(separator: "configuration reloaded").count == 3
             }
             try await farm.operate("log-level", "info")
             #expect(try await farm.line("alpha").workers.count == 3)

@@ -68,7 +68,7 @@ extension OperatedFarms {
             #expect(try farm.gateway.requestCount() == 100 + totals.maybeDuplicated)
         }
 
-        @Test func `a worker's signals, and logs that are opened anew`() async throws {
+        @Test func `a worker's signals, and logs that are opened again`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
             let file = farm.folder.path + "/alpha/farm.log"
             try farm.start("alpha", logFile: file)
@@ -85,10 +85,10 @@ extension OperatedFarms {
             }
             try FileManager.default.moveItem(atPath: file, toPath: file + ".1")
             farm.coordinator("alpha").signal(SIGUSR1)
-            try await eventually("the log is opened anew") { log().contains("logs opened anew") }
+            try await eventually("the log is opened again") { log().contains("log files reopened") }
             farm.signal(child: before[1], of: "alpha", SIGUSR2)
             try await eventually("the worker's, too") { log().contains("worker-1") }
-            #expect(!log(".1").contains("logs opened anew"))
+            #expect(!log(".1").contains("log files reopened"))
             for (number, signal) in [SIGTERM, SIGQUIT].enumerated() {
                 farm.signal(child: before[number], of: "alpha", signal)
                 try await eventually("another process is ready") {

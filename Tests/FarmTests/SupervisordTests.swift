@@ -33,7 +33,7 @@ extension PatientFarms {
             try await farm.rotate()
             try await farm.control("signal", "HUP", "pushfarm")
             try await eventually("the new file is written to") {
-                farm.log("pushfarm.log").contains("configuration read anew")
+                farm.log("pushfarm.log").contains("configuration reloaded")
             }
             #expect(farm.log("pushfarm.log.1").contains("coordinator ready"))
 

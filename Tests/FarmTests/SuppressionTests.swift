@@ -47,7 +47,7 @@ extension TokenFarms {
             farm.coordinator.signal(SIGTERM)
             _ = try await farm.coordinator.wait(within: .seconds(30))
             try farm.restartCoordinator()
-            try await again("after the coordinator was started anew")
+            try await again("after the coordinator was restarted")
         }
 
         @Test func `a token seen registered since lifts a 410, and nothing else`() async throws {

@@ -10,15 +10,15 @@ extension FuzzTarget {
         try Violation.unless(batch.segments.count <= bytes.count / 4, "more segments than bytes")
         try Violation.unless(batch.pushes.count <= bytes.count / 2, "more pushes than bytes")
         var copies = BatchBuilder()
-        var anew = BatchBuilder()
+        var again = BatchBuilder()
         var isText = true
         for (index, segment) in batch.segments.enumerated() {
             copies.append(segment, of: batch, index)
-            anew.rewrite(segment, of: batch, index)
+            again.rewrite(segment, of: batch, index)
             if String(validating: batch.bytes[segment.cause], as: UTF8.self) == nil { isText = false }
         }
         try Violation.unless(copies.finish() == bytes, "segments copied as they are make another body")
-        let rewritten = anew.finish()
+        let rewritten = again.finish()
         try Violation.unless(!isText || rewritten == bytes, "written again, it is another body")
     }
 }

@@ -39,7 +39,7 @@ extension FuzzTarget {
         try FarmConfiguration.read(text, file: "etc/farm.yaml", workingDirectory: "/srv")
     }
 
-    /// A process that talks to Redis reads the address anew: it must be the same one.
+    /// A process that talks to Redis reads the address again: it must be the same one.
     private static func check(_ redis: RedisLocation) throws(Violation) {
         let address: RedisAddress
         do throws(RedisAddressError) { address = try RedisAddress(redis.revealedURL()) } catch {

@@ -94,7 +94,7 @@ import Testing
 extension TestFarm {
     private var stream: String { String(decoding: desk.keys.results, as: UTF8.self) }
 
-    /// Puts every third entry into the stream anew, changed. Returns how many.
+    /// Puts every third entry into the stream again, changed. Returns how many.
     fileprivate func damageResults(_ change: ([UInt8]) -> [UInt8]) async throws -> Int {
         let entries = try await run("XRANGE", stream, "-", "+").array ?? []
         var damaged = 0

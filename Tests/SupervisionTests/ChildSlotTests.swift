@@ -31,7 +31,7 @@ struct ChildSlotTests {
         }
     }
 
-    @Test func `one that was retired is not started again when it ends, until it is wanted anew`()
+    @Test func `one that was retired is not started again when it ends, until it is wanted again`()
         async throws
     {
         try await onLoop { () async throws -> Void in

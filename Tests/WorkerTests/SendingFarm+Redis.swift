@@ -20,7 +20,7 @@ extension SendingFarm {
             "0")
     }
 
-    /// Redis goes back to the moment that it remembers, as if it had been started anew with what it had saved then.
+    /// Redis goes back to the moment that it remembers, as if it had been started again with what it had saved then.
     func goBack() async throws {
         _ = try await run(
             "EVAL",

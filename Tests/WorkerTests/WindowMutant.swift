@@ -30,7 +30,7 @@ struct WindowMutant: Sendable, CustomStringConvertible {
         WindowMutant("sends again what it knew of a batch that it had before", RecallsNothing.self),
         WindowMutant("lets a stale batch go with pushes in the air", ForgetsStale.self),
         WindowMutant("sends of a batch that it is giving back", SendsGoingBack.self),
-        WindowMutant("begins anew when a batch comes back into its hands", BeginsAnew.self),
+        WindowMutant("begins again when a batch comes back into its hands", BeginsAnew.self),
         WindowMutant("keeps a batch that Redis has ended", NeverEnds.self),
         WindowMutant("asks for more credit than there is room for", AsksForMore.self),
         WindowMutant("leaves the exposure of batches that it let go", LeavesExposure.self),

@@ -356,7 +356,7 @@ struct WindowSimulation {
         window.assign(window.shards.tokens.filter { $0.key != shard })
     }
 
-    /// The coordinator acquires all shards anew.
+    /// The coordinator acquires all shards again.
     private mutating func giveBackShards() {
         var tokens = window.shards.tokens
         for shard in 0..<Self.shards where tokens[shard] == nil || tokens[shard] != redis.owners[shard] {

@@ -71,7 +71,7 @@ struct ScreeningFilesTests {
         #expect(text(".good") == "aa\nee\n" && text(".rest") == "rr unseen\ndd exhausted throttled\n")
     }
 
-    @Test func `files that are in the way are left alone, unless it begins anew`() throws {
+    @Test func `files that are in the way are left alone, unless it begins again`() throws {
         try writeSome()
         #expect(refusal(record("other"))?.contains("--anew") == true)
         #expect(refusal(record(fingerprint: 2))?.contains("has changed") == true)

@@ -17,7 +17,7 @@ package struct FeedbackTuple: Hashable, Sendable {
         bytes.append(contentsOf: token)
     }
 
-    /// A token length that nobody sends: the rest of the stream cannot be read.
+    /// An impossible token length: the rest of the stream cannot be read.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let tokenLength: Int
         package var description: String { "a feedback tuple with a token of \(tokenLength) bytes" }

@@ -1,7 +1,7 @@
 /// For how long a gateway has to be quiet until what it was sent counts as accepted: longer than its replies take.
 ///
 /// Starts with what is configured, never goes below it, and above it as far as the replies that were seen ask for. What was too
-/// short once is so for good.
+/// short once stays short.
 package struct QuietTime: Sendable {
     /// What is configured, or twice what turned out to be too short.
     private var least: Duration

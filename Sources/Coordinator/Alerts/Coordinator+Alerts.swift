@@ -4,7 +4,7 @@ import FarmStore
 import PushModel
 import Supervision
 
-/// What this host sees that somebody should be told of.
+/// What this host evaluates for alerts.
 extension Coordinator {
     func makeAlerts() -> AlertMonitor {
         AlertMonitor(configuration.alerts, host: configuration.host, registry: registry, log: log) {
@@ -145,7 +145,7 @@ extension Coordinator {
             let text =
                 slot.state == .failed
                 ? "worker \(slot.index) of \(configuration.host) was given up"
-                : "worker \(slot.index) of \(configuration.host) ends again and again"
+                : "worker \(configuration.host)/\(slot.index) keeps crashing"
             sights[Alert(.workerCrashLoop, host, subject: "\(slot.index)")] =
                 isBad ? .bad(level: 1, text: text) : .good
         }
@@ -153,7 +153,7 @@ extension Coordinator {
             let isBad = intake.state == .backingOff || intake.state == .failed
             sights[Alert(.workerCrashLoop, host, subject: "intake")] =
                 isBad
-                ? .bad(level: 1, text: "the intake of \(configuration.host) ends again and again") : .good
+                ? .bad(level: 1, text: "the intake of \(configuration.host) keeps crashing") : .good
         }
         let lost = leasesLost
         if lost > lastLoss.count { lastLoss = (lost, now) }

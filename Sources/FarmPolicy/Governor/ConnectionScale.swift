@@ -128,7 +128,7 @@ package struct ConnectionScale: Hashable, Sendable {
         blocked = Stretch()
     }
 
-    /// A step up was in vain: the next is made later.
+    /// A step up had no effect: the next is made later.
     private mutating func refuse(at now: Instant) {
         trial = nil
         hold(at: now, periods: patience)

@@ -90,7 +90,7 @@ package struct CoolDown: Sendable {
     package mutating func putOff(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
         guard var cooling = devices[device] else { return nil }
         if cooling.isOver(at: now) {
-            // What cooled for long enough, and was not refused again for as long, begins anew.
+            // What cooled for long enough, and was not refused again for as long, begins again.
             if cooling.refusals == 0 || now >= cooling.tail + Self.longest { devices[device] = nil }
             return nil
         }

@@ -8,7 +8,7 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// -1, which nobody owns, if it names none.
+    /// -1, which no worker owns, if it names none.
     package var shard: Int {
         let digits = bytes.prefix { $0 != UInt8(ascii: ".") }
         guard (1...4).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {

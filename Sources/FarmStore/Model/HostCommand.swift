@@ -2,7 +2,7 @@
 package enum HostCommand: Equatable, Sendable {
     /// A host has come, or is about to go: look at the registry.
     case hosts
-    /// A host has gone in order: nobody need wait whether it shows up again.
+    /// A host has gone in order: no host waits for it to return.
     case left(host: String)
     /// Leases of an app were given back: take what should be yours.
     case free(app: String)

@@ -60,7 +60,7 @@ package import RESP
         await withCheckedContinuation { readyWaiters.append($0) }
     }
 
-    /// Ends the connection for good; pending calls get an error.
+    /// Ends the connection permanently; pending calls get an error.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -160,7 +160,7 @@ extension RedisConnection {
         }
     }
 
-    /// A clock that somebody sets right is noticed within a minute, on whichever host.
+    /// A clock that is corrected is noticed within a minute, on whichever host.
     private static var clockInterval: Duration { .seconds(60) }
 
     private func readClock() {

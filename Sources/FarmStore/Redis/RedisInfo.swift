@@ -15,7 +15,7 @@ package struct RedisInfo: Sendable {
     private func number(_ name: Substring) -> Int { fields[name].flatMap { Int(foreign: $0) } ?? 0 }
 
     package var version: String { text("redis_version") }
-    /// Changes when the server is started anew.
+    /// Changes when the server is restarted.
     package var runID: String { text("run_id") }
     /// Milliseconds since 1970; 0 if it does not say.
     var time: Int64 { Int64(foreign: text("server_time_usec").dropLast(3)) ?? 0 }

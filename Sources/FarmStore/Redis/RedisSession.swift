@@ -11,7 +11,7 @@ import Transport
         let handler: Handler
     }
 
-    /// Gets what nobody asked for: messages of subscriptions.
+    /// Gets unsolicited messages of subscriptions.
     var onMessage: @Loop (RESPValue) -> Void = { _ in }
     /// Is called once, after every pending call got its error; not after ``close()``, and not for an end that was there
     /// before: whoever sets it looks at ``ending`` first.
@@ -83,7 +83,7 @@ import Transport
 
     private func deliver(_ value: RESPValue) {
         guard pendingCount > 0 else {
-            guard isSubscribed else { return end(.lost("an answer that nobody asked for")) }
+            guard isSubscribed else { return end(.lost("an unsolicited answer")) }
             return onMessage(value)
         }
         let call = pending[first]

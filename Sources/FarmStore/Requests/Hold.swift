@@ -87,7 +87,7 @@ package struct Hold: Request {
     }
 }
 
-/// Ends what was called back, in batches that are in nobody's hands: as many as take about 3 ms.
+/// Ends what was called back, in batches that no worker holds: as many as take about 3 ms.
 package struct CancelBatches: Request {
     package struct Reply: Equatable, Sendable {
         /// The first so many batches were looked at.

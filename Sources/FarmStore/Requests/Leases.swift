@@ -20,7 +20,7 @@ package struct AcquireLeases: Request {
 
     package static var script: Script? { .lease }
 
-    /// Made anew by each coordinator process.
+    /// Each coordinator process makes a new one.
     package var nonce: String
     package var host: String
     package var lease: Duration
@@ -30,7 +30,7 @@ package struct AcquireLeases: Request {
     package var fields: [LeaseField]
     /// Fields that are not taken when they are free.
     package var others: [LeaseField]
-    /// Fields that are taken whoever has them.
+    /// Fields that are taken even from a living owner.
     package var seized: [LeaseField]
 
     package init(

@@ -2,8 +2,8 @@ package import RESP
 
 /// Waits for the next job, and moves it from the inbox to the end of `taken`. Only on a connection of its own.
 ///
-/// There is no fence here, and none is needed: a job that was moved for somebody who is not the intake, or whose reply is
-/// lost, is the next ``Take``'s. So whoever has the answer may only go on with ``Split/alone``.
+/// There is no fence here, and none is needed: a job that was moved for a process that is not the intake, or whose reply is
+/// lost, is the next ``Take``'s. So the caller may only go on with ``Split/alone``.
 package struct NextJob: Request {
     /// Zero: it does not wait.
     package var timeout: Duration

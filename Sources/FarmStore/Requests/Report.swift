@@ -22,7 +22,7 @@ package struct Report: Request {
         package let isDone: Bool
         package let staleness: Staleness?
         /// When ``open`` is not what the caller expected: one byte a position, "." if open. With more open than expected
-        /// Redis went back in time; with less, somebody else told facts.
+        /// Redis went back in time; with less, another owner reported outcomes.
         package let map: [UInt8]?
 
         package init(

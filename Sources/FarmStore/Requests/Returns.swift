@@ -61,7 +61,7 @@ package struct ReadAccused: Request {
 package struct Reclaim: Request {
     package enum Workers: Sendable {
         case gone([String])
-        /// Every worker but these, which are alive: heals what nobody knows any more.
+        /// Every worker but these, which are alive: repairs what no worker knows any more.
         case allBut([String])
     }
 

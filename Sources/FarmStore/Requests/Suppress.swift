@@ -23,7 +23,7 @@ package struct Suppress: Request {
     package var scopes: Set<SuppressionScope>
     /// Records that a shard's list keeps at most.
     package var limit: Int
-    /// Whoever writes, by a name that nobody else has, and the number of its step, from 1: so that the call can be made again
+    /// The unique name of the writer, and the number of its step, from 1: so that the call can be repeated
     /// without telling anything twice.
     package var writer: String
     package var step: Int

@@ -2,7 +2,7 @@ import RESP
 
 /// How a worker was lost, as far as that tells about the pushes that it had in the air.
 package enum WorkerLoss: Equatable, Sendable {
-    /// It ended in order, or its host or its lease did: nobody is accused.
+    /// It ended in order, or its host or its lease did: no job is blamed.
     case innocent
     /// By its own doing. `hadSent`: it had something in the air, of whatever app.
     case crash(hadSent: Bool)

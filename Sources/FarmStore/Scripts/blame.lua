@@ -6,7 +6,7 @@
 --       4 ends with which a job is refused; 5 seconds an account is kept
 -- Reply [jobs that go one by one from now on, ends held against the first of them, 1 when it was refused]
 -- Fence the intake's token. OOM allowed: the cause may be a job that is too large for the machine.
--- Again the process's name is noted: it is held against nobody twice.
+-- Again the process's name is noted: no job is blamed twice for it.
 --
 -- An end while many jobs were in hand may be any one's doing: from then on they are taken one by one. When a process ends
 -- that had one of these alone, it is held against that job, as long as no step was done since; the first end counts for

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Ends what was called back, in batches that are in nobody's hands.
+-- Ends what was called back, in batches that no worker holds.
 --
 -- KEYS  1 prefix
 -- ARGV  batches

@@ -18,7 +18,7 @@
 -- granted here: the worker asks for a group at a time, with nothing else in the air, while the first open position is
 -- within `suspect`. A batch that ended workers before anything was sent comes last in its reply.
 -- Open positions of quarantined jobs and devices are parked on the way, those of jobs that were called back are closed; a
--- batch with nothing else goes to the parked ones or ends. One that nobody can read is parked.
+-- batch with nothing else goes to the parked ones or ends. One that cannot be read is parked.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]

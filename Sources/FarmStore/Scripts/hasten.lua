@@ -4,7 +4,7 @@
 -- KEYS  1 prefix
 -- ARGV  1 job; 2 how many of the delayed batches were looked at and stay; 3 batches to look at, at most
 -- Reply [batches made due, pushes in them, how many were looked at and stay or -1 at the end]
--- Fence none: each id is moved by whoever removes it. OOM allowed.
+-- Fence none: the call that removes an id also moves it. OOM allowed.
 -- Again they are ready, and nothing happens.
 --
 -- They go to the end of their lists in the order in which they were due. Of a batch that other jobs have pushes in, those

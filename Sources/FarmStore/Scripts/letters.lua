@@ -17,7 +17,7 @@ local function bury_letter(job, reason, status, pushes, body)
 end
 
 -- Takes a letter as XRANGE gives it out of the books; what is no letter counts for nothing. Returns its pushes, or nil when
--- somebody else has it.
+-- another owner has it.
 local function take_letter(letter)
     if call('XDEL', LETTERS, letter[1]) == 0 then return nil end
     local pushes, body = tonumber(letter[2][8] or '0') or 0, letter[2][10] or ''

@@ -9,10 +9,10 @@
 -- OOM   allowed. Again there is nothing to do.
 --
 -- batch: a batch that no list has goes to its ready list, what of it may have been sent is counted; one that several
--- lists have stays in one; a false count is put right; one that nobody can read goes to `unreadable`; an id with nothing
+-- lists have stays in one; a false count is put right; one that cannot be read goes to `unreadable`; an id with nothing
 -- behind it goes.
 -- accounts: in_flight and waiting become what is there; what is nowhere is failed as lost, what is there and in no
--- account gets one; results entries that nobody can read go to `unreadable`. One moment of the whole app.
+-- account gets one; results entries that cannot be read go to `unreadable`. One moment of the whole app.
 -- jobs: the same, but of the accounts only those named and those of jobs that are in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end

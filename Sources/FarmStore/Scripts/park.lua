@@ -5,7 +5,7 @@
 -- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 reason
 -- Reply 1, or 0 when the batch is not in the worker's hands
 -- Fence token, worker and delivery.
--- OOM   allowed: a batch that nobody can send must not stand in the way of the others.
+-- OOM   allowed: a batch that cannot be sent must not block the others.
 -- Again the batch is no longer stamped with the worker: nothing happens.
 --
 -- The worker swears that it has sent nothing of it. The reason goes into the events, as `batch.parked`.

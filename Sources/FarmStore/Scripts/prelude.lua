@@ -19,7 +19,7 @@ local function ready_list(id)
 end
 
 -- The state of a batch: "worker|deliveries|granted|caution|open|map". In the map "." is an open position, "p" an open
--- one of a quarantined job, which nobody sends, "x" one that was handed over. `open` counts the dots.
+-- one of a quarantined job, which is not sent, "x" one that was handed over. `open` counts the dots.
 local function load_state(id)
     local s = call('HGET', STATES, id)
     if not s then return nil end
@@ -62,7 +62,7 @@ local function drop_batch(id)
     call('HDEL', BODIES, id)
 end
 
--- The state of a batch that nobody has seen yet.
+-- The state of a new batch.
 local function new_state(tokens)
     return '|0|0||' .. tokens .. '|' .. string.rep('.', tokens)
 end
@@ -145,7 +145,7 @@ local function hold_reason(mark)
     return (kind == 'pause' and 'paused' or 'quarantined') .. ' by ' .. by .. (why == '' and '' or ': ' .. why)
 end
 
--- Closes the open positions of jobs that were called back, in a batch that is in nobody's hands. Returns how many of them
+-- Closes the open positions of jobs that were called back, in a batch that no worker holds. Returns how many of them
 -- were open and not parked, by job; nil when there are none. `book_cancelled` books them.
 local called_back, moment = {}, nil
 local function call_back(s, body)
@@ -326,7 +326,7 @@ local function add_number(words, field, n)
     words[#words + 1], words[#words + 2] = field, n
 end
 
--- Parks a batch that nobody can make sense of, so that it stands in nobody's way.
+-- Parks a batch that cannot be understood, so that it does not block others.
 local function set_aside(id, s, list, reason)
     s.worker, s.granted = '', 0
     save_state(id, s)
@@ -376,7 +376,7 @@ local function tell_next(at, i)
     return i + n + 1
 end
 
--- Wakes whoever waits for batches of these shards.
+-- Wakes the workers that wait for batches of these shards.
 local function ring(set)
     local names = {}
     for nn in pairs(set) do names[#names + 1] = nn end
@@ -465,7 +465,7 @@ local function drop_taken(n, careful)
     end
 end
 
--- Of a job that was split in part, those pushes fail that are in no batch: nobody will make batches of them.
+-- Of a job that was split in part, those pushes fail that are in no batch: no batches will be made of them.
 local function fail_rest(job, offset, reason, stamp, keep)
     local account = P .. 'job:' .. job
     local a = redis.pcall('HMGET', account, 'accepted', 'delivered', 'failed', 'expired', 'cancelled')

@@ -4,7 +4,7 @@
 -- KEYS  1 prefix
 -- ARGV  1 batches at most
 -- Reply [ms until the next one is due or -1, shards rung…]
--- Fence none: each id is moved by whoever removes it. OOM allowed.
+-- Fence none: the call that removes an id also moves it. OOM allowed.
 -- Again the ids are gone from the set.
 local delayed, t, sums, rung = P .. 'delayed', now(), {}, {}
 for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', t, 'LIMIT', 0, ARGV[1])) do

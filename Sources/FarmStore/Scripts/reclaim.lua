@@ -2,7 +2,7 @@
 -- Takes batches back from workers that are gone, and counts what they may have sent.
 --
 -- KEYS  1 prefix
--- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 end: 0 (accuses nobody) | crash (by its own
+-- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 end: 0 (blames no job) | crash (by its own
 --       doing) | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
 --       the last minute, this one included; 5 crashes that fail a single suspect; 6 kills in a row that accuse, and
 --       7 of them with the same single suspect that fail it; 8 and 9 the same when other workers were killed as well;
@@ -26,7 +26,7 @@
 -- A crash with suspects of one job only, and nothing else in the air, is held against the job as well, and so is one
 -- before any send, or with suspects that are not sent again, as far as the shards of one call show; once for each worker,
 -- whose shards may take several calls.
--- A batch that nobody can read is parked. The positions of a quarantined job are parked when their batches are checked
+-- A batch that cannot be read is parked. The positions of a quarantined job are parked when their batches are checked
 -- out.
 local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
@@ -59,7 +59,7 @@ local function close(id, body, s, kind, positions)
     call('XADD', P .. 'results', '*', 'k', kind, 'b', body, 'p', table.concat(runs, ','))
 end
 
--- A single suspect is counted again or anew. Returns whether the one before it was another.
+-- A single suspect is counted once more or from one. Returns whether the one before it was another.
 local function suspect_alone(c, position)
     local was = c.culprit
     c.times = position ~= 0 and position == was and c.times + 1 or position ~= 0 and 1 or 0

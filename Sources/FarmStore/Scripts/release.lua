@@ -5,10 +5,10 @@
 -- ARGV  1 parked batches to look at, at most; 2 how many of the last ones were looked at and stay; 3 job, token, or "";
 --       4 what: all (but what an operator has paused), job, paused (the job, if an operator has paused it), device
 -- Reply [batches put back, how many were looked at and stay, or -1 at the end, jobs released, devices released]
--- Fence none: each id is moved by whoever finds it in the list. OOM allowed.
+-- Fence none: the call that finds an id in the list moves it. OOM allowed.
 -- Again the job is no longer quarantined, its batches no longer parked.
 --
--- A batch that nobody can read stays: `fsck` is for that. One that is not in the list of the parked ones opens its
+-- A batch that cannot be read stays: `fsck` is for that. One that is not in the list of the parked ones opens its
 -- parked positions when it is checked out, or at its end. The last ones go first, each to its place by age: so the oldest
 -- is the next that is sent.
 local most, kept, name, what, jobs, devices = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0

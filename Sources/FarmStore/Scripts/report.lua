@@ -6,7 +6,7 @@
 --       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
 --       9 positions open after this by the caller's books, or "": they are not compared
 -- Reply [open, granted, done 0/1, stale, taken 0/1] and, when `open` is not what the caller says, the map: Redis went
---       back in time, or somebody else told facts. [map, granted, stale] when a position was not open: nothing happened.
+--       back in time, or another owner reported outcomes. [map, granted, stale] when a position was not open: nothing happened.
 --       stale: 0 no; 1 the shard has another owner; 2 the batch is another worker's, or this is an older delivery
 -- Fence decisions (more credit, retries, expiry) need token, worker and delivery; facts are taken from anyone
 --       while their positions are open. Stale and not only facts: not taken, nothing happened.
@@ -62,7 +62,7 @@ if #runs > 0 then
     s.map = table.concat(parts)
     local parked, sums = map:find('p', 1, true), nil
     if s.worker == '' or parked then
-        -- What was in nobody's hands is in the air until it is settled.
+        -- What no worker held is in flight until it is settled.
         local open = s.worker == '' and '[.p]' or 'p'
         sums = {}
         each_segment(call('HGET', BODIES, id), function(job, a, b)

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Adds records to suppression lists, and tells whoever serves the shards.
+-- Adds records to suppression lists, and notifies the owners of the shards.
 --
 -- KEYS  1 prefix
 -- ARGV  1 records that a shard's list keeps at most; 2 name of a writer, 3 number of its step, ascending;

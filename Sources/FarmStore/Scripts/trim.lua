@@ -5,7 +5,7 @@
 -- ARGV  1 pushes and 2 bytes of letters kept at most; 3 ms: older letters go; 4 bytes of the audit kept at most; 5 ms: older
 --       entries go; 6 letters, and entries, at most
 -- Reply 1 when there are more to drop, else 0
--- Fence none: each letter is counted out by whoever removes it. OOM allowed.
+-- Fence none: the call that removes a letter also subtracts it. OOM allowed.
 -- Again the letters are gone.
 local n = {}
 for i = 1, 6 do n[i] = tonumber(ARGV[i]) end

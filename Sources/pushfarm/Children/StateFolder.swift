@@ -30,7 +30,7 @@ enum StateFolder {
         }
     }
 
-    /// A new folder that nobody else uses.
+    /// A new folder for this process alone.
     static func temporary() throws(CommandFailure) -> String {
         let base = ProcessEnvironment.variables["TMPDIR"] ?? "/tmp"
         var template = Array((base + "/pushfarm-XXXXXX").utf8CString)

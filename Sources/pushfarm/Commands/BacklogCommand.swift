@@ -6,7 +6,7 @@ import PushModel
 struct BacklogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backlog",
-        abstract: "What waits, by app and lane; how old it is, and how long it takes.",
+        abstract: "Shows open pushes by app and lane, with age and remaining time.",
         discussion: """
             Counts pushes. OLDEST is how long ago the oldest push that could be sent was
             split. With --eta the farm is looked at twice, for the rate and the time that

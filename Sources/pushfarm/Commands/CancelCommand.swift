@@ -5,7 +5,7 @@ import FarmStore
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Calls a job back: what of it is not sent becomes cancelled.",
+        abstract: "Cancels a job's unsent pushes.",
         discussion: """
             What is on its way to the gateway is awaited; everything else of the job ends
             as cancelled, in every queue and on every host, and nothing of it is tried
@@ -44,7 +44,7 @@ struct CancelCommand: ParsableCommand {
     var dryRun = false
 
     func validate() throws {
-        // A moment just gone is as good as now; what is long past was meant otherwise, and there is no way back.
+        // A moment just gone counts as now; what is long past was meant otherwise, and there is no way back.
         if case .at(let moment) = expireAt, moment / 1000 < WallClock.seconds - 3600 {
             throw ValidationError("--expire-at is long past; leave it out to cancel now.")
         }

@@ -8,7 +8,7 @@ import Logging
 struct CoordinatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coordinator",
-        abstract: "Runs this host's coordinator and its workers, in the foreground.",
+        abstract: "Runs this host's coordinator and workers in the foreground.",
         discussion: """
             TERM or INT ends it in order: workers finish what is in the air. HUP reads
             apps and credentials again.

@@ -3,9 +3,9 @@ import ArgumentParser
 struct DeadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
-        abstract: "Pushes that failed though their tokens are fine, kept to be sent again.",
+        abstract: "Shows, replays, exports and deletes dead letters.",
         discussion: """
-            A push that failed for good, and not because its token is dead, is kept as a
+            A push that failed permanently, and not because its token is dead, is kept as a
             dead letter, together with those of its job that failed for the same reason:
             dead: in the configuration says how many, and for how long.
 

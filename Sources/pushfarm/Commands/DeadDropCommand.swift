@@ -4,7 +4,7 @@ import EventLoop
 struct DeadDropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Removes dead letters for good.",
+        abstract: "Deletes dead letters.",
         discussion: """
             Example:
               pushfarm dead drop --reason BadTopic --dry-run

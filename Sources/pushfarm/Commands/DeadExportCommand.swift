@@ -5,7 +5,7 @@ import FarmStore
 struct DeadExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes dead letters to a file, a push a line.",
+        abstract: "Exports dead letters to a file, one push a line.",
         discussion: """
             Each line is a JSON document: token, payload, options (in the words of the
             job contract), reason, status, cause, attempts, at (Unix milliseconds), app,

@@ -5,7 +5,7 @@ import FarmStore
 struct DeadListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Sums up dead letters by app, reason and age; or names each.",
+        abstract: "Counts dead letters by app, reason and age, or lists them.",
         discussion: """
             Example:
               pushfarm dead list

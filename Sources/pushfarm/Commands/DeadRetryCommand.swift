@@ -4,7 +4,7 @@ import EventLoop
 struct DeadRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Sends dead letters again, as new jobs: the same as replay.",
+        abstract: "Replays dead letters as new jobs: the same as replay.",
         discussion: """
             Example:
               pushfarm dead retry 1780000000123-0

@@ -5,7 +5,7 @@ import FarmConfiguration
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Shows the whole farm at work, and that its books are right.",
+        abstract: "Delivers a million pushes to the simulator and checks all counts.",
         discussion: """
             Starts a private Redis, a simulated gateway and a farm in a folder of its
             own; pushes, kills a worker on the way, and compares the farm's books with

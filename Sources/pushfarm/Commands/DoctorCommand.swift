@@ -6,7 +6,7 @@ import FarmStore
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Checks configuration, Redis, credentials, gateways and limits, and says what to do.",
+        abstract: "Checks configuration, Redis, credentials, gateways and limits; says what to do.",
         discussion: """
             Nothing is sent to a gateway but a TLS handshake. With --live, and always to a
             simulator on this machine, one push goes to a device token that cannot exist:

@@ -6,7 +6,7 @@ import FarmStore
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Shows what the farm tells producers and operators.",
+        abstract: "Shows the events for producers and operators.",
         discussion: """
             The events stream of each app, as docs/jobs.md describes it, the oldest
             first. With --follow it goes on as they come, also when Redis was away

@@ -5,7 +5,7 @@ import FarmStore
 struct FeedbackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "feedback",
-        abstract: "The feedback services of binary gateways.",
+        abstract: "Reads the feedback services of binary gateways.",
         discussion: """
             Example:
               pushfarm feedback read --app demo
@@ -16,7 +16,7 @@ struct FeedbackCommand: ParsableCommand {
 struct FeedbackReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "Has the feedback services read now.",
+        abstract: "Reads the feedback services now.",
         discussion: """
             The farm reads them by itself every feedback_interval. What they tell
             becomes token.dead events, and is suppressed. Status 75 when a service cannot

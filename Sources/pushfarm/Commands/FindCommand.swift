@@ -6,7 +6,7 @@ import PushModel
 struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
-        abstract: "Where a push is now, and what happened to it.",
+        abstract: "Finds a push and shows its history.",
         discussion: """
             By device token, by apns-id or by job. Where it is now: in the inbox, in a
             list, in flight with which worker, delayed until when, parked, dead,

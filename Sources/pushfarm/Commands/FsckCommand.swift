@@ -5,12 +5,12 @@ import FarmStore
 struct FsckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fsck",
-        abstract: "Checks the books: every push in one place, every account exact.",
+        abstract: "Checks that each push is in one place and each job record is exact.",
         discussion: """
             Status 1 when something is wrong. It may run beside a working farm. With
-            --repair, what can be sent goes back to its queue, what nobody can read is
+            --repair, what can be sent goes back to its queue, what cannot be read is
             set aside, and what is nowhere is failed with the reason lost: nothing
-            stays open for ever. The originals of what nobody can read are kept, and
+            stays open for ever. The originals of what cannot be read are kept, and
             status tells of them, until --drop-unreadable.
 
             Example:
@@ -26,7 +26,7 @@ struct FsckCommand: ParsableCommand {
     @Flag(help: "Repairs what is wrong.")
     var repair = false
 
-    @Flag(help: "Drops the originals of what nobody can read.")
+    @Flag(help: "Drops the originals of what cannot be read.")
     var dropUnreadable = false
 
     /// What was found in one app.
@@ -36,7 +36,7 @@ struct FsckCommand: ParsableCommand {
         let repaired: [String]
         /// What is still wrong after a repair.
         let left: [String]
-        /// Originals of what nobody can read, and whether they were dropped.
+        /// Originals of what cannot be read, and whether they were dropped.
         let kept: Int
         let areDropped: Bool
 

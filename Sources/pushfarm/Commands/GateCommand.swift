@@ -5,7 +5,7 @@ import FarmStore
 struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gate",
-        abstract: "Tells producers by hand to wait, or to go on.",
+        abstract: "Closes or opens an app to producers.",
         discussion: """
             A closed app answers BUSY to producers that ask (pushfarm_submit); what is in
             the inbox is taken, and what is accepted is delivered. An open one answers OK

@@ -5,7 +5,7 @@ import FarmStore
 struct JobCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "job",
-        abstract: "Shows the account of one job.",
+        abstract: "Shows the record of one job.",
         discussion: """
             Example:
               pushfarm job order-4711 --wait --json

@@ -5,7 +5,7 @@ import FarmStore
 struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Stops sending for an app, a job or all apps; nothing is lost.",
+        abstract: "Pauses an app, a job or all apps; no push is lost.",
         discussion: """
             Nothing new is sent anywhere in the farm from now on; what is on its way is
             awaited, and what workers have in hand goes back into the queue. Jobs are still

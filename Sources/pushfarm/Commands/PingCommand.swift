@@ -7,7 +7,7 @@ import Foundation
 struct PingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ping",
-        abstract: "Asks this machine's coordinator whether it lives and is ready.",
+        abstract: "Checks that this machine's coordinator is alive and ready.",
         discussion: """
             It is ready when its intake and a worker are. Asked is the control socket in
             the state folder, not Redis. Status 1 when it lives and is not ready, 75 when

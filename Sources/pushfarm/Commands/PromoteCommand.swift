@@ -5,7 +5,7 @@ import FarmStore
 struct PromoteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote",
-        abstract: "Makes what of a job waits for its time due now.",
+        abstract: "Sends a job's delayed pushes now.",
         discussion: """
             What waits for deliver_at, and what waits to be tried again, goes to the end of
             the queue at once. Other jobs' pushes stay where they are.

@@ -7,7 +7,7 @@ import PushModel
 struct PushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Sends one job.",
+        abstract: "Submits one job.",
         discussion: """
             Example:
               pushfarm push --token $TOKEN --alert "Hello" --wait

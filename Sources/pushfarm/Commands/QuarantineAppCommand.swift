@@ -5,7 +5,7 @@ import FarmStore
 struct QuarantineAppCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app",
-        abstract: "Puts a whole app aside: it is paused until it is released or resumed.",
+        abstract: "Pauses an app until you resume it.",
         discussion: """
             Example:
               pushfarm quarantine app demo --reason "the certificate was stolen"

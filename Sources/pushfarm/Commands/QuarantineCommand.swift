@@ -3,7 +3,7 @@ import ArgumentParser
 struct QuarantineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine",
-        abstract: "Puts jobs, apps, shards or devices aside; nothing of them is lost.",
+        abstract: "Pauses jobs, apps, shards or tokens; no push is lost.",
         discussion: """
             What is put aside waits until it is released; who did it, when and why is kept.
 

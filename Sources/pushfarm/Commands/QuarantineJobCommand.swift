@@ -5,7 +5,7 @@ import FarmStore
 struct QuarantineJobCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "job",
-        abstract: "Puts a job's pushes aside.",
+        abstract: "Pauses a job's pushes.",
         discussion: """
             Example:
               pushfarm quarantine job order-4711 --reason "crashes the app"

@@ -7,7 +7,7 @@ import PushModel
 struct QuarantineListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists all that is held back: what, by whom, since when, why.",
+        abstract: "Lists paused and quarantined jobs, shards and tokens.",
         discussion: """
             What operators have paused, put aside or called back, and jobs that ended
             workers.

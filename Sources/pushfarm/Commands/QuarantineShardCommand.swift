@@ -5,7 +5,7 @@ import FarmStore
 struct QuarantineShardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shard",
-        abstract: "No worker serves the shard any more.",
+        abstract: "Pauses a shard.",
         discussion: """
             Example:
               pushfarm quarantine shard 7 --app demo

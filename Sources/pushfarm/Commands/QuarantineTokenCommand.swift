@@ -6,7 +6,7 @@ import PushModel
 struct QuarantineTokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Pushes to one device wait.",
+        abstract: "Pauses the pushes to one token.",
         discussion: """
             At most 1,000 devices of an app. What is queued for them, and what comes, is
             parked.

@@ -5,7 +5,7 @@ import FarmStore
 struct RateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rate",
-        abstract: "Changes how much the whole farm sends of an app, while it runs.",
+        abstract: "Changes the rate limit of an app for the whole farm.",
         discussion: """
             It holds for all workers of all hosts together, survives restarts, and wins
             over budget.max_rate of the configuration until it is set to default. Without

@@ -3,7 +3,7 @@ import ArgumentParser
 struct RefusedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refused",
-        abstract: "Jobs that were refused: see them, send them again, drop them.",
+        abstract: "Lists, shows, retries and deletes refused jobs.",
         discussion: """
             A job that breaks a rule of the contract is refused whole. The last ten
             thousand or so are kept, each cut at 64 KiB.

@@ -5,7 +5,7 @@ import FarmStore
 struct RefusedDropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Removes refused jobs for good.",
+        abstract: "Deletes refused jobs.",
         discussion: """
             Example:
               pushfarm refused drop 1780000000123-0

@@ -4,7 +4,7 @@ import EventLoop
 struct RefusedRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Puts a refused job into the inbox again, as it came or mended.",
+        abstract: "Submits a refused job again, unchanged or corrected.",
         discussion: """
             It leaves the refused jobs in the same step. What would be refused again
             stays, and so does one of which only the first 64 KiB are kept: give the

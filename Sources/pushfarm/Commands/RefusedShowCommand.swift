@@ -6,7 +6,7 @@ import FarmStore
 struct RefusedShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows a refused job as it came.",
+        abstract: "Shows the original text of a refused job.",
         discussion: """
             Example:
               pushfarm refused show 1780000000123-0

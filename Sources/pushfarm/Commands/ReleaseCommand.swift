@@ -5,7 +5,7 @@ import FarmStore
 struct ReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
-        abstract: "Lets parked jobs, batches, shards and devices go on.",
+        abstract: "Resumes quarantined jobs, batches, shards and tokens.",
         discussion: """
             A job is parked when its pushes ended workers again and again, or by an
             operator (quarantine); a batch when it ended workers before anything was sent.

@@ -4,7 +4,7 @@ import EventLoop
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Sends dead letters again, as new jobs.",
+        abstract: "Replays dead letters as new jobs.",
         discussion: """
             What failed in a job OLD goes into the inbox as a job OLD.r1 (the next time
             OLD.r2 ...), whose account says replay_of; the old account stays as it is.

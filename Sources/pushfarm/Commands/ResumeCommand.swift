@@ -5,7 +5,7 @@ import FarmStore
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Lets a paused app or job, or a quiet host or worker, go on.",
+        abstract: "Resumes an app, a job, a host or a worker.",
         discussion: """
             An app is paused by an operator; or when the gateway refuses its credentials,
             or when so many of its tokens are bad that they must be of the other

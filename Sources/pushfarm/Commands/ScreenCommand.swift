@@ -6,7 +6,7 @@ import FarmStore
 struct ScreenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "screen",
-        abstract: "Finds the dead tokens of a list, by silent pushes.",
+        abstract: "Finds the invalid tokens of a list with silent pushes.",
         discussion: """
             Example:
               pushfarm screen --app demo --tokens-file all.txt --rate 2000

@@ -10,7 +10,7 @@ import TLS
 struct SimulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulator",
-        abstract: "Runs a simulated gateway, in the foreground.",
+        abstract: "Runs the simulator in the foreground.",
         discussion: """
             It makes its own throw-away authority, certificates and signing key in its
             folder, so that no Apple account is needed. docs/simulator.md has it all.

@@ -6,7 +6,7 @@ import Simulator
 struct SimulatorControlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "control",
-        abstract: "Tells a running simulator what to do, or asks for its counters.",
+        abstract: "Controls a running simulator and reads its counters.",
         discussion: """
             Answers one JSON object. The socket is simulator/control.sock in the state
             folder, or the one that --control names. The commands:

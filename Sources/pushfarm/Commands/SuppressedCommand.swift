@@ -3,7 +3,7 @@ import ArgumentParser
 struct SuppressedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "suppressed",
-        abstract: "Tokens that are known to be dead, and left out.",
+        abstract: "Shows and changes the suppression list.",
         discussion: """
             A token that the gateway declared dead is not sent to again for a while:
             its pushes fail with the reason suppressed. What is known belongs to one

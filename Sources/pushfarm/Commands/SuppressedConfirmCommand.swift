@@ -3,7 +3,7 @@ import ArgumentParser
 struct SuppressedConfirmCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
-        abstract: "Suppresses the bad tokens that wait for it.",
+        abstract: "Confirms suppressions that wait.",
         discussion: """
             When more than suppression.hold_share percent of the last 1,000 answers are
             bad tokens, the farm goes on, and new bad tokens are not suppressed until

@@ -3,7 +3,7 @@ import ArgumentParser
 struct SuppressedDiscardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard",
-        abstract: "Drops the suppressions that wait to be confirmed.",
+        abstract: "Deletes suppressions that wait to be confirmed.",
         discussion: """
             These tokens were found bad while more than suppression.hold_share percent
             of the last 1,000 answers were. Pushes to them go out as before; those that

@@ -6,7 +6,7 @@ import FarmStore
 struct SuppressedExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes suppressed tokens to a file.",
+        abstract: "Exports suppressed tokens to a file.",
         discussion: """
             One token a line: the token as hex, the reason, Unix seconds since when it
             is dead, the topic, the environment. import reads it.

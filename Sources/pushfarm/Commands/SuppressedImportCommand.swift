@@ -5,7 +5,7 @@ import FarmStore
 struct SuppressedImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Suppresses what a file of export says.",
+        abstract: "Imports suppressed tokens from an exported file.",
         discussion: """
             A line is a token, and behind it, as far as they are there: reason, since
             when it is dead (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days

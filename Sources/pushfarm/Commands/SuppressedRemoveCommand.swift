@@ -6,7 +6,7 @@ import PushModel
 struct SuppressedRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Lets pushes to suppressed tokens go out again.",
+        abstract: "Removes tokens from the suppression list.",
         discussion: """
             Example:
               pushfarm suppressed remove --app demo --token $TOKEN

@@ -2,7 +2,7 @@ import EventLoop
 import FarmStore
 import PushModel
 
-/// Whether jobs wait in inboxes of apps that nobody has configured, such as those of a misspelt name.
+/// Whether jobs wait in inboxes of apps that are not configured, such as those of a misspelt name.
 @Loop struct InboxCheck {
     let client: FarmClient
 

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The push, or the device, that somebody looks for.
+/// The push, or the device, that a command looks for.
 enum Wanted: Sendable {
     case token([UInt8])
     case push(PushID)

@@ -10,7 +10,7 @@ struct DecodedDeadLetter {
 
     private var segment: Batch.Segment { batch.segments[0] }
 
-    /// Nil when nobody can read it.
+    /// Nil when it cannot be read.
     init?(_ letter: DeadLetter, app: String) {
         guard let batch = try? Batch(decoding: letter.body), batch.segments.count == 1 else { return nil }
         (self.app, self.letter, self.batch) = (app, letter, batch)

@@ -1,7 +1,7 @@
 import ControlChannel
 import FarmLogging
 
-/// What hosts say while a command waits: `2 of 3 hosts done · gamma: 1 of 2 workers anew`, on a terminal only.
+/// What hosts say while a command waits: `2 of 3 hosts done · gamma: 1 of 2 workers restarted`, on a terminal only.
 struct AnswerProgress {
     private let count: Int
     private let isShown: Bool

@@ -43,7 +43,7 @@ struct ChangeReport: Sendable {
     var lines: [Line] = []
     /// Something that a person should know besides.
     var note: String?
-    /// What the hosts answered that were told to follow it at once; nil when nobody was told.
+    /// What the hosts answered that were told to follow it at once; nil when no host was told.
     var outcome: OperatorClient.Outcome?
     /// Fields that stand first for programs.
     var head: [JSONValue.Field] = []

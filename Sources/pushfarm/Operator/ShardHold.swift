@@ -16,7 +16,8 @@ import FarmStore
             let hold = Hold(.shard(shard, kind), by: OperatorName.current, reason: reason)
             changed = try await client.call(hold, app).hasChanged
         }
-        let text = changed ? "is not served any more" : "was not served already, by \(old?.by ?? "somebody")"
+        let text =
+            changed ? "is not served any more" : "was not served already, by \(old?.by ?? "another user")"
         return .init(app: app, shard: shard, changed: changed, text: text)
     }
 

@@ -16,7 +16,7 @@ struct ShardMove: Sendable {
         /// By app: who has it.
         var owners: [(app: String, host: String?)]
         var isDryRun = false
-        /// Nobody waited for it to arrive.
+        /// The command did not wait for it to arrive.
         var isUnderWay = false
 
         /// It is with whom it is meant for.

@@ -5,7 +5,7 @@ import FarmStore
 /// Who owns the shards of an app.
 struct ShardOwners: Sendable {
     let app: String
-    /// By shard; nil: nobody.
+    /// By shard; nil: no host.
     let hosts: [String?]
     let intake: String?
     let pins: [Int: String]

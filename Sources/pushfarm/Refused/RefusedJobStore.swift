@@ -65,7 +65,7 @@ import PushModel
         return (app, job.id ?? "")
     }
 
-    /// One of them leaves the refused jobs: into the inbox, or for good.
+    /// One of them leaves the refused jobs: into the inbox, or permanently.
     static func perform(
         _ id: EntryID, _ app: String, _ job: Replay.NewJob?, _ client: FarmClient
     ) async throws(CommandFailure) {

@@ -114,7 +114,7 @@ import PushModel
         do throws(StoreError) {
             try await perform(nil, letters)
         } catch .gone where letters.count > 1 {
-            // Somebody else drops or sends some of them: those that are left go one by one.
+            // Another run drops or sends some of them: those that are left go one by one.
             for letter in letters { try await drop(letter) }
         } catch {
             if case .gone = error { return }
@@ -156,7 +156,7 @@ extension ReplayAct {
                 numbers[group.key.job] = last
             } catch {
                 guard case .gone = error else { throw failure(error) }
-                // Somebody else has some of its letters: the others wait for the next run.
+                // Another run has some of its letters: the others wait for the next run.
                 return
             }
         }
@@ -232,7 +232,7 @@ extension ReplayAct {
     private func failure(_ error: StoreError) -> CommandFailure {
         guard case .outOfStep = error else { return client.failure(error) }
         return .failed(
-            "somebody else is at work under --id \(settings.name); when he has ended, the same command goes on"
+            "another run works under --id \(settings.name); when it has ended, the same command continues"
         )
     }
 

@@ -28,7 +28,7 @@ struct ReplayGroup {
         bytes += key.payload.count
     }
 
-    /// What a letter brings: nil when nobody can read it.
+    /// What a letter brings: nil when it cannot be read.
     static func contents(of letter: DeadLetter) -> (key: Key, pushes: [Push])? {
         guard let batch = try? Batch(decoding: letter.body), batch.segments.count == 1 else { return nil }
         let segment = batch.segments[0]

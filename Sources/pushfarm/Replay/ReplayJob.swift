@@ -5,7 +5,7 @@ struct ReplayJob {
     let group: ReplayGroup
     let id: String
     let lane: Lane
-    /// Seconds that it is worth anything from now on, instead of what the old job said.
+    /// Time to live in seconds from now on, instead of the old job's.
     let ttl: Int?
 
     /// Characters of an id, as the contract has it.

@@ -20,7 +20,7 @@ struct ReplayOptions: ParsableArguments {
             "high or bulk. Default: the old job's; bulk when its account is gone.", valueName: "lane"))
     var lane: String?
 
-    @Option(reads: ArgumentHelp("How long they are worth anything from now on.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Time to live from now on.", valueName: "duration"))
     var ttl: TimeSpan?
 
     @Flag(help: "Also those that were to be sent at most once and may have been delivered.")

@@ -15,7 +15,7 @@ struct ReplayPlan {
         case large
         /// A job of it would be refused.
         case refused
-        /// Nobody can read it.
+        /// It cannot be read.
         case unreadable
 
         var advice: String {

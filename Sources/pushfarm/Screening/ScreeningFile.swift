@@ -14,7 +14,7 @@ struct ScreeningFile: ~Copyable {
     /// Bytes that are written.
     private(set) var count = 0
 
-    /// Opens the file or makes it; nobody else may screen into it meanwhile. Nothing in it is changed yet.
+    /// Opens the file or makes it; no other process may screen into it meanwhile. Nothing in it is changed yet.
     init(_ path: String) throws(CommandFailure) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

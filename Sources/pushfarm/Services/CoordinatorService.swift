@@ -41,7 +41,7 @@ import Supervision
         options.memory = Memory.limitBytes
         options.succeeds = succeeds
         options.arguments = CommandLine.arguments.filter { $0 != "--succeed" }
-        // Whoever follows is looked after by its own process id.
+        // The successor is watched by its own process id.
         options.variables = ProcessEnvironment.variables.filter { $0.key != "WATCHDOG_PID" }
             .map { "\($0.key)=\($0.value)" }
         options.setLogLevel = { FarmLog.level = $0 }

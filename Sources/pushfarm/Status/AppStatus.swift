@@ -15,7 +15,7 @@ struct AppStatus: Sendable {
     let openJobs: Int?
     /// Who has leases on it, by name.
     let owners: [Owner]
-    /// Shards that nobody owns; the intake counts as one.
+    /// Shards without an owner; the intake counts as one.
     let unowned: Int
     /// How the reading of its feedback service goes; nil when it has none.
     var feedback: ReadFeedback.State?
@@ -36,7 +36,7 @@ struct AppStatus: Sendable {
         let host: String
         var shards = 0
         var hasIntake = false
-        /// Until its lease ends; below zero when it has ended and nobody has taken it over yet.
+        /// Until its lease ends; below zero when it has ended and no host has taken it over yet.
         var leaseLeft: Duration
     }
 
@@ -91,7 +91,7 @@ struct AppStatus: Sendable {
         for (field, token) in leases.fields {
             let left = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
             var owner = owners[token.host] ?? Owner(host: token.host, leaseLeft: left)
-            // A host that has just begun anew has two leases: the shorter one shows.
+            // A host that has just begun again has two leases: the shorter one shows.
             owner.leaseLeft = min(owner.leaseLeft, left)
             if field == .intake { owner.hasIntake = true } else { owner.shards += 1 }
             owners[token.host] = owner

@@ -14,7 +14,7 @@ import FarmLogging
     var onKeys: @Loop ([TopKey]) -> Void = { _ in }
     /// The window has another size.
     var onResize: @Loop () -> Void = {}
-    /// Nobody is there any more.
+    /// The terminal is gone.
     var onEnd: @Loop () -> Void = {}
 
     private let descriptor: Int32

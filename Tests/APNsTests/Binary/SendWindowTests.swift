@@ -108,7 +108,7 @@ import Testing
         #expect(safe == 2)
     }
 
-    @Test func `quiet begins anew when nobody was listening`() {
+    @Test func `quiet begins again when nobody was listening`() {
         var window = window(3)
         window.restartQuiet(at: at(5000))
         #expect(window.safe(after: Self.quiet, at: at(5999)) == 0)

@@ -19,7 +19,7 @@ extension Scenario {
         Scenario(23, "few descriptors", .with { $0.limit = "-n 48" }) { stage in
             stage.startFlow()
             try await stage.again(every: .seconds(2)) {
-                // Connections anew, all at once.
+                // New connections, all at once.
                 await stage.fault("reset all") {
                     stage.redisProxies[0].cut(.reset)
                     stage.gatewayProxy.cut(.reset)

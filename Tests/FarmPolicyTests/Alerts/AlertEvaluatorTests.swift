@@ -43,7 +43,7 @@ struct AlertEvaluatorTests {
         #expect(course.look(1, [Self.old: .good]).isEmpty)
         #expect(course.look(9, [Self.old: Self.bad()]).isEmpty)
         #expect(course.look(10, [Self.old: .good]).isEmpty)
-        // Neither well nor bad: the time begins anew.
+        // Neither well nor bad: the time begins again.
         #expect(course.look(15, [Self.old: .unclear]).isEmpty)
         #expect(course.look(20, [Self.old: .good]).isEmpty)
         #expect(course.look(29, [Self.old: .good]).isEmpty)

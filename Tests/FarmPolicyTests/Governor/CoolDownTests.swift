@@ -7,7 +7,7 @@ struct CoolDownTests {
     private let start = ContinuousClock.now
     private let delays = Duration.seconds(15)...Duration.seconds(30)
 
-    @Test func `doubles with each refusal in a row, and begins anew after an acceptance`() {
+    @Test func `doubles with each refusal in a row, and begins again after an acceptance`() {
         var cool = CoolDown()
         var now = start
         for _ in 0..<2 {

@@ -52,7 +52,7 @@ struct GovernorTests {
         #expect(bench.steps.count == 2)
     }
 
-    @Test func `a moment of air begins anew`() {
+    @Test func `a moment of air begins again`() {
         var bench = Bench()
         for _ in 0..<20 {
             bench.look(9) { _ in }

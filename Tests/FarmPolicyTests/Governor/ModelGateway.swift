@@ -26,7 +26,7 @@ struct ModelGateway {
     var arrival = Double.infinity
     /// Pushes a second that we can send and settle: our own processor's limit.
     var ours = Double.infinity
-    /// Stops sending, but for probes, when all answers are trouble; connections are then made anew.
+    /// Stops sending, but for probes, when all answers are trouble; connections are then made again.
     var breaker: ServerBreaker?
     /// The same because of Redis: without credit there is no work in hand.
     var credit = Double.infinity

@@ -200,7 +200,7 @@ extension Mutant {
         Mutant(.alert, "raises it twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),
         Mutant(.alert, "calls off what is not raised", "if not old then return 0 end", ""),
         Mutant(.ages, "forgets what is in flight", "look(P .. 'flight:' .. nn)", ""),
-        Mutant(.found, "founds it anew", "'HSETNX', farm, 'shards'", "'HSET', farm, 'shards'"),
+        Mutant(.found, "founds it again", "'HSETNX', farm, 'shards'", "'HSET', farm, 'shards'"),
         Mutant(.take, "gives out a job that is known", "taken, known + n)", "taken, n)"),
         Mutant(.split, "does not count what waits", "add_to_accounts(sums, 'waiting', 1)"),
         Mutant(

@@ -95,7 +95,7 @@ struct RedisDump: Equatable {
 
     /// Numbers of 13 digits and more are times, or the ids of a stream's entries.
     ///
-    /// The moment in a batch's id is not masked, should it have no letter. By hand: some ten thousand words are masked in a run of all cases, and a pattern would be read anew for each.
+    /// The moment in a batch's id is not masked, should it have no letter. By hand: some ten thousand words are masked in a run of all cases, and a pattern would be read again for each.
     private static func masked(_ text: String) -> String {
         let (bytes, dot) = (Array(text.utf8), UInt8(ascii: "."))
         func digitsEnd(from start: Int) -> Int {

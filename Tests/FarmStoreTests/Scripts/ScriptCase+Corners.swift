@@ -120,7 +120,7 @@ extension ScriptCase {
             .kill(hadSent: true, recent: 4)
         ),
         (
-            "begins anew with another single suspect, the first", "2|1|3,1,1,0,3,2,1,0|3|...",
+            "begins again with another single suspect, the first", "2|1|3,1,1,0,3,2,1,0|3|...",
             .kill(hadSent: true, recent: 4)
         ),
         (
@@ -158,7 +158,7 @@ extension ScriptCase {
             "fails the first push, the only suspect, after a third crash", "2|1|1,1,1,2,0,1,1,0|3|...",
             .crash(hadSent: true)
         ),
-        ("begins anew behind one suspect", "2|3|1,1,1,2,0,1,1,0|2|x..", .crash(hadSent: true)),
+        ("begins again behind one suspect", "2|3|1,1,1,2,0,1,1,0|2|x..", .crash(hadSent: true)),
         ("parks nothing when nobody is accused", "2|0|0,0,0,0,0,0,0,5|3|...", .innocent),
     ]
 

@@ -303,7 +303,7 @@ extension ScriptCase {
             try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
             return Blame(token: desk.token, process: "p2", isAlone: false)
         },
-        ScriptCase("begins anew with the next job", again: .any) { desk in
+        ScriptCase("begins again with the next job", again: .any) { desk in
             try desk.take("a", "b", "c")
             for process in ["p1", "p2"] {
                 try desk.perform(Blame(token: desk.token, process: process, isAlone: true))

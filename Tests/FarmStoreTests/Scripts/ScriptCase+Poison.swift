@@ -35,7 +35,7 @@ extension ScriptCase {
             try desk.set(batch.id, to: "w1|3|1|1,1,1,2,0,1,2,0|1|.")
             return desk.reclaim(["w1"], .crash(hadSent: true))
         },
-        ScriptCase("begins anew when the suspects got through", again: nothing) { desk in
+        ScriptCase("begins again when the suspects got through", again: nothing) { desk in
             let batch = try desk.held([("a", 5)])
             try desk.set(batch.id, to: "w1|3|5|2,1,1,2,0,2,1,0|2|xxx..")
             return desk.reclaim(["w1"], .crash(hadSent: true))
@@ -110,7 +110,7 @@ extension ScriptCase {
             try desk.set(batch.id, to: "w1|4|2|3,1,1,0,3,2,1,0|2|x..")
             return desk.reclaim(["w1"], .kill(hadSent: true, recent: 1))
         },
-        ScriptCase("starts the count anew with another single suspect", again: nothing) { desk in
+        ScriptCase("starts the count again with another single suspect", again: nothing) { desk in
             let batch = try desk.held([("a", 3)])
             try desk.set(batch.id, to: "w1|4|2|3,1,1,0,3,1,1,0|2|x..")
             return desk.reclaim(["w1"], .kill(hadSent: true, recent: 4))
@@ -219,7 +219,7 @@ extension ScriptCase {
             }
             return Mend(.batch("\(batch.id)"), shards: Desk.shards)
         },
-        ScriptCase("counts anew what is open", again: .other("[]")) { desk in
+        ScriptCase("counts again what is open", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 4)])
             try desk.set(batch.id, to: "w1|1|9||3|x...")
             return Mend(.batch("\(batch.id)"), shards: Desk.shards)

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// Recorded from the scripts, and compared with their contracts by reading; `PUSHFARM_RECORD=1` writes it anew.
+    /// Recorded from the scripts, and compared with their contracts by reading; `PUSHFARM_RECORD=1` writes it again.
     @Test(arguments: ScriptCase.all) func `changes what is written down in effects.txt, and nothing else`(
         scriptCase: ScriptCase
     ) throws {

@@ -61,7 +61,7 @@ extension AlarmedFarms {
             #expect(status.status == 1 && status.output.contains(#""alert":"app_paused""#))
             #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "app_paused"]) == 1)
 
-            // A coordinator that starts anew knows that it was told.
+            // A coordinator that starts again knows that it was told.
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
             #expect(!farm.coordinator.error.contains(secret))

@@ -5,7 +5,7 @@ import EventLoop
 struct BalanceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "balance",
-        abstract: "Lets the number of workers follow the load, or fixes it.",
+        abstract: "Turns the autoscaler on or off.",
         discussion: """
             auto is the same as scale auto; off fixes as many workers as there are now.
 

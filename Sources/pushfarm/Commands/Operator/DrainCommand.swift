@@ -5,7 +5,7 @@ import EventLoop
 struct DrainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Empties a host or a worker.",
+        abstract: "Drains a host or a worker.",
         discussion: """
             It takes nothing more, finishes what is in the air, and gives its shards to the
             other hosts, or to the host's other workers. It stays, empty: reload brings a

@@ -5,7 +5,7 @@ import EventLoop
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
-        abstract: "Has processes write what they are doing into their log.",
+        abstract: "Writes the state of processes to their log.",
         discussion: """
             Leases, windows and connections of the coordinator and its workers, or of one
             worker: as the signal USR2 for a worker.

@@ -5,7 +5,7 @@ import EventLoop
 struct KillCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kill",
-        abstract: "Ends a worker's process at once.",
+        abstract: "Kills a worker's process.",
         discussion: """
             For one that hangs or must not go on. Another one takes its place; what it had
             in the air may be sent twice, and is counted as such. Nothing is held against

@@ -5,7 +5,7 @@ import EventLoop
 struct LogLevelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log-level",
-        abstract: "Changes how much is logged.",
+        abstract: "Changes the log level.",
         discussion: """
             Of the coordinator, its workers and its intake, until they end.
 

@@ -5,9 +5,9 @@ import EventLoop
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Ends workers whose coordinator is gone.",
+        abstract: "Stops workers whose coordinator is gone.",
         discussion: """
-            Such a worker ends by itself within seconds, unless somebody has stopped it
+            Such a worker ends by itself within seconds, unless a user has stopped it
             with a signal or a debugger. What it had is taken back already.
 
             Example:

@@ -5,7 +5,7 @@ import EventLoop
 struct QuietCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quiet",
-        abstract: "Lets a host or a worker take nothing more.",
+        abstract: "Stops new work for a host or a worker.",
         discussion: """
             What is in flight is finished. The shards go to the other hosts, or to the
             host's other workers. When there are no others that serve, they stay and what

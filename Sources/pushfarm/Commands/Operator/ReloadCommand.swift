@@ -5,7 +5,7 @@ import EventLoop
 struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Reads configuration and credentials again.",
+        abstract: "Reloads configuration and credentials.",
         discussion: """
             As the signal HUP. The whole configuration is checked first: a mistake changes
             nothing, and the answer names it. Connections with old credentials are replaced

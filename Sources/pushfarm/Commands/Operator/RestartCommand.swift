@@ -5,7 +5,7 @@ import EventLoop
 struct RestartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restart",
-        abstract: "Starts workers anew.",
+        abstract: "Restarts workers.",
         discussion: """
             Each finishes what is in the air. With --rolling one after the other: the
             others serve its shards meanwhile, and the next one goes when the last one

@@ -6,7 +6,7 @@ import FarmStore
 struct ShardsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shards",
-        abstract: "Shows who owns which shard, or moves one.",
+        abstract: "Lists the owners of shards, or moves a shard.",
         subcommands: [ShardsListCommand.self, ShardsMoveCommand.self],
         defaultSubcommand: ShardsListCommand.self)
 }
@@ -14,7 +14,7 @@ struct ShardsCommand: ParsableCommand {
 struct ShardsListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Who owns which shard.",
+        abstract: "Lists the owner of each shard.",
         discussion: """
             A pinned shard was moved by hand.
 
@@ -50,7 +50,7 @@ struct ShardsListCommand: ParsableCommand {
 struct ShardsMoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
-        abstract: "Gives a shard to a host.",
+        abstract: "Moves a shard to a host.",
         discussion: """
             It is drained where it is, and goes when nothing of it is in the air. It stays
             there, as long as that host lives, until it is moved again or to auto: then it

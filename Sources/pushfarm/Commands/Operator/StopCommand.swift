@@ -5,7 +5,7 @@ import EventLoop
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Ends a host's coordinator or one of its workers, in order.",
+        abstract: "Stops a host's coordinator or one of its workers gracefully.",
         discussion: """
             As the signal TERM: it takes nothing more, finishes what is in the air, gives
             its shards to the others, and ends with status 0. The answer comes when its

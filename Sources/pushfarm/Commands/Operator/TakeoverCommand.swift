@@ -8,7 +8,7 @@ import FarmStore
 struct TakeoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "takeover",
-        abstract: "Takes a shard from an owner that is stuck.",
+        abstract: "Takes a shard from a stuck owner.",
         discussion: """
             Moving a shard waits for its owner; this does not. The owner's steps are
             refused from then on, and what it has in the air may be sent twice: the command

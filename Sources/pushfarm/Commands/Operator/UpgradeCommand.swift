@@ -5,7 +5,7 @@ import EventLoop
 struct UpgradeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upgrade",
-        abstract: "Puts a new program in the place of a running coordinator.",
+        abstract: "Replaces a running coordinator with a new program.",
         discussion: """
             The program that is installed now, or that the host's configuration names
             (program), is started beside the old one. It gets the shards a few at a time,
