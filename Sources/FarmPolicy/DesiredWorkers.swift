@@ -14,7 +14,7 @@ package enum DesiredWorkers: Equatable, Sendable {
         }
     }
 
-    /// What to say of a text that is neither a wish nor a step.
+    /// The error message for a text that is neither a number of workers nor a step such as +1.
     /// - Parameter most: workers that the host carries.
     package static func complaint(_ text: String, most: Int) -> String {
         let digits = text.first == "+" || text.first == "-" ? text.dropFirst() : text[...]
@@ -26,7 +26,7 @@ package enum DesiredWorkers: Equatable, Sendable {
             : "workers: \(text) is beyond what is allowed; this machine carries at most \(most)"
     }
 
-    /// What there is to say of their number.
+    /// The accepted values, for error messages.
     package static var words: String { "workers: N, +N, -N, auto or default" }
 
     /// How many workers a host can be told to run from outside: its configuration may say more.

@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `whoever leaves gives all back, and says so when it is free`() async throws {
+    @Test func `a host that leaves releases all leases, and tells others afterwards`() async throws {
         try await onLoop {
             let desk = try await Desk()
             let app = desk.app("demo")
