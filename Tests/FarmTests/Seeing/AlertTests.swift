@@ -126,7 +126,9 @@ extension AlarmedFarms {
         @Test func `a gateway that answers nothing but errors is told, and a job says that it waits for it`()
             async throws
         {
-            let farm = try await Farm(Farm.Options(faults: ["answer 503"], lines: Self.lines()))
+            // Errors of the gateway are another alert's, which may come first.
+            let farm = try await Farm(
+                Farm.Options(faults: ["answer 503"], lines: Self.lines("error_share: 100")))
             _ = try await farm.ready()
             try farm.push([Job(id: "held", tokens: Tokens.make(300))])
             try await Self.eventually(["alert.raised gateway_stalled demo"], in: farm.folder.path)
