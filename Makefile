@@ -66,8 +66,8 @@ simulate: setup
 		swift test --skip-build --filter 'many.seeds'
 
 # Every line of the scripts changed in turn, or of some: `make mutants SCRIPTS="report settle"`. Takes long.
-# Of Swift files all conditions, constants and calls: `make mutants SWIFT="Sources/Worker/Window.swift"`, or a folder, or a file with a list
-# of faults (Tests/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 tries so many of them at random,
+# Of Swift files all conditions, constants and calls: `make mutants SWIFT="Sources/Processes/Worker/Window.swift"`, or a folder, or a file with a list
+# of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 tries so many of them at random,
 # and SKIP=20 goes on behind the first twenty of these.
 SCRIPTS ?= settle report reclaim checkout split take refuse blame promote release putback park lease prelude
 mutants: setup
@@ -79,7 +79,7 @@ mutants: setup
 # MERGE=1 takes what found new ground into the committed corpus.
 SECONDS = 60
 fuzz: setup
-	Tests/Fuzzing/run $(SECONDS) "$(TARGET)" "$(MERGE)"
+	Tests/Tools/Fuzzing/run $(SECONDS) "$(TARGET)" "$(MERGE)"
 
 # The whole suite, and the farms that it starts, under the sanitizers for addresses, leaks and undefined behaviour.
 sanitize: setup

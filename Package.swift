@@ -14,11 +14,54 @@ let strict: [SwiftSetting] = [
 ]
 
 /// Targets that read what comes from outside. Every file of theirs imports CheckedNumbers, and so the standard library's conversions that
-/// end the process, or take a number without a bound, do not compile there (Sources/CheckedNumbers/TrappingForms.swift).
+/// end the process, or take a number without a bound, do not compile there (Sources/Model/CheckedNumbers/TrappingForms.swift).
 let checked: [SwiftSetting] =
     strict + [
         .unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "CheckedNumbers"])
     ]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+// The layers, from the bottom: Sources/Model, Core, Platform, Processes, and the program. A target sees its own layer and those
+// below, but a core sees no platform: that is checked in LayerTests, for a manifest cannot look at itself.
+
+func layer(
+    _ name: String, in folder: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil,
+    isChecked: Bool
+) -> Target {
+    let numbers: [Target.Dependency] = name == "CheckedNumbers" ? [] : ["CheckedNumbers"]
+    return .target(
+        name: name, dependencies: numbers + dependencies, path: "Sources/\(folder)/\(name)",
+        resources: resources, swiftSettings: isChecked ? checked : strict)
+}
+
+func model(_ name: String, isChecked: Bool = true) -> Target {
+    layer(name, in: "Model", [], isChecked: isChecked)
+}
+
+func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    layer(name, in: "Core", dependencies, isChecked: true)
+}
+
+func platform(_ name: String, _ dependencies: [Target.Dependency], isChecked: Bool = true) -> Target {
+    layer(name, in: "Platform", dependencies, isChecked: isChecked)
+}
+
+func process(
+    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil, isChecked: Bool = true
+) -> Target {
+    layer(name, in: "Processes", dependencies, resources: resources, isChecked: isChecked)
+}
+
+/// A C library: a module map and a shim header.
+func library(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/Platform/\(name)", pkgConfig: pkgConfig,
+        providers: [.apt([apt]), .brew([brew])])
+}
 
 let package = Package(
     name: "pushfarm",
@@ -30,112 +73,64 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
-        // System libraries: a module map and a shim header each.
-        .systemLibrary(
-            name: "CLibuv", pkgConfig: "libuv",
-            providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
-        .systemLibrary(
-            name: "COpenSSL", pkgConfig: "openssl",
-            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        .systemLibrary(
-            name: "CNghttp2", pkgConfig: "libnghttp2",
-            providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
-        .systemLibrary(
-            name: "CHiredis", pkgConfig: "hiredis",
-            providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
+        // The model: what everything else speaks of.
+        model("CheckedNumbers", isChecked: false),
+        model("PushModel"),
 
-        // Cores: no socket, no clock, no C.
-        .target(name: "CheckedNumbers", swiftSettings: strict),
-        .target(name: "PushModel", dependencies: ["CheckedNumbers"], swiftSettings: checked),
-        .target(
-            name: "APNs",
-            dependencies: [
-                "CheckedNumbers", "PushModel", .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            swiftSettings: checked),
-        .target(name: "FarmPolicy", dependencies: ["CheckedNumbers", "PushModel"], swiftSettings: checked),
-        .target(name: "ControlChannel", dependencies: ["CheckedNumbers"], swiftSettings: checked),
+        // Cores: no clock, no socket, no C library.
+        core("APNs", ["PushModel", deque]),
+        core("FarmPolicy", ["PushModel"]),
+        core("ControlChannel"),
 
-        // Adapters: one C library each.
-        .target(name: "EventLoop", dependencies: ["CheckedNumbers", "CLibuv"], swiftSettings: checked),
-        .target(name: "TLS", dependencies: ["CheckedNumbers", "COpenSSL"], swiftSettings: checked),
-        .target(name: "HTTP2", dependencies: ["CheckedNumbers", "CNghttp2"], swiftSettings: checked),
-        .target(name: "RESP", dependencies: ["CheckedNumbers", "CHiredis"], swiftSettings: checked),
+        // The platform: C libraries, each behind one adapter, and what is built on them alone.
+        library("CLibuv", pkgConfig: "libuv", apt: "libuv1-dev", brew: "libuv"),
+        library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+        library("CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
+        library("CHiredis", pkgConfig: "hiredis", apt: "libhiredis-dev", brew: "hiredis"),
+        platform("EventLoop", ["CLibuv"]),
+        platform("TLS", ["COpenSSL"]),
+        platform("HTTP2", ["CNghttp2"]),
+        platform("RESP", ["CHiredis"]),
+        platform("Failpoints", ["EventLoop"], isChecked: false),
+        platform("Transport", ["EventLoop", "TLS"]),
+        platform("Web", ["EventLoop", "TLS", "Transport"]),
+        platform("FarmLogging", [logging]),
+        platform("FarmConfiguration", ["PushModel", "FarmLogging", yams, logging]),
 
-        .target(name: "Failpoints", dependencies: ["EventLoop"], swiftSettings: strict),
+        // Processes: they do the I/O, and carry out what the cores decide.
+        process(
+            "Supervision", ["ControlChannel", "FarmPolicy", "EventLoop", "Transport", "Failpoints", logging]),
+        process(
+            "FarmStore",
+            [
+                "PushModel", "ControlChannel", "RESP", "EventLoop", "Transport", "TLS", "Failpoints", logging,
+            ],
+            resources: [.embedInCode("Scripts")]),
+        process(
+            "Gateway", ["PushModel", "APNs", "FarmPolicy", "HTTP2", "TLS", "EventLoop", "Transport"]),
+        process(
+            "Worker",
+            [
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
+                "FarmStore",
+                "Gateway", "Supervision", "Failpoints", logging, deque,
+            ]),
+        process(
+            "Intake",
+            [
+                "PushModel", "ControlChannel", "EventLoop", "FarmStore", "Supervision", "Failpoints", logging,
+            ]),
+        process(
+            "Coordinator",
+            [
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "FarmStore",
+                "FarmConfiguration", "Supervision", "Transport", "Web", logging,
+            ]),
+        process(
+            "Simulator",
+            ["PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport", logging], isChecked: false),
 
-        // Shells.
-        .target(
-            name: "Transport", dependencies: ["CheckedNumbers", "EventLoop", "TLS"], swiftSettings: checked),
-        .target(
-            name: "Web", dependencies: ["CheckedNumbers", "EventLoop", "TLS", "Transport"],
-            swiftSettings: checked),
-        .target(
-            name: "Supervision",
-            dependencies: [
-                "CheckedNumbers", "ControlChannel", "FarmPolicy", "EventLoop", "Transport", "Failpoints",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: checked),
-        .target(
-            name: "FarmStore",
-            dependencies: [
-                "CheckedNumbers", "PushModel", "ControlChannel", "RESP", "EventLoop", "Transport", "TLS",
-                "Failpoints",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            resources: [.embedInCode("Scripts")], swiftSettings: checked),
-        .target(
-            name: "Gateway",
-            dependencies: [
-                "CheckedNumbers", "PushModel", "APNs", "FarmPolicy", "HTTP2", "TLS", "EventLoop", "Transport",
-            ],
-            swiftSettings: checked),
-        .target(
-            name: "Worker",
-            dependencies: [
-                "CheckedNumbers", "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS",
-                "Transport",
-                "FarmStore", "Gateway", "Supervision", "Failpoints",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            swiftSettings: checked),
-        .target(
-            name: "Intake",
-            dependencies: [
-                "CheckedNumbers", "PushModel", "ControlChannel", "EventLoop", "FarmStore", "Supervision",
-                "Failpoints",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: checked),
-        .target(
-            name: "Coordinator",
-            dependencies: [
-                "CheckedNumbers", "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS",
-                "FarmStore", "FarmConfiguration", "Supervision", "Transport", "Web",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: checked),
-        .target(
-            name: "Simulator",
-            dependencies: [
-                "PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "FarmLogging",
-            dependencies: ["CheckedNumbers", .product(name: "Logging", package: "swift-log")],
-            swiftSettings: checked),
-        .target(
-            name: "FarmConfiguration",
-            dependencies: [
-                "CheckedNumbers", "PushModel", "FarmLogging",
-                .product(name: "Yams", package: "Yams"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: checked),
+        // The program: its commands, and the processes that it runs as.
         .executableTarget(
             name: "pushfarm",
             dependencies: [
@@ -144,8 +139,8 @@ let package = Package(
                 "FarmPolicy", "FarmStore",
                 "EventLoop", "Supervision",
                 "PushModel", "Transport", "TLS", "RESP", "APNs", "Gateway",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
+                argumentParser,
+                logging,
             ],
             swiftSettings: checked,
             linkerSettings: [
@@ -176,21 +171,22 @@ let package = Package(
         .testTarget(name: "RESPTests", dependencies: ["RandomTesting", "RESP"], swiftSettings: strict),
         .testTarget(
             name: "FarmLoggingTests",
-            dependencies: ["FarmLogging", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["FarmLogging", logging],
             swiftSettings: strict),
         .testTarget(
             name: "pushfarmTests",
             dependencies: ["pushfarm", "PushModel", "FarmStore", "FarmConfiguration", "FarmHarness", "RESP"],
             swiftSettings: strict),
         .testTarget(
-            name: "FarmConfigurationTests", dependencies: ["RandomTesting", "FarmConfiguration"],
+            name: "FarmConfigurationTests",
+            dependencies: ["FarmHarness", "RandomTesting", "FarmConfiguration"],
             swiftSettings: strict),
         .testTarget(name: "FailpointsTests", dependencies: ["Failpoints"], swiftSettings: strict),
         .testTarget(
             name: "SupervisionTests",
             dependencies: [
                 "Supervision", "ControlChannel", "FarmPolicy", "EventLoop", "FarmHarness", "LoopTesting",
-                .product(name: "Logging", package: "swift-log"),
+                logging,
             ],
             swiftSettings: strict),
         .testTarget(name: "HTTP2Tests", dependencies: ["RandomTesting", "HTTP2"], swiftSettings: strict),
@@ -207,20 +203,21 @@ let package = Package(
                 "Worker", "Coordinator", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel",
                 "APNs", "HTTP2", "PushModel", "RESP",
                 "TLS", "Transport",
-                "EventLoop", "LoopTesting", .product(name: "Logging", package: "swift-log"),
+                "EventLoop", "LoopTesting", logging,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
                 "Gateway", "Simulator", "APNs", "FarmPolicy", "HTTP2", "PushModel", "TLS", "EventLoop",
-                "Transport", "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
+                "Transport", "LoopTesting", "RandomTesting", logging,
             ],
             swiftSettings: strict),
         .target(
-            name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/LoopTesting", swiftSettings: strict
+            name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/Support/LoopTesting",
+            swiftSettings: strict
         ),
-        .target(name: "RandomTesting", path: "Tests/RandomTesting", swiftSettings: strict),
+        .target(name: "RandomTesting", path: "Tests/Support/RandomTesting", swiftSettings: strict),
         // What reads bytes of others, for `make fuzz` (libFuzzer) and FuzzingTests (a plain loop).
         .target(
             name: "Fuzzing",
@@ -228,10 +225,10 @@ let package = Package(
                 "PushModel", "APNs", "ControlChannel", "RESP", "FarmStore", "FarmConfiguration", "HTTP2",
                 "Transport", "RandomTesting",
             ],
-            path: "Tests/Fuzzing", exclude: ["Corpora", "Crashers", "run"], swiftSettings: strict),
-        .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
+            path: "Tests/Tools/Fuzzing", exclude: ["Corpora", "Crashers", "run"], swiftSettings: strict),
+        .systemLibrary(name: "CFuzzer", path: "Tests/Tools/CFuzzer"),
         .executableTarget(
-            name: "pushfarm-fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/FuzzingProgram",
+            name: "pushfarm-fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Tools/FuzzingProgram",
             swiftSettings: strict),
         .testTarget(
             name: "FuzzingTests", dependencies: ["Fuzzing", "FarmHarness", "pushfarm-fuzz"],
@@ -241,7 +238,7 @@ let package = Package(
             dependencies: [
                 "Coordinator", "FarmConfiguration", "FarmHarness", "FarmStore", "FarmPolicy", "PushModel",
                 "RESP",
-                "EventLoop", "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
+                "EventLoop", "LoopTesting", "RandomTesting", logging,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -249,14 +246,14 @@ let package = Package(
             dependencies: [
                 "FarmHarness", "Intake", "Coordinator", "ControlChannel", "FarmStore", "FarmPolicy",
                 "PushModel", "RESP",
-                "EventLoop", "LoopTesting", "RandomTesting", .product(name: "Logging", package: "swift-log"),
+                "EventLoop", "LoopTesting", "RandomTesting", logging,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
                 "Simulator", "LoopTesting", "APNs", "HTTP2", "TLS", "EventLoop", "Transport",
-                .product(name: "Logging", package: "swift-log"),
+                logging,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -268,16 +265,16 @@ let package = Package(
             ],
             exclude: ["Scripts/effects.txt"], swiftSettings: strict),
         // Breaks farms of real processes, and judges what became of them.
-        .target(name: "ChaosChecker", path: "Tests/ChaosChecker", swiftSettings: strict),
+        .target(name: "ChaosChecker", path: "Tests/Tools/ChaosChecker", swiftSettings: strict),
         .target(
             name: "Chaos",
             dependencies: [
                 "ChaosChecker", "FarmHarness", "RandomTesting", "EventLoop", "Transport", "RESP",
                 "PushModel",
-            ], path: "Tests/Chaos", swiftSettings: strict),
+            ], path: "Tests/Tools/Chaos", swiftSettings: strict),
         .executableTarget(
             name: "chaos-campaign", dependencies: ["Chaos", "EventLoop"],
-            path: "Tests/ChaosProgram", swiftSettings: strict),
+            path: "Tests/Tools/ChaosProgram", swiftSettings: strict),
         .testTarget(
             name: "ChaosTests",
             dependencies: [
@@ -287,16 +284,17 @@ let package = Package(
         // How fast the simulator's binary interface reads.
         .executableTarget(
             name: "binary-load", dependencies: ["APNs", "EventLoop", "TLS", "Transport"],
-            path: "Tests/BinaryLoad", swiftSettings: strict),
+            path: "Tests/Tools/BinaryLoad", swiftSettings: strict),
         // What benches share: numbers, tables, pictures, the machine.
         .target(
-            name: "BenchKit", dependencies: ["FarmHarness"], path: "Tests/BenchKit", swiftSettings: strict),
+            name: "BenchKit", dependencies: ["FarmHarness"], path: "Tests/Tools/BenchKit",
+            swiftSettings: strict),
         // The farm beside h2load.
         .target(
             name: "FarmBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],
-            path: "Tests/FarmBench", exclude: ["HotPath/recorded.json"], swiftSettings: strict),
+            path: "Tests/Tools/FarmBench", exclude: ["HotPath/recorded.json"], swiftSettings: strict),
         .executableTarget(
-            name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/FarmBenchProgram",
+            name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/Tools/FarmBenchProgram",
             swiftSettings: strict),
         .testTarget(
             name: "FarmBenchTests",
@@ -305,45 +303,47 @@ let package = Package(
         // Every command of operators while pushes go through, counted at the gateway.
         .executableTarget(
             name: "farm-drill", dependencies: ["BenchKit", "FarmHarness", "PushModel", "RESP"],
-            path: "Tests/Drill", swiftSettings: strict),
+            path: "Tests/Tools/Drill", swiftSettings: strict),
         // What the governor makes of a gateway whose weather changes, as a picture.
         .executableTarget(
             name: "governor-picture", dependencies: ["BenchKit", "FarmHarness"],
-            path: "Tests/GovernorPicture", swiftSettings: strict),
+            path: "Tests/Tools/GovernorPicture", swiftSettings: strict),
         // The experiments of the days of the binary interface, with the senders of that time and with the farm.
         .target(
             name: "BinaryBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],
-            path: "Tests/BinaryBench", swiftSettings: strict),
+            path: "Tests/Tools/BinaryBench", swiftSettings: strict),
         .executableTarget(
-            name: "binary-bench", dependencies: ["BinaryBench", "BenchKit"], path: "Tests/BinaryBenchProgram",
+            name: "binary-bench", dependencies: ["BinaryBench", "BenchKit"],
+            path: "Tests/Tools/BinaryBenchProgram",
             swiftSettings: strict),
         .testTarget(
             name: "BinaryBenchTests", dependencies: ["BinaryBench", "BenchKit", "RandomTesting"],
             swiftSettings: strict),
         // Manual pages of the program's help texts and the sample configuration.
-        .target(name: "Manual", path: "Tests/Manual", swiftSettings: strict),
+        .target(name: "Manual", path: "Tests/Tools/Manual", swiftSettings: strict),
         .executableTarget(
-            name: "pushfarm-manual", dependencies: ["Manual"], path: "Tests/ManualProgram",
+            name: "pushfarm-manual", dependencies: ["Manual"], path: "Tests/Tools/ManualProgram",
             swiftSettings: strict),
         .testTarget(
             name: "ManualTests", dependencies: ["Manual", "FarmHarness", "pushfarm"], swiftSettings: strict),
         // Faults in the sources, one at a time, that some test must notice.
-        .target(name: "SourceMutants", path: "Tests/SourceMutants", swiftSettings: strict),
+        .target(name: "SourceMutants", path: "Tests/Tools/SourceMutants", swiftSettings: strict),
         .executableTarget(
             name: "source-mutants", dependencies: ["SourceMutants", "RandomTesting"],
-            path: "Tests/SourceMutantsProgram", swiftSettings: strict),
+            path: "Tests/Tools/SourceMutantsProgram", swiftSettings: strict),
         .testTarget(name: "SourceMutantsTests", dependencies: ["SourceMutants"], swiftSettings: strict),
         // The files of deploy/.
         .testTarget(
             name: "DeployTests",
             dependencies: [
                 "FarmConfiguration", "FarmHarness", "Manual", "pushfarm",
-                .product(name: "Yams", package: "Yams"),
+                yams,
             ],
             swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(
-            name: "FarmHarness", dependencies: ["RESP"], path: "Tests/FarmHarness", swiftSettings: strict),
+            name: "FarmHarness", dependencies: ["RESP"], path: "Tests/Support/FarmHarness",
+            swiftSettings: strict),
         .testTarget(
             name: "FarmTests",
             dependencies: [

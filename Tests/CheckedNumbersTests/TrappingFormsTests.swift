@@ -4,8 +4,7 @@ import Testing
 
 /// Rules about what must not stand in the sources, because a byte from outside could end the process by it.
 struct TrappingFormsTests {
-    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
+    private static let package = Repository.root.path
 
     /// Targets that read no foreign bytes, or do so for tests only.
     private static let exempt: Set<String> = ["CheckedNumbers", "Failpoints", "Simulator"]
@@ -26,8 +25,8 @@ struct TrappingFormsTests {
             "func use(_ fraction: Double, _ text: String, _ part: Substring, _ texts: [String], _ small: UInt16) {\n"
                 + (forms + allowed).map { "    _ = \($0)\n" }.joined() + "}\n", to: "Forms.swift")
         let sources = try FileManager.default.contentsOfDirectory(
-            atPath: Self.package + "/Sources/CheckedNumbers"
-        ).map { Self.package + "/Sources/CheckedNumbers/" + $0 }
+            atPath: Self.package + "/Sources/Model/CheckedNumbers"
+        ).map { Self.package + "/Sources/Model/CheckedNumbers/" + $0 }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let compiler = try Child(
             "swiftc", "swiftc",
@@ -43,21 +42,13 @@ struct TrappingFormsTests {
     }
 
     @Test func `every target that reads foreign bytes imports CheckedNumbers into all of its files`() throws {
-        let manifest = try String(contentsOfFile: Self.package + "/Package.swift", encoding: .utf8)
-        let settings = Dictionary(
-            manifest.matches(of: /\.(?:executableT|t)arget\(\s*name: "(\w+)"[\s\S]*?swiftSettings: (\w+)/).map
-            {
-                (String($0.1), String($0.2))
-            }
-        ) { first, _ in first }
-        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.package + "/Sources")
-        for folder in folders where !folder.hasPrefix("C") || folder.dropFirst().first?.isLowercase == true {
-            guard !Self.exempt.contains(folder) else { continue }
-            #expect(
-                settings[folder] == "checked",
-                "give the target \(folder) the settings `checked` in Package.swift: it may read foreign bytes"
-            )
-        }
+        let manifest = try Repository.text(of: "Package.swift")
+        let exempt = Set(
+            manifest.matches(of: /"(\w+)",\s+(?:\[[^\]]*\],\s+)?isChecked: false/).map { String($0.1) })
+        #expect(
+            exempt == Self.exempt,
+            "give the target the settings `checked` in Package.swift: it may read foreign bytes")
+        #expect(manifest.contains(/name: "pushfarm"[\s\S]*?swiftSettings: checked/))
     }
 
     /// What the compiler cannot tell from harmless code: `make lint` has the same rule.

@@ -1,10 +1,10 @@
+import FarmHarness
 import Foundation
 import Yams
 
 /// The files of deploy/, as they stand.
 enum DeployFolder {
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+    static let root = Repository.root
 
     static func path(_ name: String) -> String { root.appendingPathComponent("deploy/" + name).path }
 

@@ -1,3 +1,4 @@
+import FarmHarness
 import Foundation
 import Testing
 
@@ -5,8 +6,7 @@ import Testing
 
 /// The files that users copy.
 struct SampleFileTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("deploy")
+    private static let folder = Repository.root.appendingPathComponent("deploy")
 
     private func sample() throws -> String {
         try String(contentsOf: Self.folder.appendingPathComponent("pushfarm.yaml"), encoding: .utf8)

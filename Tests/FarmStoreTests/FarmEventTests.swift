@@ -1,3 +1,4 @@
+import FarmHarness
 import Foundation
 import Testing
 
@@ -5,13 +6,12 @@ import Testing
 
 @Suite("Events that producers read")
 struct FarmEventTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = Repository.root
     private static let kinds = Set(FarmEvent.Kind.allCases.map(\.rawValue))
 
     @Test("scripts tell only of what has a kind")
     func scripts() throws {
-        let folder = Self.root.appending(path: "Sources/FarmStore/Scripts")
+        let folder = Self.root.appending(path: "Sources/Processes/FarmStore/Scripts")
         var told: Set<String> = []
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
         where name.hasSuffix(".lua") {

@@ -1,3 +1,4 @@
+import FarmHarness
 import Foundation
 import PushModel
 import RESP
@@ -201,9 +202,7 @@ import Testing
     /// Jobs of the fuzzer's corpus, and seeds that hold each field.
     private static var seeds: [[UInt8]] {
         get throws {
-            let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .deletingLastPathComponent()
-                .appending(path: "Fuzzing/Corpora/job")
+            let folder = Repository.root.appending(path: "Tests/Tools/Fuzzing/Corpora/job")
             let files = try FileManager.default.contentsOfDirectory(
                 at: folder, includingPropertiesForKeys: nil)
             let fields = [

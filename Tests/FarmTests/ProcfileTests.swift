@@ -5,8 +5,7 @@ import Testing
 extension PatientFarms {
     /// The Procfile, its lines carried out by a shell as foreman does it.
     struct ProcfileTests {
-        private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+        private static let root = Repository.root
 
         @Test(.enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
         func `its processes are a farm that delivers, in a fresh folder`() async throws {

@@ -109,8 +109,7 @@ private final class Supervised {
 
     /// A file of deploy/ with the paths and the user of the test.
     private static func text(_ name: String, in folder: TestFolder) throws -> String {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("deploy/" + name)
+        let file = Repository.root.appendingPathComponent("deploy/" + name)
         var text = try String(contentsOf: file, encoding: .utf8)
         for (path, own) in [
             ("/usr/bin/pushfarm", BuiltProgram.path), ("/etc/pushfarm", folder.path + "/etc"),

@@ -10,11 +10,11 @@ import Testing
 @Suite struct FuzzTests {
     @Test(arguments: FuzzTarget.all.map(\.name))
     func `whatever comes in, it holds`(target: String) async throws {
-        #expect(try Sources.files(in: "Tests/Fuzzing/Corpora/\(target)").count > 3, "no corpus")
+        #expect(try Sources.files(in: "Tests/Tools/Fuzzing/Corpora/\(target)").count > 3, "no corpus")
         let folder = try TestFolder()
         let last = folder.path + "/last"
         let inputs = try ["Corpora", "Crashers"].flatMap {
-            try Sources.files(in: "Tests/Fuzzing/\($0)/\(target)")
+            try Sources.files(in: "Tests/Tools/Fuzzing/\($0)/\(target)")
         }
         let program =
             URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/pushfarm-fuzz"
@@ -44,11 +44,11 @@ import Testing
 
     /// What reads replies of Redis or messages of another process, and is not in the lists of the targets.
     @Test(arguments: [
-        ("Sources/FarmStore", ": Request {", "FuzzTarget+Replies.swift"),
-        ("Sources/ControlChannel", ": ControlMessage {", "FuzzTarget+Control.swift"),
+        ("Sources/Processes/FarmStore", ": Request {", "FuzzTarget+Replies.swift"),
+        ("Sources/Core/ControlChannel", ": ControlMessage {", "FuzzTarget+Control.swift"),
     ])
     func `nothing that can be fuzzed is left out`(folder: String, ending: String, list: String) throws {
-        let listed = try Sources.text(of: "Tests/Fuzzing/" + list)
+        let listed = try Sources.text(of: "Tests/Tools/Fuzzing/" + list)
         let lines = try Sources.files(in: folder).filter { $0.hasSuffix(".swift") }
             .flatMap { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n") }
         let readers = lines.filter { $0.hasSuffix(ending) }
@@ -60,8 +60,7 @@ import Testing
 
 /// The package's own files.
 private enum Sources {
-    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().path
+    private static let package = Repository.root.path
 
     static func text(of path: String) throws -> String {
         try String(contentsOfFile: "\(package)/\(path)", encoding: .utf8)

@@ -7,8 +7,7 @@ import Testing
 /// Pages of the program as it was built.
 struct PagesTests {
     private static let edition = CommandPage.Edition(version: "1.2.3", date: "2026-01-02")
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = Repository.root
 
     private static func root(in folder: TestFolder) async throws -> CommandHelp {
         let dump = try Child(

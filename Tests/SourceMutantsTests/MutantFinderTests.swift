@@ -3,8 +3,9 @@ import Testing
 
 @Suite struct MutantFinderTests {
     private func changed(_ lines: String...) -> [String] {
-        MutantFinder(file: "Sources/Worker/A.swift", text: lines.joined(separator: "\n")).mutants().map(
-            \.changed)
+        MutantFinder(file: "Sources/Processes/Worker/A.swift", text: lines.joined(separator: "\n")).mutants()
+            .map(
+                \.changed)
     }
 
     @Test(arguments: [
@@ -38,11 +39,11 @@ import Testing
 
     @Test func `a fault is put in where it was found, and nowhere else`() throws {
         let text = "let a = 1\nlet b = 1\n"
-        let mutants = MutantFinder(file: "Sources/Worker/A.swift", text: text).mutants()
+        let mutants = MutantFinder(file: "Sources/Processes/Worker/A.swift", text: text).mutants()
         #expect(mutants.map { $0.apply(to: text) } == ["let a = 2\nlet b = 1\n", "let a = 1\nlet b = 2\n"])
         #expect(mutants[0].apply(to: "let c = 1\n") == nil)
         #expect(mutants[0].module == "Worker")
-        #expect("\(mutants[1])" == "Sources/Worker/A.swift:2: let b = 1 → let b = 2")
+        #expect("\(mutants[1])" == "Sources/Processes/Worker/A.swift:2: let b = 1 → let b = 2")
     }
 
     @Test func `the first test that failed is named`() {

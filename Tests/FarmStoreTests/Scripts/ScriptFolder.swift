@@ -1,3 +1,4 @@
+import FarmHarness
 import Foundation
 import RESP
 
@@ -6,8 +7,7 @@ import RESP
 /// Scripts read from the folder that `PUSHFARM_SCRIPTS` names: a fault in one is tried without a new build.
 enum ScriptFolder {
     /// Where the scripts of this tree are.
-    static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources/FarmStore/Scripts")
+    static let sources = Repository.root.appending(path: "Sources/Processes/FarmStore/Scripts")
 
     private static let other = ProcessInfo.processInfo.environment["PUSHFARM_SCRIPTS"].map {
         URL(filePath: $0)

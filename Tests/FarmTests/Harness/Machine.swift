@@ -4,8 +4,7 @@ import Testing
 
 /// A machine of one test's own that systemd runs on (Tests/boot).
 final class Machine {
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let root = Repository.root
 
     /// Why there can be none here; nil when there can.
     static let obstacle: String? = {

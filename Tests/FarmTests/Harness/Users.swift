@@ -1,10 +1,9 @@
+import FarmHarness
 import Foundation
 
 /// The users that deploy/users.acl describes.
 enum Users {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = Repository.root
 
     /// The file as it is, with a password for everybody where it has none.
     static func text(_ password: String) throws -> String {

@@ -34,11 +34,7 @@ final class HostileRedis {
 
     /// What Keys.swift names.
     private static func declared() throws -> [String] {
-        let file =
-            URL(fileURLWithPath: #filePath).pathComponents.dropLast(4) + [
-                "Sources", "FarmStore", "Keys.swift",
-            ]
-        let text = try String(contentsOfFile: NSString.path(withComponents: Array(file)), encoding: .utf8)
+        let text = try Repository.text(of: "Sources/Processes/FarmStore/Keys.swift")
         let own = text.matches(of: /key\("([a-z]+)"\)/).map { "{pushfarm:\(app)}:\($0.1)" }
         let shared = text.matches(of: /"(\{pushfarm\}:[a-z]+)"/).map { String($0.1) }
         return ["pushfarm:\(app)"] + own + shared

@@ -5,8 +5,7 @@ import Testing
 extension BusyFarms {
     /// Dashboard, rules and docs name what a scrape has.
     struct DashboardTests {
-        private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        private static let root = Repository.root
 
         private static func read(_ path: String) throws -> String {
             try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)

@@ -16,7 +16,8 @@ enum Main {
         let words = Words(CommandLine.arguments.dropFirst())
         if words.has("guard") {
             let isGood = try await GuardCommand.run(
-                words["file"] ?? "Tests/FarmBench/HotPath/recorded.json", isRecording: words.has("record"))
+                words["file"] ?? "Tests/Tools/FarmBench/HotPath/recorded.json",
+                isRecording: words.has("record"))
             exit(isGood ? 0 : 1)
         }
         let folder = words["keep"] ?? ".build/bench"

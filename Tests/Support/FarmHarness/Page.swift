@@ -12,9 +12,7 @@ package struct Page {
 
     /// - Parameter path: in the repository, such as `docs/jobs.md`.
     package init(_ path: String) throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        text = try Repository.text(of: path)
     }
 
     /// The first block of code below a headline that is in this language and holds these words.

@@ -15,7 +15,9 @@ package struct SourceMutant: Hashable, Sendable {
     /// The module that the file belongs to.
     package var module: String {
         let parts = file.split(separator: "/")
-        return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : ""
+        guard parts.first == "Sources", parts.count > 2 else { return "" }
+        // A folder of Sources is a layer of modules; the program is beside them.
+        return String(parts.count > 3 && parts[1] != "pushfarm" ? parts[2] : parts[1])
     }
 
     /// The file's text with the fault; nil if the line is not there any more.

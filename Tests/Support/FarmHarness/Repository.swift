@@ -1,0 +1,25 @@
+package import Foundation
+
+/// The checkout that the tests were built from.
+package enum Repository {
+    package static let root: URL = {
+        var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        while folder.path != "/",
+            !FileManager.default.fileExists(atPath: folder.appendingPathComponent("Package.swift").path)
+        {
+            folder = folder.deletingLastPathComponent()
+        }
+        return folder
+    }()
+
+    /// - Parameter path: relative to the root.
+    package static func text(of path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// The Swift files below a folder: paths relative to the root, sorted.
+    package static func swiftFiles(below folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root.appendingPathComponent(folder).path)
+            .filter { $0.hasSuffix(".swift") }.sorted().map { "\(folder)/\($0)" }
+    }
+}
