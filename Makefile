@@ -91,15 +91,15 @@ MINUTES ?= 10
 SEED ?= 7
 chaos: setup
 	swift build --product pushfarm
-	swift build --product chaos-campaign
-	.build/debug/chaos-campaign minutes=$(MINUTES) seed=$(SEED) $(if $(ONLY),only=$(ONLY))
+	swift build --product chaos-run
+	.build/debug/chaos-run minutes=$(MINUTES) seed=$(SEED) $(if $(ONLY),only=$(ONLY))
 
 # A farm of the release build at half load with faults for MINUTES: table, CSV and picture of what grows, in FOLDER.
 FOLDER ?= .build/soak
 soak: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
-	swift build -c release --static-swift-stdlib --product chaos-campaign
-	.build/release/chaos-campaign soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
+	swift build -c release --static-swift-stdlib --product chaos-run
+	.build/release/chaos-run soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
 # The farm beside h2load at the same simulator, release build, in a quarter of an hour (docs/internals/performance.md): ROUNDS of each case, ONLY=worker,farm
 # picks some, CORES=2,3 the cores. Table on the terminal, figures and picture in FOLDER; fails if a bar is missed.

@@ -273,13 +273,13 @@ let package = Package(
                 "PushModel",
             ], path: "Tests/Tools/Chaos", swiftSettings: strict),
         .executableTarget(
-            name: "chaos-campaign", dependencies: ["Chaos", "EventLoop"],
+            name: "chaos-run", dependencies: ["Chaos", "EventLoop"],
             path: "Tests/Tools/ChaosProgram", swiftSettings: strict),
         .testTarget(
             name: "ChaosTests",
             dependencies: [
                 "Chaos", "ChaosChecker", "FarmHarness", "LoopTesting", "EventLoop", "Transport",
-                "RandomTesting", "pushfarm", "chaos-campaign",
+                "RandomTesting", "pushfarm", "chaos-run",
             ], swiftSettings: strict),
         // How fast the simulator's binary interface reads.
         .executableTarget(

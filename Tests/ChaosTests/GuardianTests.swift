@@ -4,27 +4,27 @@ import Testing
 
 /// Whoever starts farms may be killed at any moment, with all of its process group: nothing of them is left.
 @Suite(.timeLimit(.minutes(5))) struct GuardianTests {
-    @Test func `a campaign that is killed with its group leaves no process and no folder behind`()
+    @Test func `a chaos run that is killed with its group leaves no process and no folder behind`()
         async throws
     {
         let folder = try TestFolder()
         let program = URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent()
-        let campaign = try Child(
-            "campaign", program.appendingPathComponent("chaos-campaign").path,
+        let chaos = try Child(
+            "run", program.appendingPathComponent("chaos-run").path,
             ["minutes=3", "seed=1", "only=1", "keep=\(folder.path)/kept"],
             environment: ["TMPDIR": folder.path + "/"], in: folder.path)
         let place = folder.path + "/pf."
         try await eventually("its farm has workers") {
-            campaign.hasEnded || !workers(of: ProcessTable.naming(folder: place)).isEmpty
+            chaos.hasEnded || !workers(of: ProcessTable.naming(folder: place)).isEmpty
         }
         let others = ProcessTable.naming(folder: place)
-        let groups = Set(others.map { getpgid($0) }).subtracting([campaign.pid])
+        let groups = Set(others.map { getpgid($0) }).subtracting([chaos.pid])
         #expect(groups.count >= 3, "Redis, the gateway and a host: \(groups)")
-        #expect(kill(-campaign.pid, SIGKILL) == 0)
-        #expect(try await campaign.wait() == .killed(SIGKILL))
+        #expect(kill(-chaos.pid, SIGKILL) == 0)
+        #expect(try await chaos.wait() == .killed(SIGKILL))
         try await eventually("nothing of it is left") {
             try groups.allSatisfy { ProcessTable.members(ofGroup: $0).isEmpty }
-                && ProcessTable.naming(folder: place).allSatisfy { $0 == campaign.pid }
+                && ProcessTable.naming(folder: place).allSatisfy { $0 == chaos.pid }
                 && FileManager.default.contentsOfDirectory(atPath: folder.path)
                     .allSatisfy { !$0.hasPrefix("pf.") }
         }

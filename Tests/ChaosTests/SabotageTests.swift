@@ -3,13 +3,13 @@ import Foundation
 import LoopTesting
 import Testing
 
-/// A campaign that cannot fail would prove nothing.
+/// A chaos run that cannot fail would prove nothing.
 @Suite(.timeLimit(.minutes(5))) struct SabotageTests {
     @Test func `a batch that is gone and a number that is forged are found`() async throws {
         let outcome = try await onLoop {
             let keep = FileManager.default.temporaryDirectory.path + "/pf-sabotage"
             defer { try? FileManager.default.removeItem(atPath: keep) }
-            return await Campaign(seed: 1, scale: .short, keep: keep).play(.sabotage)
+            return await ChaosRun(seed: 1, scale: .short, keep: keep).play(.sabotage)
         }
         #expect(!outcome.isGood && outcome.verdict.lost > 0)
         #expect(outcome.complaints.contains { $0.hasPrefix("lost: token") && $0.contains("job stolen") })

@@ -13,7 +13,7 @@ import Testing
 
     /// Workers that send what they may, until nothing is left, and end at each push of `poison`, in the middle of the rest.
     /// Positions are counted from 0.
-    private struct Campaign {
+    private struct Search {
         var crashes = 0
         var rounds = 0
         var poisoned: [Int] = []
@@ -30,33 +30,33 @@ import Testing
         }
     }
 
-    private func run(_ poison: Set<Int>, _ fate: SendOutcome = .crash, most: Int = 60) throws -> Campaign {
-        var campaign = Campaign()
-        while campaign.crashes < most {
-            let worker = "w\(campaign.crashes)"
-            guard let batch = try desk.checkout(worker, credit: 1000).batches.first else { return campaign }
+    private func run(_ poison: Set<Int>, _ fate: SendOutcome = .crash, most: Int = 60) throws -> Search {
+        var search = Search()
+        while search.crashes < most {
+            let worker = "w\(search.crashes)"
+            guard let batch = try desk.checkout(worker, credit: 1000).batches.first else { return search }
             var map = batch.map
             var granted = batch.granted
             var groups = 0
             life: while true {
                 let open = (0..<granted).filter { map[$0] == UInt8(ascii: ".") }
                 groups = max(groups, open.count)
-                for position in open { campaign.sent[position, default: 0] += 1 }
+                for position in open { search.sent[position, default: 0] += 1 }
                 if open.contains(where: poison.contains) {
-                    campaign.crashes += 1
+                    search.crashes += 1
                     let reply = try desk.perform(
                         Reclaim(
-                            .gone([worker]), loss: loss(fate, number: campaign.crashes),
+                            .gone([worker]), loss: loss(fate, number: search.crashes),
                             shards: [(1, desk.token)]))
                     #expect(try desk.audit() == [])
                     if reply.poisoned > 0 {
                         #expect(reply.poisoned == 1 && open.count == 1)
-                        campaign.poisoned += open
+                        search.poisoned += open
                     }
-                    campaign.largestGroup.append(groups)
+                    search.largestGroup.append(groups)
                     break life
                 }
-                campaign.rounds += 1
+                search.rounds += 1
                 var runs = PositionRuns()
                 for position in open { runs.append(position) }
                 let reply = try desk.perform(
@@ -66,14 +66,14 @@ import Testing
                         entry: open.isEmpty ? [] : Desk.delivered("j1", open.count)))
                 guard case .taken(let state) = reply else {
                     Issue.record("\(reply)")
-                    return campaign
+                    return search
                 }
-                if state.isDone { return campaign }
+                if state.isDone { return search }
                 for position in open { map[position] = UInt8(ascii: "x") }
                 granted = state.granted
             }
         }
-        return campaign
+        return search
     }
 
     @Test(arguments: [0, 1, 15, 16, 17, 100, 254, 255])
@@ -81,11 +81,11 @@ import Testing
         throws
     {
         try desk.split([("j1", 256)])
-        let campaign = try run([position])
-        #expect(campaign.crashes == 3 && campaign.poisoned == [position])
-        #expect(campaign.largestGroup[1] <= 16 && campaign.largestGroup[2] <= 16)
-        #expect(campaign.rounds <= 16 + 16 + 16 + 3)
-        #expect(campaign.sent.count == 256 && campaign.sent.values.allSatisfy { $0 <= 3 })
+        let search = try run([position])
+        #expect(search.crashes == 3 && search.poisoned == [position])
+        #expect(search.largestGroup[1] <= 16 && search.largestGroup[2] <= 16)
+        #expect(search.rounds <= 16 + 16 + 16 + 3)
+        #expect(search.sent.count == 256 && search.sent.values.allSatisfy { $0 <= 3 })
         #expect(try desk.account("j1").inFlight == 256)
         let closed = try desk.results().compactMap { record -> [Range<Int>]? in
             guard case .closed(.poison, _, let positions) = record.content else { return nil }
@@ -98,40 +98,40 @@ import Testing
     @Test(arguments: [[3, 4], [3, 200], [0, 255]])
     func `two in one batch are both found, with three crashes each`(positions: [Int]) throws {
         try desk.split([("j1", 256)])
-        let campaign = try run(Set(positions))
-        #expect(campaign.crashes <= 6 && campaign.poisoned == positions)
-        #expect(campaign.sent.count == 256)
+        let search = try run(Set(positions))
+        #expect(search.crashes <= 6 && search.poisoned == positions)
+        #expect(search.sent.count == 256)
         #expect(try desk.account("j1").parked == nil)
         #expect(try desk.audit() == [])
     }
 
     @Test(arguments: [1, 2, 3]) func `a small batch is searched as well`(count: Int) throws {
         try desk.split([("j1", count)])
-        let campaign = try run([count - 1])
-        #expect(campaign.crashes == 3 && campaign.poisoned == [count - 1])
+        let search = try run([count - 1])
+        #expect(search.crashes == 3 && search.poisoned == [count - 1])
     }
 
     @Test(arguments: [(64, 0), (64, 63), (2, 1), (1, 0)])
     func `a push that gets its worker killed costs four kills`(count: Int, position: Int) throws {
         try desk.split([("j1", count)])
-        let campaign = try run([position], .kill)
-        #expect(campaign.crashes == 4 && campaign.poisoned == [position])
-        #expect(campaign.rounds <= 200)
-        #expect(campaign.sent.count == count)
+        let search = try run([position], .kill)
+        #expect(search.crashes == 4 && search.poisoned == [position])
+        #expect(search.rounds <= 200)
+        #expect(search.sent.count == count)
     }
 
     @Test(arguments: [0, 31, 300, 999])
     func `among more than 64 it costs five`(position: Int) throws {
         try desk.split([("j1", 1000)])
-        let campaign = try run([position], .kill)
-        #expect(campaign.crashes == 5 && campaign.poisoned == [position])
-        #expect(campaign.sent.count == 1000)
+        let search = try run([position], .kill)
+        #expect(search.crashes == 5 && search.poisoned == [position])
+        #expect(search.sent.count == 1000)
     }
 
     @Test func `amid other kills it takes longer, and is found all the same`() throws {
         try desk.split([("j1", 64)])
-        let campaign = try run([20], .killAmidOthers)
-        #expect(campaign.crashes > 10 && campaign.crashes <= 16 && campaign.poisoned == [20])
+        let search = try run([20], .killAmidOthers)
+        #expect(search.crashes > 10 && search.crashes <= 16 && search.poisoned == [20])
     }
 
     @Test func `one kill changes nothing`() throws {

@@ -2,7 +2,7 @@ import Chaos
 import EventLoop
 import Foundation
 
-/// `chaos-campaign [soak] [minutes=N] [seed=N] [only=N,N] [keep=FOLDER]`: breaks farms for so long, and counts what is
+/// `chaos-run [soak] [minutes=N] [seed=N] [only=N,N] [keep=FOLDER]`: breaks farms for so long, and counts what is
 /// lost; or runs one for long, and measures what grows.
 @main
 enum Main {
@@ -22,7 +22,7 @@ enum Main {
                 return try await SoakRun(minutes: minutes, seed: seed, folder: words["keep"] ?? ".build/soak")
                     .run()
             }
-            return await Run(minutes: minutes, seed: seed, only: only, keep: keep).run()
+            return await ScenarioSeries(minutes: minutes, seed: seed, only: only, keep: keep).run()
         }
         exit(isGood ? 0 : 1)
     }

@@ -7,7 +7,7 @@ extension Scenario {
         Scenario(
             16, "slow gateway",
             .with {
-                // Thrice as slow is still in time: also when the campaign itself stands still for a moment.
+                // Thrice as slow is still in time: also when the run itself stands still for a moment.
                 $0.appLines = ["request_timeout: 8"]
                 $0.connections = 4
             }

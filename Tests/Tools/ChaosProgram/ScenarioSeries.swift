@@ -3,7 +3,7 @@ import EventLoop
 import Foundation
 
 /// All scenarios one after the other, each with its share of the time; what is left goes to the mixture of all.
-@Loop struct Run {
+@Loop struct ScenarioSeries {
     let minutes: Double
     let seed: UInt64
     let only: Set<Int>
@@ -19,22 +19,22 @@ import Foundation
         let start = ContinuousClock.now
         let each = max(6, minutes * 60 / Double(max(1, scenarios.count)) - Self.overhead)
         let scale = Scale(span: .seconds(each), isShort: minutes < 5)
-        let campaign = Campaign(seed: seed, scale: scale, keep: keep)
+        let run = ChaosRun(seed: seed, scale: scale, keep: keep)
         Terminal.say("seed \(seed), \(Int(each)) s of faults each\n\n\(Outcome.heading)")
         var outcomes: [Outcome] = []
-        for scenario in scenarios { outcomes.append(await play(scenario, campaign)) }
+        for scenario in scenarios { outcomes.append(await play(scenario, run)) }
         if only.isEmpty, let last = scenarios.last(where: { $0.number == 28 }) {
             var number = seed
             while ContinuousClock.now - start < .seconds(minutes * 60 - 30) {
                 number += 1
-                outcomes.append(await play(last, Campaign(seed: number, scale: scale, keep: keep)))
+                outcomes.append(await play(last, ChaosRun(seed: number, scale: scale, keep: keep)))
             }
         }
         return report(outcomes)
     }
 
-    private func play(_ scenario: Scenario, _ campaign: Campaign) async -> Outcome {
-        let outcome = await campaign.play(scenario)
+    private func play(_ scenario: Scenario, _ run: ChaosRun) async -> Outcome {
+        let outcome = await run.play(scenario)
         Terminal.say(outcome.line)
         for complaint in outcome.complaints.prefix(8) { Terminal.say("     \(complaint)") }
         if let folder = outcome.folder { Terminal.say("     kept in \(folder)") }

@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 /// Each kind of fault once, on farms of real processes, some at a time.
-@Suite(.timeLimit(.minutes(10))) struct ShortCampaignTests {
+@Suite(.timeLimit(.minutes(10))) struct ShortChaosRunTests {
     private static let seed: UInt64 = 7
     @Test(arguments: Scenario.all) func `nothing is lost, and the books are right`(scenario: Scenario)
         async throws
@@ -12,7 +12,7 @@ import Testing
         await Places.shared.enter()
         let outcome = try await onLoop {
             let keep = FileManager.default.currentDirectoryPath + "/.build/chaos"
-            return await Campaign(seed: Self.seed, scale: .short, keep: keep).play(scenario)
+            return await ChaosRun(seed: Self.seed, scale: .short, keep: keep).play(scenario)
         }
         await Places.shared.leave()
         print(outcome.line)

@@ -3,7 +3,7 @@ import FarmHarness
 import Foundation
 
 /// Plays scenarios, and says what came of them.
-@Loop package struct Campaign {
+@Loop package struct ChaosRun {
     package let seed: UInt64
     package let scale: Scale
     /// Where ledgers and logs of what failed are kept.
