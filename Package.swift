@@ -88,12 +88,12 @@ let package = Package(
         library("CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
         library("CHiredis", pkgConfig: "hiredis", apt: "libhiredis-dev", brew: "hiredis"),
         platform("EventLoop", ["CLibuv"]),
-        platform("TLS", ["COpenSSL"]),
+        platform("OpenSSL", ["COpenSSL"]),
         platform("HTTP2", ["CNghttp2"]),
         platform("RESP", ["CHiredis"]),
         platform("Failpoints", ["EventLoop"], isChecked: false),
-        platform("Transport", ["EventLoop", "TLS"]),
-        platform("Web", ["EventLoop", "TLS", "Transport"]),
+        platform("Transport", ["EventLoop", "OpenSSL"]),
+        platform("Web", ["EventLoop", "OpenSSL", "Transport"]),
         platform("FarmLogging", [logging]),
         platform("FarmConfiguration", ["PushModel", "FarmLogging", yams, logging]),
 
@@ -103,15 +103,16 @@ let package = Package(
         process(
             "FarmStore",
             [
-                "PushModel", "ControlChannel", "RESP", "EventLoop", "Transport", "TLS", "Failpoints", logging,
+                "PushModel", "ControlChannel", "RESP", "EventLoop", "Transport", "OpenSSL", "Failpoints",
+                logging,
             ],
             resources: [.embedInCode("Scripts")]),
         process(
-            "Gateway", ["PushModel", "APNs", "FarmPolicy", "HTTP2", "TLS", "EventLoop", "Transport"]),
+            "Gateway", ["PushModel", "APNs", "FarmPolicy", "HTTP2", "OpenSSL", "EventLoop", "Transport"]),
         process(
             "Worker",
             [
-                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "Transport",
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL", "Transport",
                 "FarmStore",
                 "Gateway", "Supervision", "Failpoints", logging, deque,
             ]),
@@ -123,12 +124,12 @@ let package = Package(
         process(
             "Coordinator",
             [
-                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "TLS", "FarmStore",
+                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL", "FarmStore",
                 "FarmConfiguration", "Supervision", "Transport", "Web", logging,
             ]),
         process(
             "Simulator",
-            ["PushModel", "APNs", "HTTP2", "TLS", "EventLoop", "Transport", logging], isChecked: false),
+            ["PushModel", "APNs", "HTTP2", "OpenSSL", "EventLoop", "Transport", logging], isChecked: false),
 
         // The program: its commands, and the processes that it runs as.
         .executableTarget(
@@ -138,7 +139,7 @@ let package = Package(
                 "FarmLogging",
                 "FarmPolicy", "FarmStore",
                 "EventLoop", "Supervision",
-                "PushModel", "Transport", "TLS", "RESP", "APNs", "Gateway",
+                "PushModel", "Transport", "OpenSSL", "RESP", "APNs", "Gateway",
                 argumentParser,
                 logging,
             ],
@@ -162,9 +163,12 @@ let package = Package(
         .testTarget(
             name: "ControlChannelTests", dependencies: ["RandomTesting", "ControlChannel"],
             swiftSettings: strict),
-        .testTarget(name: "TLSTests", dependencies: ["TLS"], swiftSettings: strict),
         .testTarget(
-            name: "WebTests", dependencies: ["Web", "TLS", "Transport", "EventLoop", "LoopTesting"],
+            name: "OpenSSLTests", dependencies: ["OpenSSL", "Simulator", "RandomTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "WebTests",
+            dependencies: ["Web", "OpenSSL", "Transport", "EventLoop", "Simulator", "LoopTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "PushModelTests", dependencies: ["RandomTesting", "PushModel"], swiftSettings: strict),
@@ -194,7 +198,8 @@ let package = Package(
             name: "EventLoopTests", dependencies: ["EventLoop", "Transport", "LoopTesting"],
             swiftSettings: strict),
         .testTarget(
-            name: "TransportTests", dependencies: ["Transport", "TLS", "EventLoop", "LoopTesting"],
+            name: "TransportTests",
+            dependencies: ["Transport", "OpenSSL", "EventLoop", "Simulator", "LoopTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "WorkerTests",
@@ -202,14 +207,14 @@ let package = Package(
                 "FarmHarness", "RandomTesting",
                 "Worker", "Coordinator", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel",
                 "APNs", "HTTP2", "PushModel", "RESP",
-                "TLS", "Transport",
+                "OpenSSL", "Transport",
                 "EventLoop", "LoopTesting", logging,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Simulator", "APNs", "FarmPolicy", "HTTP2", "PushModel", "TLS", "EventLoop",
+                "Gateway", "Simulator", "APNs", "FarmPolicy", "HTTP2", "PushModel", "OpenSSL", "EventLoop",
                 "Transport", "LoopTesting", "RandomTesting", logging,
             ],
             swiftSettings: strict),
@@ -252,7 +257,9 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "Simulator", "LoopTesting", "APNs", "HTTP2", "TLS", "EventLoop", "Transport",
+                "Simulator", "LoopTesting", "RandomTesting", "PushModel", "APNs", "HTTP2", "OpenSSL",
+                "EventLoop",
+                "Transport",
                 logging,
             ],
             swiftSettings: strict),
@@ -283,7 +290,7 @@ let package = Package(
             ], swiftSettings: strict),
         // How fast the simulator's binary interface reads.
         .executableTarget(
-            name: "binary-load", dependencies: ["APNs", "EventLoop", "TLS", "Transport"],
+            name: "binary-load", dependencies: ["APNs", "EventLoop", "OpenSSL", "Transport"],
             path: "Tests/Tools/BinaryLoad", swiftSettings: strict),
         // What benches share: numbers, tables, pictures, the machine.
         .target(
@@ -291,7 +298,7 @@ let package = Package(
             swiftSettings: strict),
         // The farm beside h2load.
         .target(
-            name: "FarmBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],
+            name: "FarmBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "OpenSSL", "RESP"],
             path: "Tests/Tools/FarmBench", exclude: ["HotPath/recorded.json"], swiftSettings: strict),
         .executableTarget(
             name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/Tools/FarmBenchProgram",
@@ -310,7 +317,7 @@ let package = Package(
             path: "Tests/Tools/GovernorPicture", swiftSettings: strict),
         // The experiments of the days of the binary interface, with the senders of that time and with the farm.
         .target(
-            name: "BinaryBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "TLS", "RESP"],
+            name: "BinaryBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "OpenSSL", "RESP"],
             path: "Tests/Tools/BinaryBench", swiftSettings: strict),
         .executableTarget(
             name: "binary-bench", dependencies: ["BinaryBench", "BenchKit"],
@@ -347,7 +354,8 @@ let package = Package(
         .testTarget(
             name: "FarmTests",
             dependencies: [
-                "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "RESP", "TLS",
+                "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "RESP", "OpenSSL",
+                "Simulator",
             ],
             swiftSettings: strict
         ),

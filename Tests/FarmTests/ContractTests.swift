@@ -1,5 +1,5 @@
 import FarmHarness
-import TLS
+import OpenSSL
 import Testing
 
 extension BusyFarms {

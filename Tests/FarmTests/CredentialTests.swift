@@ -1,13 +1,13 @@
 import FarmHarness
 import Foundation
-import TLS
+import OpenSSL
 import Testing
 
 extension BusyFarms {
     /// Credentials that the gateway will not have.
     struct CredentialTests {
         private static var unknownKey: String {
-            String(decoding: ThrowAwayAuthority.signingKey().bytes, as: UTF8.self)
+            String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
         }
 
         /// A farm whose app "demo" has a key that the gateway does not know, and whose app "other" is well.

@@ -1,6 +1,6 @@
 import FarmHarness
 import Foundation
-import TLS
+import OpenSSL
 import Testing
 
 extension BusyFarms {
@@ -13,7 +13,7 @@ extension BusyFarms {
         private static let redisPassword = "rEd1s-pa55word-0f-th1s-test"
         private static let archivePassword = "simulator"
         private static let wrongPassword = "n0t-the-archives-pa55word"
-        private static let unknownKey = String(decoding: ThrowAwayAuthority.signingKey().bytes, as: UTF8.self)
+        private static let unknownKey = String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
 
         @Test(arguments: PasswordPlace.allCases)
         func `keys, passwords, provider tokens and device tokens are where they belong and nowhere else`(

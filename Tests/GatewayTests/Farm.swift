@@ -3,8 +3,8 @@ import EventLoop
 import Foundation
 import Logging
 import LoopTesting
+import OpenSSL
 import Simulator
-import TLS
 import Transport
 
 @testable import Gateway

@@ -1,6 +1,7 @@
 import EventLoop
 import HTTP2
-import TLS
+import OpenSSL
+import Simulator
 import Transport
 
 @testable import Gateway

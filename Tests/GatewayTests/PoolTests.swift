@@ -1,8 +1,8 @@
 import APNs
 import EventLoop
 import LoopTesting
+import OpenSSL
 import Simulator
-import TLS
 import Testing
 import Transport
 

@@ -1,8 +1,8 @@
 import APNs
 import Foundation
 import LoopTesting
+import OpenSSL
 import Simulator
-import TLS
 import Testing
 
 @Suite struct AnswerTests {

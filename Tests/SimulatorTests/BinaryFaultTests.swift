@@ -1,8 +1,8 @@
 import APNs
 import EventLoop
 import Foundation
+import OpenSSL
 import Simulator
-import TLS
 import Testing
 import Transport
 

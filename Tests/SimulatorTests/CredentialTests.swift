@@ -1,7 +1,7 @@
 import APNs
 import Foundation
+import OpenSSL
 import Simulator
-import TLS
 import Testing
 
 @Suite struct CredentialTests {
@@ -35,7 +35,7 @@ import Testing
             #expect(try await reply(try test.authorization(key: "ABCDEFGHIJ")) == invalid)
             #expect(try await reply(try test.authorization(team: "ABCDEFGHIJ")) == invalid)
             let other = NSTemporaryDirectory() + "pushfarm-key-\(UUID().uuidString).p8"
-            try Data(ThrowAwayAuthority.signingKey().bytes).write(to: URL(fileURLWithPath: other))
+            try Data(SigningKey.makePEM().bytes).write(to: URL(fileURLWithPath: other))
             defer { try? FileManager.default.removeItem(atPath: other) }
             #expect(try await reply(try test.authorization(file: other)) == invalid)
             #expect(try await reply(try test.authorization(age: -4_000)) == invalid)
@@ -50,7 +50,7 @@ import Testing
             let client = try await test.connect()
             let parts = try test.authorization().dropFirst("bearer ".count).split(separator: ".")
             let raw = try #require(Base64URL.decode(parts[2].utf8))
-            let der = try #require(raw.withUnsafeBytes { ECDSASignature.der(fromRaw: $0) })
+            let der = ES256Signature.der(fromRaw: raw)
             let signature = String(decoding: Base64URL.encode(der), as: UTF8.self)
             client.authorization = "bearer \(parts[0]).\(parts[1]).\(signature)"
             #expect(try await client.push() == .answer(200))
@@ -71,7 +71,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/key.p8"
-        try Data(ThrowAwayAuthority.signingKey().bytes).write(to: URL(fileURLWithPath: file))
+        try Data(SigningKey.makePEM().bytes).write(to: URL(fileURLWithPath: file))
         try await TestGateway.run(
             .with {
                 $0.keys = [
@@ -103,7 +103,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/key.p8"
-        try Data(ThrowAwayAuthority.signingKey().bytes).write(to: URL(fileURLWithPath: file))
+        try Data(SigningKey.makePEM().bytes).write(to: URL(fileURLWithPath: file))
         let other = SimulatorOptions.with {
             $0.keys = [.init(id: "OTHERKEY01", team: "OTHERTEAM1", file: file)]
             $0.keyTopics = ["OTHERKEY01": ["com.other"]]

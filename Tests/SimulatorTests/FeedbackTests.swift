@@ -1,7 +1,7 @@
 import APNs
 import EventLoop
+import OpenSSL
 import Simulator
-import TLS
 import Testing
 
 @Suite struct FeedbackTests {

@@ -1,7 +1,8 @@
 import EventLoop
 import Foundation
 import LoopTesting
-import TLS
+import OpenSSL
+import Simulator
 import Testing
 
 @testable import Transport

@@ -1,6 +1,6 @@
 import EventLoop
 import LoopTesting
-import TLS
+import OpenSSL
 import Testing
 
 @testable import Transport

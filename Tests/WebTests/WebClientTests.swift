@@ -1,6 +1,7 @@
 import EventLoop
 import LoopTesting
-import TLS
+import OpenSSL
+import Simulator
 import Testing
 import Transport
 

@@ -1,6 +1,7 @@
 import ControlChannel
 import FarmPolicy
-import TLS
+import OpenSSL
+import Simulator
 import Testing
 
 @testable import Gateway

@@ -1,7 +1,7 @@
 import EventLoop
 import HTTP2
+import OpenSSL
 import Simulator
-import TLS
 import Transport
 
 /// A gateway that answers each request with whatever it is told to: any status, any header value, any body.

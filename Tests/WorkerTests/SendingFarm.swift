@@ -8,10 +8,10 @@ import Foundation
 import Gateway
 import Logging
 import LoopTesting
+import OpenSSL
 import PushModel
 import RESP
 import Simulator
-import TLS
 import Testing
 
 @testable import Worker

@@ -28,17 +28,6 @@ package enum ProviderToken {
         return input + [UInt8(ascii: ".")] + Base64URL.encode(signature)
     }
 
-    /// The token in the value of an `authorization` header; nil if that is not a bearer's, or empty.
-    package static func inAuthorization(_ value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        let scheme: StaticString = "bearer "
-        let length = scheme.utf8CodeUnitCount
-        guard value.count > length else { return nil }
-        for offset in 0..<length - 1 where value[offset] | 0x20 != scheme.utf8Start[offset] { return nil }
-        guard value[length - 1] == UInt8(ascii: " ") else { return nil }
-        let token = value[length...].drop { $0 == UInt8(ascii: " ") }
-        return token.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: token)
-    }
-
     private static func quoted(_ text: String) -> String {
         var bytes: [UInt8] = []
         JSONText.append(text, to: &bytes)

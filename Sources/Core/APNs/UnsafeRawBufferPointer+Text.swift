@@ -1,10 +1,10 @@
 extension UnsafeRawBufferPointer {
     /// Whether the bytes are those of `text`. The standard library's own comparison of a string's bytes, one
     /// by one through its iterator, took most of the time of a push's check.
-    func equals(_ text: String) -> Bool { count == text.utf8.count && hasPrefix(text) }
+    package func equals(_ text: String) -> Bool { count == text.utf8.count && hasPrefix(text) }
 
     /// Whether the bytes begin with those of `text`.
-    func hasPrefix(_ text: String) -> Bool {
+    package func hasPrefix(_ text: String) -> Bool {
         guard count >= text.utf8.count else { return false }
         let isPrefix = text.utf8.withContiguousStorageIfAvailable { prefix in
             var difference: UInt8 = 0
@@ -15,5 +15,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The bytes after the first `count`, which must be there.
-    func after(_ count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[count...]) }
+    package func after(_ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: self[count...])
+    }
 }

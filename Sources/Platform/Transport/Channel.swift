@@ -1,5 +1,5 @@
 import EventLoop
-import TLS
+import OpenSSL
 
 #if canImport(Glibc)
     import Glibc

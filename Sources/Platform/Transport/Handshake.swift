@@ -1,5 +1,5 @@
 import EventLoop
-import TLS
+import OpenSSL
 
 /// Brings a TLS session to the point where it carries bytes.
 @Loop enum Handshake {

@@ -1,5 +1,5 @@
 package import EventLoop
-package import TLS
+package import OpenSSL
 
 #if canImport(Glibc)
     import Glibc

@@ -1,4 +1,4 @@
-package import TLS
+package import OpenSSL
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,5 @@
 package import EventLoop
-package import TLS
+package import OpenSSL
 package import Transport
 
 /// Sends a small document with POST over HTTP/1.1, one connection each.

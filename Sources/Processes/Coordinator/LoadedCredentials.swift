@@ -2,7 +2,7 @@ import APNs
 import EventLoop
 import FarmConfiguration
 import FarmStore
-import TLS
+import OpenSSL
 
 #if canImport(Glibc)
     import Glibc

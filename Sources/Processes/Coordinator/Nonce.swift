@@ -1,4 +1,4 @@
-import TLS
+import OpenSSL
 
 /// What tells one owner of a lease from every other there ever was.
 enum Nonce {

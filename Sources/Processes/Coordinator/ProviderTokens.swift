@@ -2,7 +2,7 @@ import APNs
 package import EventLoop
 package import FarmStore
 package import Logging
-package import TLS
+package import OpenSSL
 
 /// The provider tokens of one key id, team and signing key for one gateway: minted here, shared with the farm's
 /// other hosts, sealed. A token that the gateway refused is never sent again.

@@ -1,7 +1,7 @@
 package import EventLoop
 import FarmPolicy
+import OpenSSL
 package import PushModel
-import TLS
 import Transport
 
 /// The connections of one app in one worker: dialled when there is something to send, kept for days, replaced

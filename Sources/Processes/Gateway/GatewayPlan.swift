@@ -1,5 +1,5 @@
 package import FarmPolicy
-package import TLS
+package import OpenSSL
 package import Transport
 
 /// Where an app's gateway is and how to speak to it.

@@ -1,5 +1,5 @@
 import APNs
-import TLS
+import OpenSSL
 
 /// Who is at the other end of a connection to the binary interface, or to the feedback service.
 struct BinaryClient {

@@ -1,6 +1,6 @@
 import APNs
 package import EventLoop
-import TLS
+import OpenSSL
 import Transport
 
 /// The gateway's binary interface: commands 0, 1 and 2.

@@ -1,5 +1,5 @@
 import APNs
-import TLS
+import OpenSSL
 
 /// What a client certificate allows here.
 enum ClientCertificateCheck {

@@ -46,7 +46,7 @@ struct Credentials {
         case .certificate(let outcome): return outcome
         case .providerToken: break
         }
-        guard let authorization, let token = ProviderToken.inAuthorization(authorization) else {
+        guard let authorization, let token = ProviderTokenParts.token(inAuthorization: authorization) else {
             return .refused(.missingProviderToken)
         }
         if isAccepted(token) {

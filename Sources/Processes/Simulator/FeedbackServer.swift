@@ -1,5 +1,5 @@
 import EventLoop
-import TLS
+import OpenSSL
 import Transport
 
 /// The gateway's feedback service: who connects gets the devices without the app that nobody has read yet.

@@ -1,5 +1,5 @@
 import EventLoop
-import TLS
+import OpenSSL
 import Transport
 
 /// One port on every address of the gateway.

@@ -1,5 +1,5 @@
 import APNs
-import TLS
+import OpenSSL
 
 /// The keys whose provider tokens are good here, and the tokens that were checked already.
 struct KeyRing {

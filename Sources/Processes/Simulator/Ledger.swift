@@ -1,4 +1,4 @@
-import TLS
+import OpenSSL
 
 #if canImport(Glibc)
     import Glibc

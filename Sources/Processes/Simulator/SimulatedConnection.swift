@@ -1,7 +1,7 @@
 import APNs
 import EventLoop
 import HTTP2
-import TLS
+import OpenSSL
 import Transport
 
 /// One client's connection to the gateway.

@@ -2,7 +2,7 @@ import APNs
 package import EventLoop
 import HTTP2
 package import Logging
-import TLS
+import OpenSSL
 import Transport
 
 /// A gateway that behaves like APNs over HTTP/2, with faults on demand.

@@ -1,5 +1,5 @@
 import EventLoop
-import TLS
+import OpenSSL
 
 /// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made
 /// again.
@@ -45,7 +45,7 @@ package struct SimulatorCredentials: Sendable {
             preconditionFailure("no other error is thrown")
         }
         if !PlainFile.exists(signingKeyFile) {
-            try PlainFile.write(ThrowAwayAuthority.signingKey().bytes, to: signingKeyFile)
+            try PlainFile.write(SigningKey.makePEM().bytes, to: signingKeyFile)
         }
     }
 
@@ -58,7 +58,7 @@ package struct SimulatorCredentials: Sendable {
     }
 
     private static func server(
-        in folder: String, _ authority: borrowing ThrowAwayAuthority, names: [String]
+        in folder: String, _ authority: ThrowAwayAuthority, names: [String]
     ) throws -> TLSIdentity {
         let file = folder + "/server.pem"
         if PlainFile.exists(file) {
@@ -73,7 +73,7 @@ package struct SimulatorCredentials: Sendable {
     }
 
     private static func makeClient(
-        in folder: String, _ authority: borrowing ThrowAwayAuthority, bundle: String
+        in folder: String, _ authority: ThrowAwayAuthority, bundle: String
     ) throws {
         let (pem, archive) = (folder + "/push.pem", folder + "/push.p12")
         if PlainFile.exists(pem), PlainFile.exists(archive) {
@@ -83,9 +83,9 @@ package struct SimulatorCredentials: Sendable {
         let identity = try authority.client(
             bundle: bundle,
             topics: [
-                AppleExtension.Topic(bundle, kinds: ["app"]),
-                AppleExtension.Topic("\(bundle).voip", kinds: ["voip"]),
-                AppleExtension.Topic("\(bundle).complication", kinds: ["complication"]),
+                ThrowAwayAuthority.Topic(bundle, kinds: ["app"]),
+                ThrowAwayAuthority.Topic("\(bundle).voip", kinds: ["voip"]),
+                ThrowAwayAuthority.Topic("\(bundle).complication", kinds: ["complication"]),
             ])
         try PlainFile.write(identity.pem.bytes, to: pem)
         try PlainFile.write(try identity.pkcs12(password: password), to: archive)

@@ -1,4 +1,4 @@
-package import TLS
+package import OpenSSL
 
 /// How a simulated gateway is set up. What can change while it runs is said with ``FaultCommand``.
 package struct SimulatorOptions: Sendable {

@@ -2,8 +2,8 @@ import APNs
 import ControlChannel
 import EventLoop
 import FarmStore
+import OpenSSL
 import PushModel
-import TLS
 import Transport
 
 /// Reads an app's feedback service once, to its end.

@@ -1,7 +1,7 @@
 import APNs
 import ControlChannel
 import Gateway
-import TLS
+import OpenSSL
 import Transport
 
 extension GatewayPlan {

@@ -4,9 +4,9 @@ import FarmPolicy
 import FarmStore
 import Gateway
 package import Logging
+import OpenSSL
 import PushModel
 package import Supervision
-import TLS
 
 #if canImport(Glibc)
     import Glibc

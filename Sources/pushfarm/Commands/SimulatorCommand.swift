@@ -4,8 +4,8 @@ import EventLoop
 import FarmConfiguration
 import FarmLogging
 import Logging
+import OpenSSL
 import Simulator
-import TLS
 
 struct SimulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import APNs
 import FarmConfiguration
-import TLS
+import OpenSSL
 
 /// Whether an app's credentials can be used, and for how long.
 struct CredentialCheck {

@@ -3,7 +3,7 @@ import EventLoop
 import FarmConfiguration
 import FarmStore
 import Logging
-import TLS
+import OpenSSL
 import Transport
 
 /// Whether an app's gateway can be reached and is who it should be, and whether it takes the app's credentials and topic.

@@ -1,8 +1,8 @@
 import APNs
 import EventLoop
 import Gateway
+import OpenSSL
 import PushModel
-import TLS
 import Transport
 
 /// One push over a connection of its own, to a device token that cannot exist: what the gateway says of it tells whether

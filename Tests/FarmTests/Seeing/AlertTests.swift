@@ -1,6 +1,7 @@
 import FarmHarness
 import Foundation
-import TLS
+import OpenSSL
+import Simulator
 import Testing
 
 /// Farms that are in trouble, and say so.

@@ -1,6 +1,6 @@
 import APNs
 import EventLoop
-import TLS
+import OpenSSL
 import Transport
 
 /// Writes the same prepared frames over and over, and at last one that is refused: its reply proves that all before it

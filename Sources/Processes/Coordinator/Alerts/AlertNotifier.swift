@@ -1,7 +1,7 @@
 import EventLoop
 import FarmConfiguration
 import Logging
-import TLS
+import OpenSSL
 import Transport
 import Web
 

@@ -1,4 +1,4 @@
-import TLS
+import OpenSSL
 
 extension RedisSettings {
     /// - Parameters:

@@ -1,4 +1,4 @@
-package import TLS
+package import OpenSSL
 
 /// How a process calls Redis.
 package struct RedisSettings {

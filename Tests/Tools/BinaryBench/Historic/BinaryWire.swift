@@ -1,6 +1,6 @@
 import APNs
 import Foundation
-import TLS
+import OpenSSL
 
 /// A connection to a binary gateway, as a script has one: it waits for each of its calls.
 final class BinaryWire {

@@ -1,6 +1,6 @@
 import APNs
 import Foundation
-import TLS
+import OpenSSL
 
 /// A sender of the write-ups at work, in a process of its own: one connection at a time, one write a push, command 1.
 package struct HistoricSender {

@@ -2,7 +2,7 @@ import APNs
 import BenchKit
 import FarmHarness
 import Foundation
-import TLS
+import OpenSSL
 
 /// h2load against a simulator: the same requests as the farm's, with different tokens.
 struct LoadTool {

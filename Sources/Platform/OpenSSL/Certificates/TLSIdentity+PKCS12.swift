@@ -1,0 +1,150 @@
+import COpenSSL
+
+extension TLSIdentity {
+    /// How the contents of a .p12 file are encrypted.
+    package enum Encryption: Sendable, CaseIterable {
+        /// AES-256 with PBKDF2, as OpenSSL 3 writes it.
+        case modern
+        /// RC2-40 and 3DES, as OpenSSL 1 and the macOS keychain write it.
+        case legacy
+    }
+
+    /// Reads a .p12 file, old ones too.
+    ///
+    /// - Throws: ``CredentialError/Problem/wrongPassword`` when the file's own check value says so.
+    package init(pkcs12 bytes: [UInt8], password: String) throws(CredentialError) {
+        guard !bytes.isEmpty else { throw CredentialError(.empty) }
+        let file = try PKCS12File(bytes, library: nil)
+        try file.check(password: password)
+        do throws(CredentialError) {
+            self = try file.identity(password: password)
+        } catch {
+            guard case .malformed = error.problem else { throw error }
+            // The password is right, so the cipher is one that only the legacy provider has, or the file is
+            // broken.
+            let library = try LegacyLibrary()
+            self = try PKCS12File(bytes, library: library.context).identity(password: password)
+        }
+    }
+
+    /// Writes a .p12 file.
+    package func pkcs12(password: String, encryption: Encryption = .modern) throws(CredentialError) -> [UInt8]
+    {
+        switch encryption {
+        case .modern:
+            return try pkcs12(password, NID_aes_256_cbc, NID_aes_256_cbc, iterations: 2048, library: nil)
+        case .legacy:
+            let library = try LegacyLibrary()
+            return try pkcs12(
+                password, NID_pbe_WithSHA1And3_Key_TripleDES_CBC, NID_pbe_WithSHA1And40BitRC2_CBC,
+                iterations: 2048, library: library.context)
+        }
+    }
+
+    private func pkcs12(
+        _ password: String, _ keyCipher: Int32, _ certificateCipher: Int32, iterations: Int32,
+        library: OpaquePointer?
+    ) throws(CredentialError) -> [UInt8] {
+        let chain = try PEMText(chainPEM).certificates()
+        let key = try PEMText(keyPEM.bytes).privateKey(password: nil)
+        let others = allocated(OPENSSL_sk_new_null())
+        defer { OPENSSL_sk_free(others) }
+        for certificate in chain.pointers.dropFirst() {
+            OPENSSL_sk_push(others, UnsafeRawPointer(certificate))
+        }
+        ERR_clear_error()
+        let file = PKCS12_create_ex(
+            password, certificate.commonName ?? "", key.pointer, chain.pointers[0], others, keyCipher,
+            certificateCipher, iterations, iterations, 0, library, nil)
+        guard let file else { throw .taken() }
+        defer { PKCS12_free(file) }
+        return encoded { i2d_PKCS12(file, $0) }
+    }
+}
+
+/// Owns one `PKCS12`.
+private struct PKCS12File: ~Copyable {
+    private let pointer: OpaquePointer
+
+    /// - Parameter library: the library context whose ciphers are used; nil is the process's own. Must
+    /// outlive this.
+    init(_ bytes: [UInt8], library: OpaquePointer?) throws(CredentialError) {
+        ERR_clear_error()
+        let bio = MemoryBIO(bytes)
+        var file = PKCS12_init_ex(NID_pkcs7_data, library, nil)
+        guard d2i_PKCS12_bio(bio.pointer, &file) != nil, let file else {
+            PKCS12_free(file)
+            throw .taken()
+        }
+        pointer = file
+    }
+
+    /// Asks the file's check value about the password. A file without one passes.
+    func check(password: String) throws(CredentialError) {
+        guard PKCS12_mac_present(pointer) == 1 else { return }
+        ERR_clear_error()
+        // An empty password can have been written in two ways.
+        if PKCS12_verify_mac(pointer, password, -1) == 1 { return }
+        if password.isEmpty && PKCS12_verify_mac(pointer, nil, 0) == 1 { return }
+        let failure = OpenSSLFailure.taken()
+        guard failure.library == 0 else { throw CredentialError(.malformed(failure.text)) }
+        throw CredentialError(.wrongPassword)
+    }
+
+    func identity(password: String) throws(CredentialError) -> TLSIdentity {
+        ERR_clear_error()
+        var key: OpaquePointer?
+        var certificate: OpaquePointer?
+        var others: OpaquePointer?
+        let isParsed = PKCS12_parse(pointer, password, &key, &certificate, &others) == 1
+        var certificates = CertificateStack()
+        if let certificate { certificates.append(owning: certificate) }
+        if let others {
+            while let other = OPENSSL_sk_shift(others) { certificates.append(owning: OpaquePointer(other)) }
+            OPENSSL_sk_free(others)
+        }
+        guard isParsed else {
+            if let key { EVP_PKEY_free(key) }
+            throw .taken()
+        }
+        guard let key else { throw CredentialError(.noPrivateKey) }
+        let handle = KeyHandle(owning: key)
+        guard certificates.count > 0 else { throw CredentialError(.noCertificate) }
+        return try TLSIdentity(certificates, key: handle)
+    }
+
+    deinit { PKCS12_free(pointer) }
+}
+
+/// Owns an OpenSSL library context of its own with the legacy provider in it.
+///
+/// Old .p12 files (RC2-40) need that provider. Loaded here, it stays out of every other use of OpenSSL in the
+/// process.
+struct LegacyLibrary: ~Copyable {
+    let context: OpaquePointer
+    private let legacy: OpaquePointer
+    private let standard: OpaquePointer
+
+    init() throws(CredentialError) {
+        let context = allocated(OSSL_LIB_CTX_new())
+        ERR_clear_error()
+        guard let legacy = OSSL_PROVIDER_load(context, "legacy") else {
+            let failure = OpenSSLFailure.taken()
+            OSSL_LIB_CTX_free(context)
+            throw CredentialError(.legacyProviderMissing(failure.text))
+        }
+        // A context with one provider named no longer loads the default one by itself.
+        guard let standard = OSSL_PROVIDER_load(context, "default") else {
+            preconditionFailure("OpenSSL has no default provider: \(OpenSSLFailure.taken().text)")
+        }
+        self.context = context
+        self.legacy = legacy
+        self.standard = standard
+    }
+
+    deinit {
+        OSSL_PROVIDER_unload(standard)
+        OSSL_PROVIDER_unload(legacy)
+        OSSL_LIB_CTX_free(context)
+    }
+}

@@ -1,0 +1,61 @@
+import COpenSSL
+
+/// A certificate, the chain behind it and its private key: what one side of a connection shows of itself.
+///
+/// A value without C state, so that it can travel to another process (``pem``). Its description hides the
+/// key.
+package struct TLSIdentity: Hashable, Sendable {
+    package let certificate: Certificate
+    /// The certificate, then what issued it, as PEM. Not secret.
+    package let chainPEM: [UInt8]
+    /// PKCS#8 PEM without encryption.
+    package let keyPEM: Secret
+
+    /// Everything in one text, for ``init(pem:key:password:)``. Secret: for a private channel, never for a
+    /// disk or a log.
+    package var pem: Secret { Secret(keyPEM.bytes + chainPEM) }
+
+    init(_ certificates: borrowing CertificateStack, key: borrowing KeyHandle) throws(CredentialError) {
+        let chain = try certificates.chain(of: key)
+        certificate = Certificate(reading: chain.pointers[0])
+        chainPEM = chain.pem
+        keyPEM = Secret(key.pkcs8PEM)
+    }
+
+    /// Reads PEM: certificates in any order, and the key there or in `key`.
+    ///
+    /// - Parameter password: of an encrypted private key.
+    package init(pem: [UInt8], key: [UInt8]? = nil, password: String? = nil) throws(CredentialError) {
+        let text = try PEMText(pem)
+        let certificates = try text.certificates()
+        let keyText = if let key { try PEMText(key) } else { text }
+        try self.init(certificates, key: keyText.privateKey(password: password))
+    }
+
+    /// Reads a .pem or a .p12 file, told apart by what is in it.
+    ///
+    /// - Parameter keyFile: PEM with the private key, when `file` holds only certificates.
+    package init(file: String, keyFile: String? = nil, password: String? = nil) throws(CredentialError) {
+        let contents = try SystemCalls.contents(ofFile: file)
+        guard !Self.isPKCS12(contents) else {
+            self = try CredentialError.naming(file) { () throws(CredentialError) in
+                try TLSIdentity(pkcs12: contents, password: password ?? "")
+            }
+            return
+        }
+        let keyFile = keyFile ?? file
+        let keyContents = try SystemCalls.contents(ofFile: keyFile)
+        let certificates = try CredentialError.naming(file) { () throws(CredentialError) in
+            try PEMText(contents).certificates()
+        }
+        let key = try CredentialError.naming(keyFile) { () throws(CredentialError) in
+            try PEMText(keyContents).privateKey(password: password)
+        }
+        do throws(CredentialError) { try self.init(certificates, key: key) } catch {
+            throw CredentialError(error.problem, file: keyFile)
+        }
+    }
+
+    /// DER begins with a sequence; no PEM text does.
+    private static func isPKCS12(_ contents: [UInt8]) -> Bool { contents.first == 0x30 }
+}

@@ -1,0 +1,57 @@
+import COpenSSL
+
+/// SHA-256 over reused state: no allocation a hash, and no search for the algorithm.
+package struct SHA256: ~Copyable {
+    package static let length = 32
+
+    private let algorithm = DigestAlgorithm()
+    private let state: OpaquePointer
+
+    package init() {
+        state = allocated(EVP_MD_CTX_new())
+    }
+
+    /// - Parameter digest: room for 32 bytes.
+    package mutating func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawBufferPointer) {
+        precondition(digest.count >= Self.length, "a digest has 32 bytes")
+        guard EVP_DigestInit_ex2(state, algorithm.pointer, nil) == 1,
+            EVP_DigestUpdate(state, bytes.baseAddress, bytes.count) == 1,
+            EVP_DigestFinal_ex(state, digest.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
+        else { preconditionFailure("OpenSSL cannot hash: \(OpenSSLFailure.taken().text)") }
+    }
+
+    package mutating func hash(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: Self.length)
+        bytes.withUnsafeBytes { bytes in
+            digest.withUnsafeMutableBytes { hash(bytes, into: $0) }
+        }
+        return digest
+    }
+
+    /// One hash without an instance. It searches for the algorithm; keep an instance where it happens often.
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        var hash = SHA256()
+        return hash.hash(bytes)
+    }
+
+    deinit { EVP_MD_CTX_free(state) }
+}
+
+extension Collection<UInt8> {
+    /// Lower-case hex.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+/// Owns OpenSSL's SHA-256, fetched once: the search by name costs more than a small hash.
+struct DigestAlgorithm: ~Copyable {
+    let pointer: OpaquePointer
+
+    init() {
+        pointer = allocated(EVP_MD_fetch(nil, "SHA2-256", nil))
+    }
+
+    deinit { EVP_MD_free(pointer) }
+}

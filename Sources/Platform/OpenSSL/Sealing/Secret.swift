@@ -1,0 +1,30 @@
+import COpenSSL
+
+/// Bytes that must never be printed. The only way to them is to say ``bytes``.
+package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    package var description: String { "<secret>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Random bytes that cannot be guessed.
+package enum SecureRandom {
+    package static func bytes(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            fill(UnsafeMutableRawBufferPointer(buffer))
+            filled = count
+        }
+    }
+
+    package static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
+        guard let base = buffer.baseAddress, buffer.count > 0 else { return }
+        guard RAND_bytes(base.assumingMemoryBound(to: UInt8.self), Int32(buffer.count)) == 1 else {
+            preconditionFailure("OpenSSL has no randomness: \(OpenSSLFailure.taken().text)")
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import COpenSSL
+
+/// Owns one `SSL` over a nonblocking socket that someone else owns and closes.
+///
+/// It never waits: ``TLSProgress`` and ``TLSTransfer`` say what to wait for. After a ``TLSError`` only
+/// closing is left.
+/// The process must ignore SIGPIPE, because OpenSSL writes with `write(2)`.
+package struct TLSSession: ~Copyable {
+    /// Bytes that one ``write(_:)`` takes at most: four full TLS records.
+    package static let longestWrite = 64 << 10
+
+    let ssl: OpaquePointer
+    private let context: TLSContext
+    private let peersKeyUpdates = Count()
+
+    /// Our side calls `serverName`.
+    ///
+    /// - Parameter serverName: host name or IP address that the server's certificate must be for; sent as SNI
+    /// if a name.
+    package init(client context: TLSContext, socket: Int32, serverName: String) throws(TLSError) {
+        precondition(!context.isServer, "a client session needs a client context")
+        self.context = context
+        ssl = try Self.make(context, socket, serverName: serverName)
+    }
+
+    /// Our side answers.
+    package init(server context: TLSContext, socket: Int32) throws(TLSError) {
+        precondition(context.isServer, "a server session needs a server context")
+        self.context = context
+        ssl = try Self.make(context, socket, serverName: nil)
+    }
+
+    /// - Parameter serverName: nil makes a server's session.
+    private static func make(
+        _ context: TLSContext, _ socket: Int32, serverName: String?
+    ) throws(TLSError) -> OpaquePointer {
+        // A final dot is right in DNS and in no certificate.
+        let name = serverName.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+        // OpenSSL would take an empty name for "do not check".
+        if name?.isEmpty == true { throw .library(text: "a server name is needed") }
+        ERR_clear_error()
+        guard let ssl = SSL_new(context.pointer) else { throw .taken() }
+        guard SSL_set_fd(ssl, socket) == 1, name.map({ setServerName($0, ssl) }) ?? true else {
+            let error = TLSError.taken()
+            SSL_free(ssl)
+            throw error
+        }
+        if name == nil { SSL_set_accept_state(ssl) } else { SSL_set_connect_state(ssl) }
+        return ssl
+    }
+
+    private static func setServerName(_ name: String, _ ssl: OpaquePointer) -> Bool {
+        if SystemCalls.octets(ofAddress: name) != nil {
+            return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1
+        }
+        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        return SSL_set1_host(ssl, name) == 1 && copenssl_set_sni(ssl, name) == 1
+    }
+
+    deinit { SSL_free(ssl) }
+
+    /// Goes on with the handshake.
+    ///
+    /// With TLS 1.3 a client is done before the server has looked at the client's certificate; a refusal then
+    /// comes
+    /// out of the first ``read(into:)``, as ``TLSError/alert(_:)``.
+    package func handshake() throws(TLSError) -> TLSProgress {
+        ERR_clear_error()
+        let status = SSL_do_handshake(ssl)
+        if status == 1 { return .done }
+        switch try obstacle(status) {
+        case .wantRead: return .wantRead
+        case .wantWrite: return .wantWrite
+        case .closed: throw .cut
+        }
+    }
+
+    /// Reads what one TLS record holds, at most. Call it until it wants something: bytes that OpenSSL has
+    /// already
+    /// taken from the socket do not wake a poll (``hasPending``).
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSTransfer {
+        precondition(!buffer.isEmpty, "a read needs room")
+        ERR_clear_error()
+        var count = 0
+        let status = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
+        if status == 1 { return .bytes(count) }
+        return TLSTransfer(try obstacle(status))
+    }
+
+    /// Writes up to ``longestWrite`` bytes, in as many records as that takes.
+    ///
+    /// Fewer bytes than that, and than offered, mean that the socket is full or the connection is broken: the next call will
+    /// say so. An error never hides records that left before it: the peer may have read them.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) -> TLSTransfer {
+        precondition(!bytes.isEmpty, "a write needs bytes")
+        let limit = min(bytes.count, Self.longestWrite)
+        var total = 0
+        while total < limit {
+            ERR_clear_error()
+            var count = 0
+            let status = SSL_write_ex(ssl, bytes.baseAddress.map { $0 + total }, limit - total, &count)
+            guard status == 1 else {
+                if total > 0 { return .bytes(total) }
+                return TLSTransfer(try obstacle(status))
+            }
+            total += count
+        }
+        return .bytes(total)
+    }
+
+    /// Asks the peer to change its keys (RFC 8446, section 4.6.3), which it does when its program has read all that was written
+    /// before; ``keyUpdates`` counts it. OpenSSL's own servers do it only when they read the next record after.
+    ///
+    /// Only while no write waits for room. Not done: call again before anything is written.
+    ///
+    /// - Throws: with TLS 1.2 too, which has nothing like it: see ``hasKeyUpdates``.
+    package func requestKeyUpdate() throws(TLSError) -> TLSProgress {
+        ERR_clear_error()
+        if SSL_in_init(ssl) == 0 {
+            peersKeyUpdates.watch(ssl)
+            guard SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 else { throw .taken() }
+        }
+        return try handshake()
+    }
+
+    /// Whether the peer can be asked to change its keys.
+    package var hasKeyUpdates: Bool { SSL_version(ssl) >= TLS1_3_VERSION }
+
+    /// How often the peer has changed its keys without asking for the same, since it was first asked to: that is what answers do.
+    package var keyUpdates: Int { peersKeyUpdates.value }
+
+    /// Says goodbye (close_notify). Done when it is written; the peer's own goodbye comes out of
+    /// ``read(into:)``.
+    package func shutdown() throws(TLSError) -> TLSProgress {
+        ERR_clear_error()
+        let status = SSL_shutdown(ssl)
+        if status >= 0 { return .done }
+        switch try obstacle(status) {
+        case .wantRead: return .wantRead
+        case .wantWrite: return .wantWrite
+        case .closed: return .done
+        }
+    }
+
+    /// Whether OpenSSL holds bytes from the socket that were not read yet, be it only a part of a record.
+    package var hasPending: Bool { SSL_has_pending(ssl) == 1 }
+
+    enum Obstacle {
+        case wantRead, wantWrite, closed
+    }
+
+    /// Why the call that just returned `status` did not finish.
+    private func obstacle(_ status: Int32) throws(TLSError) -> Obstacle {
+        let systemError = SystemCalls.lastError
+        switch SSL_get_error(ssl, status) {
+        case SSL_ERROR_WANT_READ: return .wantRead
+        case SSL_ERROR_WANT_WRITE: return .wantWrite
+        case SSL_ERROR_ZERO_RETURN: return .closed
+        case SSL_ERROR_SYSCALL where ERR_peek_error() == 0:
+            throw systemError == 0 ? .cut : .system(systemError)
+        default: throw .taken(verification: SSL_get_verify_result(ssl))
+        }
+    }
+}
+
+/// Counts what OpenSSL tells only to a callback.
+private final class Count {
+    var value = 0
+
+    /// Counts the peer's answers from now on; the session must not live longer than this.
+    func watch(_ ssl: OpaquePointer) {
+        SSL_ctrl(ssl, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, Unmanaged.passUnretained(self).toOpaque())
+        SSL_set_msg_callback(ssl) { isWritten, _, type, bytes, length, _, count in
+            // Type, length u24, update_requested.
+            guard isWritten == 0, type == SSL3_RT_HANDSHAKE, length == 5, let bytes, let count,
+                bytes.load(as: UInt8.self) == SSL3_MT_KEY_UPDATE,
+                bytes.load(fromByteOffset: 4, as: UInt8.self) == SSL_KEY_UPDATE_NOT_REQUESTED
+            else { return }
+            Unmanaged<Count>.fromOpaque(count).takeUnretainedValue().value += 1
+        }
+    }
+}

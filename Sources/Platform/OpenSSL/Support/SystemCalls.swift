@@ -1,0 +1,58 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The system calls that this module makes, so that no other file depends on which C library it is.
+enum SystemCalls {
+    /// The number that the last failed system call left behind.
+    static var lastError: Int32 { errno }
+
+    /// Unix seconds.
+    static var now: Int64 { Int64(time(nil)) }
+
+    /// The system's own words for an error number, such as "Connection reset by peer".
+    static func message(for number: Int32) -> String {
+        guard let text = strerror(number) else { return "system error \(number)" }
+        return String(cString: text)
+    }
+
+    /// An IP address as text, or nil unless `octets` has 4 or 16 elements.
+    static func text(ofAddress octets: [UInt8]) -> String? {
+        guard octets.count == 4 || octets.count == 16 else { return nil }
+        var text = [CChar](repeating: 0, count: 64)
+        let family = octets.count == 4 ? AF_INET : AF_INET6
+        guard inet_ntop(family, octets, &text, socklen_t(text.count)) != nil else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The 4 or 16 octets of an IP address, or nil when `text` is something else, such as a host name.
+    static func octets(ofAddress text: String) -> [UInt8]? {
+        var octets = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &octets) == 1 { return Array(octets.prefix(4)) }
+        return inet_pton(AF_INET6, text, &octets) == 1 ? octets : nil
+    }
+
+    /// The whole of a small file. Credentials are small: more than 1 MiB is refused.
+    static func contents(ofFile path: String) throws(CredentialError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unreadable(path, message(for: errno)) }
+        defer { close(descriptor) }
+        let limit = 1 << 20
+        var contents: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .unreadable(path, message(for: errno))
+            }
+            if count == 0 { return contents }
+            contents += chunk.prefix(count)
+            guard contents.count <= limit else { throw .unreadable(path, "larger than 1 MiB") }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import APNs
+import OpenSSL
+import PushModel
+
+/// A provider token taken apart, as a gateway does before it checks the signature.
+///
+/// Tolerant where APNs is: `iat` may be a number or text, in seconds or milliseconds; other claims are
+/// ignored; the signature may be raw (64 bytes) or DER.
+struct ProviderTokenParts: Hashable, Sendable {
+    /// Times from here on are milliseconds.
+    private static let leastMilliseconds: Int64 = 100_000_000_000
+
+    let keyID: String
+    let teamID: String
+    /// Seconds since 1970.
+    let issuedAt: Int64
+    /// How many of the token's first bytes are signed.
+    let signedLength: Int
+    /// r and s, 32 bytes each, big-endian.
+    let signature: [UInt8]
+
+    /// nil if the token is malformed, not ES256, or lacks key, team or time.
+    init?(_ token: UnsafeRawBufferPointer) {
+        let dots = token.indices.filter { token[$0] == UInt8(ascii: ".") }
+        guard dots.count == 2, let header = Base64URL.decode(token[..<dots[0]]),
+            let claims = Base64URL.decode(token[(dots[0] + 1)..<dots[1]]),
+            let signature = Base64URL.decode(token[(dots[1] + 1)...])
+        else { return nil }
+
+        guard let header = Self.members(of: header), let claims = Self.members(of: claims),
+            header["alg"]?.string == "ES256", let keyID = header["kid"]?.string,
+            let teamID = claims["iss"]?.string,
+            let issuedAt = claims["iat"].flatMap({ Self.seconds($0.text) })
+        else { return nil }
+
+        guard let raw = ES256Signature.raw(fromEither: signature) else { return nil }
+        self.keyID = keyID
+        self.teamID = teamID
+        self.issuedAt = issuedAt
+        self.signedLength = dots[1]
+        self.signature = raw
+    }
+
+    /// The token in the value of an `authorization` header; nil if that is not a bearer's, or empty.
+    static func token(inAuthorization value: UnsafeRawBufferPointer)
+        -> UnsafeRawBufferPointer?
+    {
+        let scheme: StaticString = "bearer "
+        let length = scheme.utf8CodeUnitCount
+        guard value.count > length else { return nil }
+        for offset in 0..<length - 1 where value[offset] | 0x20 != scheme.utf8Start[offset] { return nil }
+        guard value[length - 1] == UInt8(ascii: " ") else { return nil }
+        let token = value[length...].drop { $0 == UInt8(ascii: " ") }
+        return token.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: token)
+    }
+
+    private struct Member {
+        let kind: JSONKind
+        let text: String
+
+        var string: String? { kind == .string ? text : nil }
+    }
+
+    /// The members of the one JSON object that `object` is; nil if it is none.
+    private static func members(of object: [UInt8]) -> [String: Member]? {
+        object.withUnsafeBytes { bytes in
+            var scanner = JSONScanner(bytes)
+            var members: [String: Member] = [:]
+            do throws(JSONError) {
+                try scanner.start()
+                try scanner.enterObject()
+                while let key = try scanner.nextKey() {
+                    members[scanner.text(key)] = try member(&scanner)
+                }
+                try scanner.end()
+            } catch {
+                return nil
+            }
+            return members
+        }
+    }
+
+    private static func member(_ scanner: inout JSONScanner) throws(JSONError) -> Member {
+        let kind = try scanner.kind()
+        if kind == .string { return Member(kind: kind, text: scanner.text(try scanner.string())) }
+        return Member(
+            kind: kind, text: String(decoding: scanner.bytes[try scanner.skipValue()], as: UTF8.self))
+    }
+
+    /// A time without its fraction.
+    private static func seconds(_ text: String) -> Int64? {
+        var whole = String(text.prefix { $0 != "." })
+        guard let time = whole.withUTF8({ Decimal.read(UnsafeRawBufferPointer($0)) }), time >= 0 else {
+            return nil
+        }
+        return time >= leastMilliseconds ? time / 1000 : time
+    }
+}

@@ -1,0 +1,142 @@
+import APNs
+import PushModel
+
+/// What a gateway answers to a push: the checks of APNs in one fixed order; the first that fails decides.
+///
+/// Method, path, credentials, repeated headers, `apns-id`, `apns-expiration`, `apns-priority`,
+/// `apns-push-type` and the priority it allows, `apns-collapse-id`, `apns-topic`, the token,
+/// payload empty, payload too large. A push without `apns-push-type` is an alert.
+/// Nothing is allocated for a push that is accepted.
+///
+/// The order is ours: what APNs does when several things are wrong is not known.
+enum PushCheck {
+    /// The outcome of the check of a connection's credentials.
+    enum Credentials: Hashable, Sendable {
+        case accepted(TopicRules)
+        case refused(Reason)
+    }
+
+    enum Result {
+        case accepted(AcceptedPush)
+        /// `timestamp` in milliseconds since 1970.
+        case refused(Reason, timestamp: Int64?)
+    }
+
+    /// What an accepted push asks for. The bytes are those of the request.
+    struct AcceptedPush {
+        /// The token in hexadecimal, as it came.
+        let token: UnsafeRawBufferPointer
+        let type: PushType
+        let priority: UInt8
+        /// Seconds since 1970; nil: not given.
+        let expiration: Int64?
+    }
+
+    /// - Parameters:
+    ///   - credentials: asked once, and only when method and path are right.
+    ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of
+    ///     a length within `JobLimits.tokenBytes`.
+    static func check(
+        _ push: ReceivedPush, credentials: () -> Credentials,
+        tokenState: (UnsafeRawBufferPointer) -> TokenState
+    ) -> Result {
+        do throws(Refusal) {
+            return .accepted(try accept(push, credentials, tokenState))
+        } catch {
+            return .refused(error.reason, timestamp: error.timestamp)
+        }
+    }
+
+    private struct Refusal: Error {
+        let reason: Reason
+        var timestamp: Int64?
+
+        init(_ reason: Reason, timestamp: Int64? = nil) {
+            self.reason = reason
+            self.timestamp = timestamp
+        }
+    }
+
+    private static func accept(
+        _ push: ReceivedPush, _ credentials: () -> Credentials,
+        _ tokenState: (UnsafeRawBufferPointer) -> TokenState
+    ) throws(Refusal) -> AcceptedPush {
+        guard let method = push.method, method.equals("POST") else {
+            throw Refusal(.methodNotAllowed)
+        }
+        let (token, isToken) = try token(inPath: push.path)
+        let topics = try topics(of: credentials())
+
+        if push.hasRepeatedHeader { throw Refusal(.duplicateHeaders) }
+        if let id = push.id, !isUUID(id) { throw Refusal(.badMessageID) }
+        let expiration = try push.expiration.map { (text) throws(Refusal) in try self.expiration(text) }
+        let givenPriority = try push.priority.map { (text) throws(Refusal) in try self.priority(text) }
+        let type = try push.pushType.map { (text) throws(Refusal) in try self.type(text) } ?? .alert
+        let priority = givenPriority ?? type.defaultPriority
+        if type == .background, priority == 10 { throw Refusal(.badPriority) }
+        if let collapseID = push.collapseID, collapseID.count > 64 { throw Refusal(.badCollapseID) }
+        if let reason = topics.refusal(of: push.topic, type: type) { throw Refusal(reason) }
+
+        if let refusal = (isToken ? tokenState(token) : .unknown).refusal {
+            throw Refusal(refusal.reason, timestamp: refusal.timestamp)
+        }
+        if push.payloadLength == 0 { throw Refusal(.payloadEmpty) }
+        if push.payloadLength > type.payloadLimit { throw Refusal(.payloadTooLarge) }
+        return AcceptedPush(token: token, type: type, priority: priority, expiration: expiration)
+    }
+
+    private static func topics(of credentials: Credentials) throws(Refusal) -> TopicRules {
+        switch credentials {
+        case .accepted(let rules): return rules
+        case .refused(let reason): throw Refusal(reason)
+        }
+    }
+
+    private static func token(
+        inPath path: UnsafeRawBufferPointer?
+    ) throws(Refusal) -> (token: UnsafeRawBufferPointer, isWellFormed: Bool) {
+        let prefix = "/3/device/"
+        guard let path, path.hasPrefix(prefix) else {
+            let hasNoToken = path?.equals("/3/device") ?? false
+            throw Refusal(hasNoToken ? .missingDeviceToken : .badPath)
+        }
+        let token = path.after(prefix.utf8.count)
+        if token.isEmpty { throw Refusal(.missingDeviceToken) }
+        if Hexadecimal.isValid(token) { return (token, JobLimits.tokenBytes.contains(token.count / 2)) }
+        if token.contains(UInt8(ascii: "/")) { throw Refusal(.badPath) }
+        return (token, false)
+    }
+
+    private static func isUUID(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count == 36 else { return false }
+        for (offset, character) in text.enumerated() {
+            let isDash = offset == 8 || offset == 13 || offset == 18 || offset == 23
+            guard isDash ? character == UInt8(ascii: "-") : Hexadecimal.value(of: character) != nil else {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func expiration(_ text: UnsafeRawBufferPointer) throws(Refusal) -> Int64 {
+        guard let seconds = Decimal.read(text), seconds >= 0 else { throw Refusal(.badExpirationDate) }
+        return seconds
+    }
+
+    private static func priority(_ text: UnsafeRawBufferPointer) throws(Refusal) -> UInt8 {
+        switch Decimal.read(text) {
+        case 10: return 10
+        case 5: return 5
+        case 1: return 1
+        default: throw Refusal(.badPriority)
+        }
+    }
+
+    private static func type(_ text: UnsafeRawBufferPointer) throws(Refusal) -> PushType {
+        for raw in 0...UInt8.max {
+            guard let type = PushType(rawValue: raw) else { break }
+            if text.equals(type.name) { return type }
+        }
+        throw Refusal(.invalidPushType)
+    }
+}

@@ -1,0 +1,92 @@
+import APNs
+package import OpenSSL
+
+/// A certificate authority that is made in memory, for the simulator, its clients, and tests. Only they trust it.
+package struct ThrowAwayAuthority: Sendable {
+    /// The two environments of APNs, as a certificate names them.
+    package enum Environment: Sendable, CaseIterable {
+        case sandbox, production
+    }
+
+    /// One entry of a certificate's topic list: "com.example.voip" of the kinds ["voip"].
+    package struct Topic: Hashable, Sendable {
+        package let name: String
+        package let kinds: [String]
+
+        package init(_ name: String, kinds: [String]) {
+            self.name = name
+            self.kinds = kinds
+        }
+    }
+
+    private let identity: TLSIdentity
+
+    /// Makes a new authority, valid for ten years.
+    package init(
+        name: String = "Pushfarm throw-away authority", validity: Validity = .days(3653)
+    ) throws(CredentialError) {
+        identity = try CertificateDraft(role: .authority, commonName: name, validity: validity).issued()
+    }
+
+    /// Reads an authority from its ``pem``.
+    package init(pem: [UInt8]) throws(CredentialError) {
+        identity = try TLSIdentity(pem: pem)
+    }
+
+    /// The certificate that clients and servers trust.
+    package var certificatePEM: [UInt8] { identity.chainPEM }
+
+    /// The authority with its private key, for ``init(pem:)``.
+    package var pem: Secret { identity.pem }
+
+    /// A server's certificate and key.
+    ///
+    /// - Parameter names: host names, `*.example.com` too, and IP addresses; at least one.
+    package func server(
+        names: [String], validity: Validity = .days(397)
+    ) throws(CredentialError) -> TLSIdentity {
+        guard let first = names.first else { throw CredentialError(.unusableText("")) }
+        return try CertificateDraft(role: .server, commonName: first, names: names, validity: validity)
+            .issued(by: identity)
+    }
+
+    /// A client's certificate and key, as Apple issues them for one app.
+    ///
+    /// - Parameters:
+    ///   - bundle: bundle id, which is the default topic.
+    ///   - topics: the topic list extension; nil leaves it out, as old certificates do.
+    package func client(
+        bundle: String, environments: Set<Environment> = [.sandbox, .production],
+        topics: [Topic]? = nil, validity: Validity = .days(397)
+    ) throws(CredentialError) -> TLSIdentity {
+        let null = DER.element(DER.Tag.null, [])
+        var extensions: [Certificate.Extension] = []
+        if environments.contains(.sandbox) {
+            extensions.append(Certificate.Extension(identifier: AppleExtension.sandbox, value: null))
+        }
+        if environments.contains(.production) {
+            extensions.append(Certificate.Extension(identifier: AppleExtension.production, value: null))
+        }
+        if let topics {
+            if topics.contains(where: { $0.kinds.contains("voip") }) {
+                extensions.append(Certificate.Extension(identifier: AppleExtension.voip, value: null))
+            }
+            let list = Self.topicList(topics)
+            extensions.append(Certificate.Extension(identifier: AppleExtension.topics, value: list))
+        }
+        return try CertificateDraft(
+            role: .client, commonName: "Apple Push Services: \(bundle)", userID: bundle,
+            extensions: extensions, validity: validity
+        ).issued(by: identity)
+    }
+
+    /// The value of ``AppleExtension/topics``: `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind … }, … }`.
+    private static func topicList(_ topics: [Topic]) -> [UInt8] {
+        let entries = topics.flatMap { topic in
+            let kinds = topic.kinds.flatMap { DER.element(DER.Tag.utf8String, Array($0.utf8)) }
+            return DER.element(DER.Tag.utf8String, Array(topic.name.utf8))
+                + DER.element(DER.Tag.sequence, kinds)
+        }
+        return DER.element(DER.Tag.sequence, entries)
+    }
+}
