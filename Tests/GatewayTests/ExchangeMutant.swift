@@ -8,7 +8,7 @@ import HTTP2
 /// the limit as well; `ConnectionTests` has the cases in which only one of the two knows of less room.
 struct ExchangeMutant: Sendable, CustomStringConvertible {
     let description: String
-    let type: PushExchange.Type
+    let type: PushExchange<APNsService>.Type
 
     /// The pinned seeds must find it.
     static let heldBack = ExchangeMutant(
@@ -29,7 +29,7 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
     ]
 }
 
-private final class TrustsResets: PushExchange {
+private final class TrustsResets: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
         if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("stream reset") {
             return super.tell(.settled(ticket, .unprocessed))
@@ -38,7 +38,7 @@ private final class TrustsResets: PushExchange {
     }
 }
 
-private final class TrustsCuts: PushExchange {
+private final class TrustsCuts: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
         if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("connection lost") {
             return super.tell(.settled(ticket, .unprocessed))
@@ -47,7 +47,7 @@ private final class TrustsCuts: PushExchange {
     }
 }
 
-private final class TrustsDeadlines: PushExchange {
+private final class TrustsDeadlines: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
         if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("no answer") {
             return super.tell(.settled(ticket, .unprocessed))
@@ -56,11 +56,11 @@ private final class TrustsDeadlines: PushExchange {
     }
 }
 
-private final class TrustsSubmission: PushExchange {
+private final class TrustsSubmission: PushExchange<APNsService> {
     override func hasLeft(_ stream: Int32) -> Bool { true }
 }
 
-private final class DoubtsRefusals: PushExchange {
+private final class DoubtsRefusals: PushExchange<APNsService> {
     override func handle(_ event: ClientEvent) {
         if case .closed(let tag, let stream, let code, true) = event {
             return super.handle(.closed(tag: tag, stream: stream, code: code, unprocessed: false))
@@ -69,39 +69,39 @@ private final class DoubtsRefusals: PushExchange {
     }
 }
 
-private final class TellsTwice: PushExchange {
+private final class TellsTwice: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
         super.tell(event)
         if case .settled(_, .unknown(let cause)) = event, cause.hasPrefix("no answer") { super.tell(event) }
     }
 }
 
-private final class SilentAtTheEnd: PushExchange {
+private final class SilentAtTheEnd: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
         if case .settled(_, .unknown(let cause)) = event, cause.hasPrefix("connection lost") { return }
         super.tell(event)
     }
 }
 
-private final class Timeless: PushExchange {
+private final class Timeless: PushExchange<APNsService> {
     override func look(at now: Instant) {}
 }
 
-private final class LeaksStreams: PushExchange {
+private final class LeaksStreams: PushExchange<APNsService> {
     override func handle(_ event: ClientEvent) {
         if case .closed = event { return }
         super.handle(event)
     }
 }
 
-private final class DeafToFarewells: PushExchange {
+private final class DeafToFarewells: PushExchange<APNsService> {
     override func handle(_ event: ClientEvent) {
         if case .goAway = event { return }
         super.handle(event)
     }
 }
 
-private final class SilentOnRoom: PushExchange {
+private final class SilentOnRoom: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
         if case .hasRoom = event { return }
         super.tell(event)

@@ -30,7 +30,7 @@ final class ExchangeSimulation {
     private static let timeout = Duration.seconds(20)
     var random: SplitMix
     let troubles: Troubles
-    private let exchange: PushExchange
+    private let exchange: PushExchange<APNsService>
     private let gateway: SimulatedPeer
     private var now = ContinuousClock.now
     private var nextLook: ContinuousClock.Instant
@@ -50,7 +50,10 @@ final class ExchangeSimulation {
     private var lastRoom = 0
     private var isRoomTold = true
 
-    init(seed: UInt64, troubles: Troubles, type: PushExchange.Type = PushExchange.self) {
+    init(
+        seed: UInt64, troubles: Troubles,
+        type: PushExchange<APNsService>.Type = PushExchange<APNsService>.self
+    ) {
         random = SplitMix(seed: seed)
         self.troubles = troubles
         let limit = UInt32.random(in: 1...60, using: &random)
@@ -59,7 +62,7 @@ final class ExchangeSimulation {
             authority: "localhost", providerToken: Array("token".utf8), generation: 1,
             requestTimeout: Self.timeout, at: now)
         exchange.random = SplitMix(seed: seed)
-        nextLook = now + PushExchange.tickInterval
+        nextLook = now + PushExchange<APNsService>.tickInterval
         silentUntil = now
         up = FrameCutter(preface: 24)
         down = FrameCutter(preface: 0)
@@ -90,7 +93,7 @@ final class ExchangeSimulation {
     private func pass(_ time: Duration) {
         now += time
         guard now >= nextLook, !hasEnded else { return }
-        nextLook = now + PushExchange.tickInterval
+        nextLook = now + PushExchange<APNsService>.tickInterval
         exchange.look(at: now)
     }
 
@@ -252,7 +255,7 @@ final class ExchangeSimulation {
         }
         (lastRoom, isRoomTold) = (room, false)
         if let late = waiting.min(by: { $0.value < $1.value }),
-            now > late.value + Self.timeout + PushExchange.tickInterval + .seconds(8)
+            now > late.value + Self.timeout + PushExchange<APNsService>.tickInterval + .seconds(8)
         {
             throw Fault(description: "push \(late.key) waits since \(late.value.duration(to: now))")
         }

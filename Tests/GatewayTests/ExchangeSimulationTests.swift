@@ -12,7 +12,7 @@ import Testing
     ]
 
     private func play(
-        _ seed: UInt64, _ kind: Int, _ type: PushExchange.Type = PushExchange.self
+        _ seed: UInt64, _ kind: Int, _ type: PushExchange<APNsService>.Type = PushExchange<APNsService>.self
     ) -> (any Error)? {
         let simulation = ExchangeSimulation(seed: seed, troubles: Self.troubles[kind], type: type)
         do { try simulation.run() } catch { return error }

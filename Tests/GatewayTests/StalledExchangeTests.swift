@@ -7,7 +7,7 @@ struct StalledExchangeTests {
     /// Its resets can never be written, and its PINGs keep the connection from being taken for dead.
     @Test func `a connection to a gateway that reads nothing is over when its pushes are`() {
         var now = ContinuousClock.now
-        let exchange = PushExchange(
+        let exchange = PushExchange<APNsService>(
             authority: "localhost", providerToken: nil, generation: 1, requestTimeout: .seconds(1), at: now)
         func receive(_ frame: [UInt8]) { frame.withUnsafeBytes { exchange.receive($0, at: now) } }
         let (settings, ping): ([UInt8], [UInt8]) = (
@@ -33,7 +33,7 @@ struct StalledExchangeTests {
         exchange.settleFilled()
         var (settled, isOver) = (0, false)
         for _ in 0..<20 where !isOver {
-            now += PushExchange.tickInterval
+            now += PushExchange<APNsService>.tickInterval
             receive(ping)
             exchange.look(at: now)
             while let event = exchange.nextEvent() {

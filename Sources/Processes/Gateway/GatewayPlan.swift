@@ -2,17 +2,8 @@ package import FarmPolicy
 package import OpenSSL
 package import Transport
 
-/// Where an app's gateway is and how to speak to it.
+/// Where an app's gateway is, what it speaks, and how connections to it are made.
 package struct GatewayPlan {
-    /// What the gateway speaks.
-    package enum Wire: Hashable, Sendable {
-        case http2
-        case binary(BinarySettings)
-
-        /// By ALPN.
-        package var applicationProtocol: String? { self == .http2 ? "h2" : nil }
-    }
-
     package var host: String
     package var port: UInt16
     package var proxy: Endpoint?
@@ -21,7 +12,7 @@ package struct GatewayPlan {
     package var providerToken: [UInt8]?
     package var generation: UInt32
     package var requestTimeout: Duration
-    package var wire: Wire
+    package var wire: any GatewayWire
     /// Connections at most.
     package var connections: Int
     /// How many there are in fact.
@@ -38,7 +29,8 @@ package struct GatewayPlan {
 
     package init(
         host: String, port: UInt16, proxy: Endpoint? = nil, tls: TLSContext, providerToken: [UInt8]?,
-        generation: UInt32, requestTimeout: Duration, wire: Wire = .http2, connections: Int, firstAddress: Int
+        generation: UInt32, requestTimeout: Duration, wire: any GatewayWire = .http2, connections: Int,
+        firstAddress: Int
     ) {
         self.host = host
         self.port = port
@@ -52,21 +44,6 @@ package struct GatewayPlan {
         governor = GovernorSettings(connections: connections)
         self.firstAddress = firstAddress
     }
-
-    /// In the long run a connection is made again no more often than this: gateways take clients that reconnect rapidly for an
-    /// attack.
-    ///
-    /// Of a binary gateway each bad token ends one, and ``BinarySettings/dialsPerMinute`` bounds them besides.
-    var shortestLife: Duration { wire == .http2 ? .milliseconds(400) : .milliseconds(100) }
-
-    var dialsPerMinute: Int? {
-        if case .binary(let settings) = wire { settings.dialsPerMinute } else { nil }
-    }
-
-    /// Connections that may be on their way at a time: of a binary gateway, where a dial may take seconds, all.
-    ///
-    /// - Parameter isProven: the gateway takes our credentials.
-    func dialsAtOnce(isProven: Bool) -> Int { wire == .http2 ? isProven ? 4 : 1 : connections }
 
     var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host

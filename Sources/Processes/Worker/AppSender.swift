@@ -121,7 +121,7 @@ import PushModel
         if let plan {
             generation = plan.generation
             longestRetryAfter = plan.longestRetryAfter
-            hasOneTopic = plan.wire != .http2
+            hasOneTopic = plan.wire.hasOneTopic
         }
         pool.follow(plan)
         if let plan { governor.follow(plan, limits: limits) }

@@ -11,7 +11,7 @@ extension GatewayPlan {
     /// - Throws: when certificate, key or CA cannot be used.
     init(_ setup: AppSetup, token: [UInt8]?, generation: UInt32, worker: Int) throws(CredentialError) {
         var settings = try ClientSettings(setup)
-        let wire = setup.binary.map { Wire.binary(BinarySettings($0)) } ?? .http2
+        let wire: any GatewayWire = setup.binary.map { .binary(BinarySettings($0)) } ?? .http2
         settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []
         self.init(
             host: setup.host, port: setup.port,
@@ -27,7 +27,7 @@ extension GatewayPlan {
     private mutating func use(_ use: AppSetup.Use) {
         governor.minConnections = min(Int(use.minConnections), connections)
         governor.maxConnections = connections
-        governor.growsByItself = wire != .http2
+        governor.growsByItself = wire.growsByItself
         governor.scale =
             switch use.scale {
             case .incremental(let step): .incremental(max(1, Int(step)))

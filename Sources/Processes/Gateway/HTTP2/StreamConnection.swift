@@ -1,13 +1,13 @@
 package import EventLoop
 package import FarmPolicy
-import HTTP2
 package import PushModel
 package import Transport
 
-/// APNs over one HTTP/2 connection: carries a ``PushExchange``'s bytes, and tells it the time.
-@Loop package final class APNsConnection: GatewayConnection, TurnListener {
+/// One HTTP/2 connection to a push service: carries a ``PushExchange``'s bytes, and tells it the time.
+@Loop
+package final class StreamConnection<Service: StreamService & ~Copyable>: GatewayConnection, TurnListener {
     private let stream: ByteStream
-    private let exchange: PushExchange
+    private let exchange: PushExchange<Service>
     private weak var listener: (any GatewayListener)?
     private var tick: Timer?
     /// Output was written in this turn.
@@ -26,7 +26,7 @@ package import Transport
     ) {
         self.stream = stream
         self.listener = listener
-        exchange = PushExchange(
+        exchange = PushExchange<Service>(
             authority: authority, providerToken: providerToken, generation: generation,
             requestTimeout: requestTimeout, at: .now)
         exchange.use(streams: streams, keepAlive: keepAlive)
@@ -37,7 +37,7 @@ package import Transport
         }
         stream.source = { [unowned self] output in fill(&output) }
         tick = Timer { [unowned self] in look() }
-        tick?.start(after: PushExchange.tickInterval, every: PushExchange.tickInterval)
+        tick?.start(after: PushExchange<Service>.tickInterval, every: PushExchange<Service>.tickInterval)
         stream.setNeedsFlush()
     }
 
@@ -123,7 +123,7 @@ package import Transport
     private func tellEvents() {
         while let event = exchange.nextEvent() {
             switch event {
-            case .settled(let ticket, let fate): listener?.settled(ticket, fate)
+            case .settled(let ticket, let outcome): listener?.settled(ticket, outcome)
             case .hasRoom: listener?.hasRoom(self)
             case .isSpent(let reason, let verdict):
                 listener?.isSpent(self, reason: reason, verdict: verdict)
@@ -142,3 +142,5 @@ package import Transport
         tellEvents()
     }
 }
+
+package typealias APNsConnection = StreamConnection<APNsService>

@@ -1,10 +1,12 @@
-import APNs
-import HTTP2
-import PushModel
+package import APNs
+package import HTTP2
+package import PushModel
 
-/// The header list of a connection's requests, in which a push changes only what differs from the one before.
-struct PushRequest: ~Copyable {
-    let block: RequestBlock
+/// APNs over HTTP/2: its requests and responses.
+///
+/// The header list of a connection's requests is kept; a push changes only what differs from the one before.
+package struct APNsService: StreamService, ~Copyable {
+    private let block: RequestBlock
     /// Bytes of the longest token that a batch can carry.
     private static let longestToken = 255
     private static let longestProviderToken = 4096
@@ -16,10 +18,7 @@ struct PushRequest: ~Copyable {
     /// Of the body before: the payloads of a job are often equally long.
     private var bodyCount: Int?
 
-    /// - Parameters:
-    ///   - authority: the gateway's host, with its port unless that is 443.
-    ///   - providerToken: `nil` when a certificate speaks for us.
-    init(authority: String, providerToken: [UInt8]?) {
+    package init(authority: String, providerToken: [UInt8]?) {
         block = RequestBlock(
             RequestHeader.allCases.compactMap { header in
                 let name = "\(header.name)"
@@ -44,13 +43,24 @@ struct PushRequest: ~Copyable {
         if let providerToken { renew(providerToken) }
     }
 
-    /// Uses another provider token from now on.
-    func renew(_ providerToken: [UInt8]) {
+    package func renew(_ providerToken: [UInt8]) {
         providerToken.withUnsafeBytes { block.set(Self.index(.authorization), $0) }
     }
 
-    mutating func use(_ head: PushHead) {
-        guard head !== self.head else { return }
+    package mutating func request(
+        _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, bodyCount: Int
+    ) -> RequestBlock {
+        if head !== self.head { use(head) }
+        block.write(Self.index(.path)) { Hexadecimal.write(token, to: $0) }
+        block.write(Self.index(.id)) { room in
+            id.write(to: room)
+            return PushID.textLength
+        }
+        if bodyCount != self.bodyCount { setLength(bodyCount) }
+        return block
+    }
+
+    private mutating func use(_ head: PushHead) {
         self.head = head
         head.topic.withUnsafeBytes { set(.topic, $0.isEmpty ? nil : $0) }
         set(.pushType, head.pushType)
@@ -59,17 +69,8 @@ struct PushRequest: ~Copyable {
         set(.collapseID, head.collapseID)
     }
 
-    /// - Parameter bodyCount: bytes of the payload. HTTP/2 can do without; some proxies refuse a request that does not say it.
-    mutating func aim(token: UnsafeRawBufferPointer, id: PushID, bodyCount: Int) {
-        block.write(Self.index(.path)) { Hexadecimal.write(token, to: $0) }
-        block.write(Self.index(.id)) { room in
-            id.write(to: room)
-            return PushID.textLength
-        }
-        if bodyCount != self.bodyCount { measure(bodyCount) }
-    }
-
-    private mutating func measure(_ bodyCount: Int) {
+    /// HTTP/2 can do without a body's length; some proxies refuse a request that does not say it.
+    private mutating func setLength(_ bodyCount: Int) {
         self.bodyCount = bodyCount
         set(.contentLength, String(bodyCount))
     }
@@ -85,4 +86,20 @@ struct PushRequest: ~Copyable {
     }
 
     private static func index(_ header: RequestHeader) -> Int { Int(header.rawValue) }
+
+    // MARK: Responses
+
+    package func rejection(_ answer: Answer, generation: UInt32) -> Rejection {
+        let body = AnswerBody(answer.body)
+        let verdict = Verdict(
+            status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp,
+            isForeign: body == nil && AnswerBody.isForeign(answer.body))
+        return Rejection(
+            verdict: verdict, status: answer.status, retryAfter: answer.retryAfter, generation: generation)
+    }
+
+    package func farewell(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict) {
+        let note = debugData.withUnsafeBytes { GoAwayNote(debugData: $0) }
+        return (note == .nothing ? "code \(code)" : note.words, note.verdict)
+    }
 }

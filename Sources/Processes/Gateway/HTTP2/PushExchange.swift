@@ -3,38 +3,32 @@ import FarmPolicy
 import HTTP2
 import PushModel
 
-/// APNs over one HTTP/2 connection, without the connection: pushes, bytes and moments in, bytes and events out.
+/// Pushes over one HTTP/2 connection, without the connection: pushes, bytes and moments in, bytes and events out.
 ///
 /// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took is settled exactly once,
 /// at the latest by ``end(_:)``. Not final only so that tests can break it on purpose.
-class PushExchange {
+class PushExchange<Service: StreamService & ~Copyable> {
     typealias Instant = ContinuousClock.Instant
 
     private let session: ClientSession
     private var generation: UInt32
-    private var request: PushRequest
-    private var budget: StreamBudget
+    private var streams: StreamControl
     private var open = OpenPushes()
     private var deadlines: RequestDeadlines
     private var quiet: PingMonitor
-    private var progress: ProgressMonitor
-    private var refusals: RefusedStreams
-    /// Spreads the pauses of connections that were refused together.
-    var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     private var events = ExchangeEvents()
     private var isRetiring = false
     private var isOver = false
     private(set) var hasEnded = false
     /// Output was written since the events were last looked at, and so much room there was before.
     private var roomBeforeFill: Int?
-    /// Some answer has proved that the gateway takes our credentials.
-    private(set) var isProven = false
-    /// From a push's departure to the gateway's answer, of answers since they were last taken.
+    /// From a push's departure to the gateway's response, of responses since they were last taken.
     private var latencies = LatencyCounts()
     private var clock: MillisecondClock
+    private var service: Service
 
     /// Between two looks at the deadlines.
-    static let tickInterval = Duration.milliseconds(500)
+    static var tickInterval: Duration { .milliseconds(500) }
 
     /// - Parameters:
     ///   - authority: the gateway's host, with its port unless that is 443.
@@ -46,13 +40,11 @@ class PushExchange {
     ) {
         session = ClientSession(settings: Self.settings)
         clock = MillisecondClock(start: now)
-        refusals = RefusedStreams(start: now)
         self.generation = generation
-        request = PushRequest(authority: authority, providerToken: providerToken)
-        budget = StreamBudget(aloneUntilAuthenticated: providerToken != nil)
+        service = Service(authority: authority, providerToken: providerToken)
+        streams = StreamControl(hasProviderToken: providerToken != nil, timeout: requestTimeout, at: now)
         deadlines = RequestDeadlines(slots: StreamBudget.usualCap, timeout: requestTimeout, start: now)
         quiet = PingMonitor(start: now, busy: min(.seconds(15), requestTimeout / 2))
-        progress = ProgressMonitor(timeout: UInt32(clamping: requestTimeout.clampedMilliseconds))
     }
 
     private static var settings: SessionSettings {
@@ -64,8 +56,8 @@ class PushExchange {
 
     /// Keeps to so many streams whatever the gateway allows, and asks an idle gateway after so long whether it lives; before the
     /// first push.
-    func use(streams: Int, keepAlive: Duration?) {
-        budget.setCap(streams)
+    func use(streams limit: Int, keepAlive: Duration?) {
+        streams.setCap(limit)
         quiet.ask(whenIdleFor: keepAlive)
     }
 
@@ -75,22 +67,28 @@ class PushExchange {
     /// that failed says so only when its GOAWAY is written.
     var room: Int {
         if isRetiring || isOver || session.isGoingAway { return 0 }
-        return refusals.room(
-            of: min(budget.available, session.remoteMaxConcurrentStreams - session.openStreams))
+        return streams.room(of: session.remoteMaxConcurrentStreams - session.openStreams)
     }
 
     /// Pushes sent and not settled, and streams of pushes given up that are still to close.
-    var openStreams: Int { budget.open }
+    var openStreams: Int { streams.open }
     /// The most pushes that may be open at a time.
-    var limit: Int { budget.limit }
+    var limit: Int { streams.limit }
     /// It sends less than the gateway allows, because that was in trouble or refused streams.
-    var isSlowed: Bool { budget.isSlowed || !refusals.isCalm }
+    var isSlowed: Bool { streams.isSlowed }
     /// The gateway has refused every stream for a while, without acting on it.
-    var isRefused: Bool { refusals.isLasting }
-    /// It was of use: the gateway responded to more than a first push beside many that it did not process.
-    var hasMadeProgress: Bool { refusals.wasOfUse }
+    var isRefused: Bool { streams.isRefused }
+    /// The gateway responded to more than a first push beside many that it did not process.
+    var hasMadeProgress: Bool { streams.hasMadeProgress }
+    /// Some response has proved that the gateway takes our credentials.
+    var isProven: Bool { streams.isProven }
     /// It takes no more pushes, though it may still settle some.
-    var isSpent: Bool { isRetiring || isOver || budget.isSpent }
+    var isSpent: Bool { isRetiring || isOver || streams.isSpent }
+    /// Spreads the pauses of connections that were refused together.
+    var random: any RandomNumberGenerator {
+        get { streams.random }
+        set { streams.random = newValue }
+    }
     /// Pushes whose answers are awaited.
     var awaited: Int { deadlines.count }
     var wantsWrite: Bool { session.wantsWrite }
@@ -106,25 +104,23 @@ class PushExchange {
         ticket: PushTicket, at now: Instant
     ) -> Bool {
         guard room > 0 else { return false }
-        request.use(head)
-        request.aim(token: token, id: id, bodyCount: payload.count)
+        let request = service.request(head, token: token, id: id, bodyCount: payload.count)
         let slot = open.add(ticket, credentials: generation, sentAt: clock.read(now))
-        guard case .opened(let number) = session.submit(request.block, body: payload, tag: UInt32(slot.slot))
+        guard case .opened(let number) = session.submit(request, body: payload, tag: UInt32(slot.slot))
         else {
             open.remove(slot.slot)
             return false
         }
         open.set(stream: number, of: slot.slot)
-        if budget.open == 0 { quiet.becameBusy(at: now) }
-        budget.opened()
+        if streams.open == 0 { quiet.becameBusy(at: now) }
+        streams.opened()
         deadlines.add(slot, sentAt: now)
-        refusals.sent()
         return true
     }
 
     /// Uses another provider token from the next push on.
     func renew(_ token: [UInt8], generation: UInt32) {
-        request.renew(token)
+        service.renew(token)
         self.generation = generation
     }
 
@@ -138,10 +134,10 @@ class PushExchange {
 
     // MARK: The gateway's trouble
 
-    /// Answers 429 are each device's own matter, unless they are several devices'.
-    func heedThrottles() { budget.heedThrottles() }
+    /// Responses 429 are each device's own matter, unless they are several devices'.
+    func heedThrottles() { streams.heedThrottles() }
 
-    func takeLowered() -> Bool { budget.takeLowered() }
+    func takeLowered() -> Bool { streams.takeLowered() }
 
     /// How long answers took since the last call.
     func takeLatencies() -> LatencyCounts {
@@ -155,7 +151,7 @@ class PushExchange {
         guard !hasEnded else { return }
         quiet.read(at: now)
         _ = clock.read(now)
-        refusals.turn(to: now)
+        streams.turn(to: now)
         let before = room
         do { try session.receive(bytes) } catch {
             drain(roomBefore: before)
@@ -187,21 +183,20 @@ class PushExchange {
         guard !isOver else { return }
         let (waiting, before) = (deadlines.count, room)
         let moment = clock.read(now)
-        refusals.look(at: now)
+        streams.look(at: now)
         while let late = deadlines.expire(at: now) {
             let number = open.stream(of: late.slot)
-            progress.timedOut(sentAt: open.sentAt(of: late.slot))
+            streams.timedOut(sentAt: open.sentAt(of: late.slot))
             // One that the gateway's limit has held back is unprocessed: the reset says so.
             if hasLeft(number) {
-                refusals.endedUnanswered(using: &random)
+                streams.endedUnanswered()
                 let ticket = open.abandon(late.slot)
                 tell(.settled(ticket, .unknown(cause: "no answer within the deadline")))
             }
             session.reset(number)
         }
-        // A lost answer now and then is no sign of a gateway that does not keep up; a good part of them is.
-        if (waiting - deadlines.count) * 8 > waiting { budget.timedOut() }
-        if !isSpent, let stall = progress.look(allowsStreams: budget.limit > 0, at: moment) { giveUp(stall) }
+        streams.timedOut(waiting - deadlines.count, of: waiting)
+        if !isSpent, let stall = streams.stall(at: moment) { giveUp(stall) }
         drain(roomBefore: before)
         if isOver { return }
         switch quiet.act(at: now) {
@@ -222,7 +217,7 @@ class PushExchange {
             switch event {
             case .answered(let answer): answered(answer)
             case .closed(let tag, _, _, let unprocessed):
-                settle(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "connection lost: \(reason)"))
+                close(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "connection lost: \(reason)"))
             case .settings, .goAway, .pong, .failed: break
             }
         }
@@ -242,7 +237,7 @@ class PushExchange {
 
     /// Streams that only wait for their reset to be written keep nothing: a gateway that does not read would never let it go.
     private func finishIfDone(reason: String) {
-        if isSpent, budget.open == 0 || deadlines.count == 0 { finish(reason) }
+        if isSpent, streams.open == 0 || deadlines.count == 0 { finish(reason) }
     }
 
     /// Takes no more pushes, because the gateway responds to none. Those that are open keep their deadlines.
@@ -265,17 +260,16 @@ class PushExchange {
         switch event {
         case .answered(let answer): answered(answer)
         case .closed(let tag, _, let code, let unprocessed):
-            settle(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
+            close(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
         case .settings(let settings):
-            budget.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
+            streams.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
             tell(.hasRoom)
         case .goAway(_, let code, let debug):
             let wasSpent = isSpent
-            budget.goAway()
+            streams.goAway()
             guard !wasSpent else { return }
-            let note = debug.withUnsafeBytes { GoAwayNote(debugData: $0) }
-            let words = note == .nothing ? "code \(code)" : note.words
-            tell(.isSpent(reason: "GOAWAY \(words)", verdict: note.verdict))
+            let farewell = service.farewell(code: code, debugData: debug)
+            tell(.isSpent(reason: "GOAWAY \(farewell.words)", verdict: farewell.verdict))
         case .pong: break
         case .failed(let error): finish("\(error)")
         }
@@ -283,62 +277,36 @@ class PushExchange {
 
     private func answered(_ answer: Answer) {
         let slot = Int(answer.tag)
-        budget.answered()
-        progress.responded(at: clock.last)
-        refusals.responded()
+        streams.responded(at: clock.last)
         latencies.add(UInt64(clock.last &- open.sentAt(of: slot)))
         guard answer.status != 200 else {
-            prove()
-            return settle(slot, .delivered)
+            streams.prove()
+            return close(slot, .delivered)
         }
-        let body = AnswerBody(answer.body)
-        let verdict = Verdict(
-            status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp,
-            isForeign: body == nil && AnswerBody.isForeign(answer.body))
-        if verdict.provesAuthentication { prove() }
-        note(verdict)
-        settle(
-            slot,
-            .refused(
-                Rejection(
-                    verdict: verdict, status: answer.status, retryAfter: answer.retryAfter,
-                    generation: open.credentials(of: slot))))
-    }
-
-    private func note(_ verdict: Verdict) {
-        switch verdict {
-        case .serverTrouble, .outcomeUnknown: budget.troubled()
-        case .throttled: budget.throttled()
-        default: break
-        }
-    }
-
-    private func prove() {
-        guard !isProven else { return }
-        isProven = true
-        budget.authenticated()
+        let rejection = service.rejection(answer, generation: open.credentials(of: slot))
+        streams.rejected(rejection.verdict)
+        close(slot, .refused(rejection))
     }
 
     /// Frees a push's place; it is told unless its deadline had done so before.
-    func settle(_ slot: Int, _ fate: SendOutcome) {
+    private func close(_ slot: Int, _ outcome: SendOutcome) {
         let entry = open.remove(slot)
-        budget.closed()
-        if budget.open == 0 { quiet.becameIdle() }
+        streams.closed()
+        if streams.open == 0 { quiet.becameIdle() }
         guard let entry else { return }
         let wasInTime = deadlines.remove(entry.request)
-        switch fate {
+        switch outcome {
         case .unprocessed where wasInTime: cameBack()
-        case .unknown: refusals.endedUnanswered(using: &random)
+        case .unknown: streams.endedUnanswered()
         case .delivered, .refused, .unprocessed: break
         }
-        tell(.settled(entry.ticket, fate))
+        tell(.settled(entry.ticket, outcome))
     }
 
     /// The gateway did not act on a push that was sent in time.
     private func cameBack() {
         // After a farewell there is no stream to be careful with.
         let isRefused = !isSpent && !session.isGoingAway && !isOver
-        if isRefused { budget.refused() }
-        refusals.cameBack(isRefused: isRefused, using: &random)
+        streams.cameBack(isRefused: isRefused)
     }
 }

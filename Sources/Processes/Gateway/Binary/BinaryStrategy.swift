@@ -1,0 +1,89 @@
+package import EventLoop
+package import FarmPolicy
+package import Transport
+
+/// Connections over the binary interface, as many as pushes need, with what they have learned about their gateway.
+@Loop package final class BinaryStrategy: ConnectionStrategy {
+    private let settings: BinarySettings
+    private let experience: BinaryExperience
+    private weak var calm: (any GatewayConnection)?
+
+    package init(_ settings: BinarySettings) {
+        self.settings = settings
+        experience = BinaryExperience(settings)
+    }
+
+    package func connect(
+        _ stream: ByteStream, by plan: GatewayPlan, in pool: PoolState, for listener: any GatewayListener
+    ) -> (any GatewayConnection)? {
+        // It was dialled because another one was to have ended by now, and that has not.
+        guard pool.connections.count(where: { !$0.isSpent }) < pool.most else { return nil }
+        let connection = BinaryConnection(
+            over: stream, settings: settings, experience: experience, generation: plan.generation,
+            timeout: plan.requestTimeout, listener: listener)
+        if !pool.connections.isEmpty, calm.map({ $0.isSpent }) ?? true { calm = connection }
+        return connection
+    }
+
+    /// The gateway says nothing before it takes pushes.
+    package func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {
+        listener.hasRoom(connection)
+    }
+
+    // MARK: The calm connection
+
+    package func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
+        if calm.map({ $0.isSpent }) ?? true { calm = idle(of: connections) }
+        return calm
+    }
+
+    package func releaseCalmConnection() { calm = nil }
+
+    /// Connections are made as pushes need them: there is none too many.
+    package func setMixed(_ isMixed: Bool) -> Bool { false }
+
+    package func isExtra(_ connection: any GatewayConnection) -> Bool { false }
+
+    package func lacksExtra(in pool: PoolState) -> Bool { false }
+
+    /// One of several connections, on which nothing is open.
+    private func idle(of connections: [any GatewayConnection]) -> (any GatewayConnection)? {
+        guard connections.count(where: { !$0.isSpent }) > 1 else { return nil }
+        return connections.first { !$0.isSpent && $0.openStreams == 0 }
+    }
+
+    // MARK: Numbers
+
+    package func demand(in pool: PoolState) -> ConnectionDemand? {
+        let now = ContinuousClock.now
+        let dialDone = pool.fastestDial.map { now + $0 }
+        var demand = ConnectionDemand(
+            most: pool.most, dialling: pool.dialling, share: experience.pace.share, part: experience.part)
+        var returning = 0
+        for connection in pool.connections where !connection.isSpent {
+            demand.living += 1
+            returning += experience.pace.returning(of: connection.openStreams)
+            // One that should have ended by now most likely holds no bad token.
+            if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
+                demand.ending += 1
+            }
+        }
+        demand.returning = max(0, returning)
+        return demand
+    }
+
+    package func share(_ pushes: @autoclosure () -> Int, over connections: Int) {
+        guard experience.pace.isRefusing else { return }
+        experience.waiting = (pushes(), connections)
+    }
+
+    /// What the connections and those to come have room for. A connection holds its pushes for so long that nothing is added.
+    package func window(in pool: PoolState) -> Int {
+        let room = pool.limit + (demand(in: pool)?.headroom ?? 0)
+        // Bulk may have all of it but an eighth: its part, too, has to fill the connections and call for the next one.
+        return min(max(room * 8 / 7 + 1, PoolState.leastWindow), settings.window)
+    }
+
+    /// A connection that a bad token has ended is no failure.
+    package func isUseless(_ spent: any GatewayConnection) -> Bool { false }
+}

@@ -1,0 +1,117 @@
+import APNs
+import FarmPolicy
+import HTTP2
+
+/// How many streams one connection may open now, judged by what its gateway allows, refuses and responds.
+struct StreamControl: ~Copyable {
+    typealias Instant = ContinuousClock.Instant
+
+    private var budget: StreamBudget
+    private var refusals: RefusedStreams
+    private var progress: ProgressMonitor
+    /// Some response has proved that the gateway takes our credentials.
+    private(set) var isProven = false
+    /// Spreads the pauses of connections that were refused together.
+    var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+
+    /// - Parameters:
+    ///   - hasProviderToken: one stream only until the gateway has taken the token.
+    ///   - timeout: in which a request is to be answered.
+    init(hasProviderToken: Bool, timeout: Duration, at now: Instant) {
+        budget = StreamBudget(aloneUntilAuthenticated: hasProviderToken)
+        refusals = RefusedStreams(start: now)
+        progress = ProgressMonitor(timeout: UInt32(clamping: timeout.clampedMilliseconds))
+    }
+
+    var open: Int { budget.open }
+    var limit: Int { budget.limit }
+    /// It sends less than the gateway allows, because that was in trouble or refused streams.
+    var isSlowed: Bool { budget.isSlowed || !refusals.isCalm }
+    /// The gateway has refused every stream for a while, without acting on it.
+    var isRefused: Bool { refusals.isLasting }
+    /// The gateway responded to more than a first push beside many that it did not process.
+    var hasMadeProgress: Bool { refusals.wasOfUse }
+    /// The gateway opens no more streams.
+    var isSpent: Bool { budget.isSpent }
+
+    /// Streams that may be opened, if the session has room for `free`.
+    func room(of free: Int) -> Int { refusals.room(of: min(budget.available, free)) }
+
+    mutating func setCap(_ streams: Int) { budget.setCap(streams) }
+
+    mutating func opened() {
+        budget.opened()
+        refusals.sent()
+    }
+
+    mutating func closed() { budget.closed() }
+
+    mutating func takeLowered() -> Bool { budget.takeLowered() }
+
+    // MARK: Time
+
+    mutating func turn(to now: Instant) { refusals.turn(to: now) }
+
+    mutating func look(at now: Instant) { refusals.look(at: now) }
+
+    /// A request reached its deadline.
+    mutating func timedOut(sentAt: UInt32) { progress.timedOut(sentAt: sentAt) }
+
+    /// Of so many requests so many were late. A lost response now and then is no sign of a gateway that does not keep up; a good
+    /// part of them is.
+    mutating func timedOut(_ late: Int, of waiting: Int) {
+        if late * 8 > waiting { budget.timedOut() }
+    }
+
+    /// - Parameter moment: milliseconds since the connection began.
+    /// - Returns: why the connection is to be replaced, if it is.
+    mutating func stall(at moment: UInt32) -> ProgressMonitor.Stall? {
+        progress.look(allowsStreams: budget.limit > 0, at: moment)
+    }
+
+    // MARK: What the gateway says
+
+    mutating func settings(maxConcurrentStreams: UInt32?) {
+        budget.settings(maxConcurrentStreams: maxConcurrentStreams)
+    }
+
+    mutating func goAway() { budget.goAway() }
+
+    /// A response came, whatever it said.
+    mutating func responded(at moment: UInt32) {
+        budget.answered()
+        progress.responded(at: moment)
+        refusals.responded()
+    }
+
+    /// The gateway takes our credentials.
+    mutating func prove() {
+        guard !isProven else { return }
+        isProven = true
+        budget.authenticated()
+    }
+
+    /// A response was no acceptance.
+    mutating func rejected(_ verdict: Verdict) {
+        if verdict.provesAuthentication { prove() }
+        switch verdict {
+        case .serverTrouble, .outcomeUnknown: budget.troubled()
+        case .throttled: budget.throttled()
+        default: break
+        }
+    }
+
+    /// Responses 429 are each device's own matter, unless they are several devices'.
+    mutating func heedThrottles() { budget.heedThrottles() }
+
+    /// A push ended without a response.
+    mutating func endedUnanswered() { refusals.endedUnanswered(using: &random) }
+
+    /// The gateway did not act on a push that was sent in time.
+    ///
+    /// - Parameter isRefused: the stream was refused by itself, not by the connection's end.
+    mutating func cameBack(isRefused: Bool) {
+        if isRefused { budget.refused() }
+        refusals.cameBack(isRefused: isRefused, using: &random)
+    }
+}
