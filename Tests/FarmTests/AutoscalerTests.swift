@@ -3,15 +3,15 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// `workers: auto`: as many as the load takes, with real processes.
+    /// `workers: auto` with real processes: the number of workers follows the load.
     @Suite(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1)) struct AutoscalerTests {
         private static let jobTokens = 1_000
         private static let names = ["demo", "mail", "news"]
 
-        @Test func `a load brings workers, its end takes them away, and every push arrives once`()
+        @Test func `workers start under load and stop after it, and every push arrives once`()
             async throws
         {
-            // Each gateway takes as much as a worker sends: with three of them it is the worker that is at its end.
+            // A gateway takes as much as a worker sends, so with three gateways the worker is the bottleneck.
             let folders = try Self.names.dropFirst().map { _ in try TestFolder() }
             var gateways: [Gateway] = []
             for folder in folders { gateways.append(try await Gateway(in: folder.path)) }
@@ -50,7 +50,7 @@ extension BusyFarms {
             #expect(arrived == delivered && delivered == rounds * 10 * Self.jobTokens * Self.names.count)
             let changes = try farm.events("farm.workers")
             #expect(changes.first?["reason"] == "busy" && changes.last?["to"] == "1", "\(changes)")
-            // Those that went did so in order.
+            // Removed workers ended in order.
             let log = farm.coordinator.error
             #expect(!log.contains("how=killed") && !log.contains("batches taken back"), "\(log)")
         }

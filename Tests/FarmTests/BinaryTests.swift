@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension BinaryFarms {
-    /// The binary interface: a gateway that is silent about what it accepts, and discards what comes behind what it refuses.
+    /// The binary protocol: the gateway does not respond to accepted pushes, and discards pushes after a refused one.
     struct BinaryTests {
         private func farm(
             workers: Int = 2, faults: [String] = ["binary delay 100ms-300ms"], lines: [String] = [],
@@ -23,7 +23,7 @@ extension BinaryFarms {
             return farm
         }
 
-        /// Good tokens with bad ones between them.
+        /// Valid tokens with invalid ones between them.
         private struct Mixture {
             let tokens: [String]
             let bad: Set<String>
@@ -37,7 +37,7 @@ extension BinaryFarms {
             }
         }
 
-        /// Every good one was accepted once, every bad one is reported, and the farm knows it.
+        /// Every valid token was accepted once, every invalid one is reported, and the job record agrees.
         private func expectExactlyOnce(
             _ mixture: Mixture, _ jobs: [Job], at farm: Farm,
             sourceLocation: SourceLocation = #_sourceLocation
@@ -57,7 +57,7 @@ extension BinaryFarms {
         }
 
         @Test(arguments: [2, 1])
-        func `bad tokens spread over a list cost no good one, and none is sent twice`(command: Int)
+        func `invalid tokens in a list cost no valid one, and none is sent twice`(command: Int)
             async throws
         {
             let farm = try await farm(lines: ["binary: { command: \(command) }"])
@@ -72,7 +72,7 @@ extension BinaryFarms {
             #expect((1...64).contains(most), "\(most) connections at a time")
         }
 
-        @Test func `one bad token near the beginning takes nothing down with it`() async throws {
+        @Test func `an invalid token near the beginning loses no other push`() async throws {
             let farm = try await farm(workers: 1, lines: ["connections: 1"])
             let mixture = Mixture(1_000) { $0 == 19 }
             let jobs = Job.several("c", mixture.tokens, size: 1_000)
@@ -81,7 +81,7 @@ extension BinaryFarms {
             #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
         }
 
-        @Test func `good and bad ones in turn`() async throws {
+        @Test func `valid and invalid tokens alternate`() async throws {
             let farm = try await farm(lines: ["connections: 4"])
             let mixture = Mixture(40) { $0 % 2 == 1 }
             let jobs = Job.several("d", mixture.tokens, size: 5)
@@ -90,7 +90,8 @@ extension BinaryFarms {
         }
 
         @Test
-        func `connections that are closed without a cause lose nothing, and double only what was unknown`()
+        func
+            `connections that close without a reason lose nothing, and duplicate only pushes of unknown outcome`()
             async throws
         {
             let farm = try await farm(
@@ -107,7 +108,7 @@ extension BinaryFarms {
             #expect(Set(ledger.lines.map(\.connection)).count >= 3)
         }
 
-        @Test func `replies that break off lose nothing, and come again`() async throws {
+        @Test func `incomplete replies lose nothing, and their pushes are sent again`() async throws {
             let farm = try await farm(
                 workers: 1,
                 faults: ["binary delay 50ms-100ms", "binary cut 100%", "binary trickle 100%"])
@@ -115,7 +116,7 @@ extension BinaryFarms {
             let jobs = Job.several("r", mixture.tokens, size: 100)
             try farm.push(jobs)
             try await eventually("a reply breaks off") { try farm.gateway.binaryCounter("cut_replies") > 0 }
-            // What is left of them comes byte by byte, but whole.
+            // The remaining replies come byte by byte, but complete.
             try farm.gateway.tell("binary cut off")
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == mixture.good.count)
@@ -126,7 +127,7 @@ extension BinaryFarms {
             #expect(ledger.doubles <= totals.maybeDuplicated)
         }
 
-        @Test func `a gateway that goes away names what it accepted: nothing is lost or doubled`()
+        @Test func `a shutdown names the last accepted push: nothing is lost or duplicated`()
             async throws
         {
             let farm = try await farm(workers: 1, faults: ["binary shutdown 400"], lines: ["connections: 2"])
@@ -137,17 +138,18 @@ extension BinaryFarms {
             #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
         }
 
-        /// The reply may come while the write of which it names a push is still going on.
+        /// The reply may arrive during the write that contains its push.
         @Test(arguments: ["1.2", "1.3"], ["binary shutdown 300", "binary refuse 0.3%"])
-        func `a gateway that replies at once doubles nothing`(version: String, fault: String) async throws {
-            // Longer than the gateway waits for a processor, when there are too few.
+        func `a gateway that replies at once causes no duplicate`(version: String, fault: String) async throws
+        {
+            // Longer than the gateway may wait for a core on a busy machine.
             let farm = try await farm(
                 workers: 1, faults: [fault, "binary delay off", "binary linger off"],
                 lines: ["binary: { quiet_time: 6 }"], options: ["--newest-tls", version])
             let tokens = Tokens.make(9_000, seed: 17)
             let jobs = Job.several("at-once", tokens, size: 1_000)
             try farm.push(jobs)
-            // Each refusal is of another push: none of them is refused so often that it fails.
+            // Each refusal concerns another push, so none is refused often enough to fail.
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == 9_000 && totals.maybeDuplicated == 0)
             let ledger = try farm.gateway.binaryLedger()
@@ -186,25 +188,25 @@ extension BinaryFarms {
             #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
         }
 
-        /// Connections that a gateway sees of those that are allowed. One that was dialled for another one that was to end by now is
-        /// closed without a push if that one still lives: each may have one such beside it.
+        /// Connections that a gateway may see. One that was dialled to replace another is closed without a push if the other still
+        /// lives, so each may have one more beside it.
         private static func mostSeen(of allowed: Int) -> Int { 2 * allowed }
 
-        @Test func `dials in a minute are bounded, whatever the tokens are`() async throws {
+        @Test func `dials in a minute are bounded, however many tokens are invalid`() async throws {
             let farm = try await farm(
                 workers: 1, faults: ["binary delay 10ms-20ms"],
                 lines: ["connections: 4", "binary: { max_dials: 7 }"])
             let mixture = Mixture(400) { $0 % 8 == 4 }
             let start = ContinuousClock.now
             try farm.push(Job.several("gentle", mixture.tokens, size: 100))
-            // Fifty bad tokens need as many connections: the eighth is dialled when the first dial is a minute old.
+            // Fifty invalid tokens need fifty connections; the eighth is dialled a minute after the first.
             try await eventually("one more than a minute has", within: .seconds(180)) {
                 try farm.gateway.binaryCounter("connections") >= 8
             }
             #expect(ContinuousClock.now - start >= .seconds(60))
         }
 
-        @Test func `a gateway whose replies come later than ever is told of`() async throws {
+        @Test func `an event reports replies that come later than any before`() async throws {
             let farm = try await farm(
                 workers: 1, faults: ["binary delay 2500ms-2600ms"], lines: ["connections: 1"])
             let mixture = Mixture(200) { $0 == 19 }
@@ -215,12 +217,12 @@ extension BinaryFarms {
             #expect(event["reason"] == "InvalidToken")
             let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
             #expect(lost > 0)
-            // The bad one among them, which counts as delivered too.
+            // This includes the invalid one, which also counted as delivered.
             #expect(event["pushes"] == "\(lost + 1)")
         }
 
-        @Test func `messages do not go behind the bad tokens of a campaign`() async throws {
-            // So slow that most of it is still to come when the messages do.
+        @Test func `high pushes do not wait behind invalid tokens of the bulk lane`() async throws {
+            // Slow enough that most bulk pushes are unsent when the high ones arrive.
             let farm = try await farm(lines: ["max_rate: 5000"])
             let campaign = Mixture(20_000) { $0 % 50 == 25 }
             let bulk = Job.several("bulk", campaign.tokens, size: 1_000, fields: #""lane":"bulk""#)
@@ -240,8 +242,8 @@ extension BinaryFarms {
             _ = try await farm.finished(bulk)
         }
 
-        @Test func `a worker killed while pushes are in doubt loses nothing`() async throws {
-            // Long enough that it is killed before it knows.
+        @Test func `a worker that is killed while outcomes are unknown loses nothing`() async throws {
+            // Long enough to kill the worker before it knows the outcomes.
             let farm = try await farm(lines: ["binary: { quiet_time: 6 }"])
             let before = farm.workers
             let mixture = Mixture(1_000) { $0 % 100 == 50 }
@@ -257,9 +259,8 @@ extension BinaryFarms {
         }
 
         @Test(arguments: [false, true])
-        func `a coordinator that is told to end leaves nothing in doubt`(endsWithSentinel: Bool) async throws
-        {
-            // With a sentinel there is to be something in doubt at the end, however late the end comes.
+        func `a coordinator that ends leaves no outcome unknown`(endsWithSentinel: Bool) async throws {
+            // With a sentinel, some outcomes must be unknown at the end, however late it comes.
             let quiet = endsWithSentinel ? 5 : 1
             let farm = try await farm(
                 lines: ["binary: { sentinel: \(endsWithSentinel), quiet_time: \(quiet) }"])

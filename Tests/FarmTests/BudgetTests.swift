@@ -3,21 +3,21 @@ import Foundation
 import Testing
 
 extension PatientFarms {
-    /// What a whole farm may make of a gateway, whoever of it has which shards.
+    /// The budget of a whole farm, however its shards are distributed.
     struct BudgetTests {
-        @Test func `two workers together keep to the farm's rate, and use it`() async throws {
+        @Test func `two workers together reach the farm's rate and do not exceed it`() async throws {
             let farm = try await Farm(.init(workers: 2, appLines: ["budget: { max_rate: 300 }"]))
             let job = Job(id: "many", tokens: Tokens.make(1_800))
             try farm.push([job])
             #expect(try await farm.finished("many").delivered == 1_800)
             let lines = try farm.gateway.ledger().lines
-            // A burst of a twentieth of a second.
+            // The burst is a twentieth of a second.
             Rate.expect(lines.map(\.time), atMost: 300, burst: 15)
             let workers = try await farm.status().hosts.first?.workers ?? []
             #expect(workers.allSatisfy { $0.delivered > 0 })
         }
 
-        @Test func `connections are divided, too, and too few are said`() async throws {
+        @Test func `connections are divided, and a budget of too few is reported`() async throws {
             let farm = try await Farm(
                 .init(
                     workers: 2, faults: ["latency 50ms"], simulatorOptions: ["--streams", "20"],
@@ -25,7 +25,7 @@ extension PatientFarms {
             let jobs = Job.several("few", Tokens.make(4_000), size: 1000)
             try farm.push(jobs)
             try await farm.expectExactlyOnce(jobs)
-            // One each: that is one more than the budget.
+            // One for each worker, one more than the budget.
             #expect(try farm.gateway.counter("connections") == 2)
             let event = try await farm.event("farm.budget")
             #expect(event["reason"] == "max_conns is less than the workers")
@@ -35,12 +35,12 @@ extension PatientFarms {
 
 extension HostFarms {
     struct HostBudgetTests {
-        @Test func `hosts that come and go keep to the farm's rate all the time`() async throws {
+        @Test func `the farm's rate holds while hosts come and go`() async throws {
             let farm = try await Hosts(
                 Hosts.Options(workers: 2, appLines: ["budget: { max_rate: 1000 }"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
-            // More than may be sent, all the time.
+            // Always more pushes than the rate allows.
             let load = try Load(farm, every: .milliseconds(300))
             try await load.more(2)
             try farm.start("beta")

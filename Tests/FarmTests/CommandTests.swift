@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// The commands: their statuses and the fields of their JSON.
+    /// The commands' exit statuses and JSON fields.
     struct CommandTests {
         private func json(_ text: String) throws -> [String: Any] {
             try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
         }
 
-        @Test func `push --wait prints the account, and its status says whether all was delivered`()
+        @Test func `push --wait prints the job record, and its exit status shows whether all was delivered`()
             async throws
         {
             let farm = try await Farm()
@@ -36,7 +36,7 @@ extension BusyFarms {
             #expect(sent.status == 0 && sent.output == #"{"id":"file","app":"demo","submitted":40}"# + "\n")
             #expect(try await farm.finished("file").delivered == 40)
 
-            // Found before anything is sent, and then nothing is.
+            // The error is found first, and nothing is sent.
             let usage = [
                 ["push", "--token", good[0], "--alert", "x", "--payload", "{}"], ["push", "--alert", "x"],
                 ["push", "--token", good[0], "--payload", "[]"], ["push", "--token", "abc", "--alert", "x"],
@@ -126,7 +126,7 @@ extension BusyFarms {
             #expect((latest["jobs"] as? [Any])?.count == 5)
         }
 
-        @Test func `a job that push has sent in parts is told by their names`() async throws {
+        @Test func `a job that push sent in parts is shown by the names of its parts`() async throws {
             let farm = try await Farm(Farm.Options(appLines: ["max_tokens: 2"]))
             let here = ["--config", farm.folder.path + "/pushfarm.yaml"]
             let pushed = try await farm.run(
@@ -145,7 +145,7 @@ extension BusyFarms {
             #expect(try await farm.run("cancel", "many.3").output.contains("is finished"))
         }
 
-        @Test func `status and doctor say what there is`() async throws {
+        @Test func `status and doctor show the farm's state`() async throws {
             let farm = try await Farm()
             let host = try await farm.ready()
             #expect(host.host == "here" && host.state == "running" && host.capacity == 2)
@@ -167,7 +167,7 @@ extension BusyFarms {
             #expect(try await farm.run("status", "--json").status == 1)
         }
 
-        @Test func `without Redis commands say so, with status 75`() async throws {
+        @Test func `without Redis commands report it and exit with 75`() async throws {
             let folder = try TestFolder()
             for arguments in [["status"], ["jobs"], ["job", "x"], ["doctor"]] {
                 let child = try Child(
@@ -177,7 +177,7 @@ extension BusyFarms {
                     ],
                     in: folder.path)
                 let end = try await child.wait()
-                // doctor has a worse finding: there is no app.
+                // doctor reports a worse problem: no app is configured.
                 #expect(end == .exited(arguments == ["doctor"] ? 1 : 75), "\(arguments): \(child.error)")
             }
         }
@@ -202,7 +202,7 @@ extension BusyFarms {
             #expect(other.error.contains("\(file):1") && other.error.contains("workers"), "\(other.error)")
         }
 
-        @Test func `SIGHUP adds an app, and a configuration that is wrong changes nothing`() async throws {
+        @Test func `SIGHUP adds an app, and an invalid configuration changes nothing`() async throws {
             let farm = try await Farm()
             let before = try await farm.ready()
             let apps = [App(farm.gateway.started), App(farm.gateway.started, name: "second")]
@@ -231,7 +231,7 @@ extension BusyFarms {
             #expect(after.workers.map(\.pid) == before.workers.map(\.pid))
         }
 
-        @Test func `SIGHUP takes an app out and adds it again, and it is delivered`() async throws {
+        @Test func `an app that SIGHUP removes and adds again is delivered`() async throws {
             let farm = try await Farm()
             let before = try await farm.ready()
             let second = App(farm.gateway.started, name: "second")

@@ -2,12 +2,12 @@ import FarmHarness
 import Testing
 
 extension BrokenFarms {
-    /// Connections and streams that end early. What is certainly unprocessed goes again, free of charge.
+    /// Connections and streams that end early. Pushes that were surely not processed are sent again without counting an attempt.
     struct ConnectionFaultTests {
         /// - Returns: the jobs' sums and the ledger, when all is done.
         private func deliver(_ tokens: [String], _ faults: [String]) async throws -> (Totals, Ledger, Farm) {
             let farm = try await Farm(Farm.Options(faults: faults))
-            // One attempt only: whoever counts an unprocessed push as an attempt is found out.
+            // Only one attempt is allowed, so counting an unprocessed push as an attempt fails the test.
             let jobs = Job.several("f", tokens, size: 500, fields: #""max_attempts":1"#)
             try farm.push(jobs)
             let totals = try await farm.finished(jobs)
@@ -23,7 +23,7 @@ extension BrokenFarms {
             ["latency 5ms", "refuse 10%"], ["streams 8", "refuse 30%", "goaway 50"],
         ])
         func `unprocessed pushes are sent again, once`(faults: [String]) async throws {
-            // Each seven take a connection of their own, and some time to dial it.
+            // Every seven pushes take a connection of their own, and time to dial it.
             let tokens = Tokens.make(faults == ["goaway 7"] ? 400 : 1_500)
             let (totals, ledger, farm) = try await deliver(tokens, faults)
             #expect(
@@ -37,14 +37,14 @@ extension BrokenFarms {
         @Test(arguments: [
             ["reset 2%"], ["reset 2% processed"], ["latency 5ms", "cut 200"],
         ])
-        func `pushes without an answer are sent again, and counted as maybe doubled`(faults: [String])
+        func `pushes without a response are sent again, and count as possibly duplicated`(faults: [String])
             async throws
         {
             let farm = try await Farm(Farm.Options(faults: faults))
             let tokens = Tokens.make(1_500)
             let jobs = Job.several("u", tokens, size: 500, fields: #""max_attempts":100"#)
             try farm.push(jobs)
-            // So that the last ones do not wait for ever longer.
+            // Keeps the backoff of the last ones short.
             try await farm.gateway.requests(1_400)
             try farm.gateway.tell("calm")
             let totals = try await farm.finished(jobs)
@@ -56,7 +56,7 @@ extension BrokenFarms {
             if faults == ["reset 2% processed"] { #expect(ledger.doubles > 0) }
         }
 
-        @Test func `a smaller limit of streams is obeyed at once`() async throws {
+        @Test func `a lowered stream limit is obeyed at once`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 10ms"]))
             let tokens = Tokens.make(1_500)
             let jobs = Job.several("s", tokens, size: 500)
@@ -69,7 +69,7 @@ extension BrokenFarms {
             #expect(try farm.gateway.ledger().doubles == 0)
         }
 
-        @Test func `connections that close right away are dialled again, with pauses`() async throws {
+        @Test func `connections that close at once are dialled again with backoff`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["close-new on"]))
             let tokens = Tokens.make(10)
             try farm.push([Job(id: "late", tokens: tokens)])

@@ -3,12 +3,12 @@ import OpenSSL
 import Testing
 
 extension BusyFarms {
-    /// What a producer writes is what the gateway gets, and what happened is what the producer reads.
+    /// The gateway gets the job as the producer wrote it, and the producer reads its outcome.
     struct ContractTests {
         @Test func `a job of tokens arrives with its headers and its exact bytes`() async throws {
             let farm = try await Farm()
             let tokens = Tokens.make(3)
-            // Spaces, escapes, and digits that a decoder would change must come through.
+            // Spaces, escapes and digits that a decoder would change must be preserved.
             let payload = "{ \"aps\" : {\"alert\":\"\\u0048i \u{1F600}\",\n\"badge\": 1.50e1 } , \"x\":1E2}"
             let job = Job(
                 id: "full", tokens: tokens.map { $0.uppercased() }, payload: payload,
@@ -29,13 +29,13 @@ extension BusyFarms {
                 #expect(line.pushType == "voip")
                 #expect(line.priority == "5")
                 #expect(line.expiration == "4000000000")
-                // The ledger gives each byte of a header as a character.
+                // The ledger writes each byte of a header as a character.
                 #expect(line.collapseId?.unicodeScalars.map { UInt8($0.value) } == Array("öä".utf8))
                 #expect(line.bodySha256 == SHA256.hash(Array(payload.utf8)).hexadecimal)
             }
         }
 
-        @Test func `a job of pushes brings each token its own payload, with the defaults`() async throws {
+        @Test func `a job of pushes sends each token its own payload, with the defaults`() async throws {
             let farm = try await Farm()
             let tokens = Tokens.make(300)
             let payloads = tokens.indices.map { #"{"aps":{"badge":\#($0)},"n": \#($0)}"# }
@@ -73,7 +73,7 @@ extension BusyFarms {
         }
 
         @Test(arguments: ["all", "failures", "none"])
-        func `receipts tell what they were asked to tell`(receipts: String) async throws {
+        func `receipts report what the job asked for`(receipts: String) async throws {
             let farm = try await Farm()
             let good = Tokens.make(5)
             let gone = "dead00016553f100" + Tokens.make(1)[0].prefix(48)
@@ -98,7 +98,7 @@ extension BusyFarms {
                 finished.without("at") == [
                     "type": "job.finished", "job": "r", "accepted": "7", "delivered": "5", "failed": "2",
                 ])
-            // Dead and malformed tokens concern more than this job: they are told in any case.
+            // Invalid and malformed tokens concern other jobs too, so they are always reported.
             let dead = Set(try farm.events("token.dead").map { $0.without("at") })
             #expect(
                 dead == [
@@ -120,7 +120,9 @@ extension BusyFarms {
             #expect(delivered.sorted() == (receipts == "all" ? good.sorted() : []))
         }
 
-        @Test func `a token seen registered after it died is not declared dead`() async throws {
+        @Test func `a token that was registered after its unregistration is not reported as invalid`()
+            async throws
+        {
             let farm = try await Farm()
             let gone = "dead00016553f100" + Tokens.make(1)[0].prefix(48)
             try farm.push([

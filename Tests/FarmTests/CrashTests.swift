@@ -3,15 +3,15 @@ import Foundation
 import Testing
 
 extension BrokenFarms {
-    /// Processes that are killed while pushes are in the air.
+    /// Processes that are killed while pushes are in flight.
     struct CrashTests {
-        /// Slow enough to be caught in the middle, however late; not for longer than that.
+        /// Slow enough to be interrupted in the middle, and fast afterwards.
         private static var slow: Farm.Options {
             .init(faults: ["latency 1s", "streams 100"], appLines: ["max_conns: 2"])
         }
         private static let fast = "latency 20ms"
 
-        @Test func `a worker killed in the middle loses nothing, and another takes its place`() async throws {
+        @Test func `a worker that is killed under load loses nothing and is replaced`() async throws {
             let farm = try await Farm(Self.slow)
             let before = try await farm.ready()
             let tokens = Tokens.make(5_000)
@@ -26,7 +26,7 @@ extension BrokenFarms {
             #expect(ledger.lost(of: tokens) == 0)
             #expect(ledger.doubles <= totals.maybeDuplicated)
             #expect(totals.maybeDuplicated <= 2_000)
-            // A push that is sent again is recognizable: by its id.
+            // A push that is sent again has the same id.
             for (token, ids) in ledger.ids where ids.count > 1 { Issue.record("\(token): \(ids)") }
 
             let after = try await farm.ready()
@@ -35,7 +35,7 @@ extension BrokenFarms {
             #expect(after.workers[1].pid == before.workers[1].pid && after.workers[1].restarts == 0)
         }
 
-        @Test func `workers of a coordinator that was killed finish and end, and nothing is sent twice`()
+        @Test func `workers of a killed coordinator finish and end, and nothing is sent twice`()
             async throws
         {
             let farm = try await Farm(Self.slow)
@@ -57,7 +57,7 @@ extension BrokenFarms {
             #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
         }
 
-        @Test func `a coordinator that is told to end under load assignments everything over`() async throws {
+        @Test func `a coordinator that ends under load hands everything over`() async throws {
             let farm = try await Farm(Self.slow)
             _ = try await farm.ready()
             let tokens = Tokens.make(5_000)
@@ -78,7 +78,7 @@ extension BrokenFarms {
             #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
         }
 
-        @Test func `a host that has taken its line out does not write it again, however slow Redis is`()
+        @Test func `a host that removed its heartbeat does not write it again, however slow Redis is`()
             async throws
         {
             let farm = try await Farm(
@@ -86,7 +86,7 @@ extension BrokenFarms {
             _ = try await farm.ready()
             farm.coordinator.signal(SIGTERM)
             try await eventually("it is about to send the word") { farm.coordinator.standsStill }
-            // The word is on its way for longer than it is between two beats.
+            // The call takes longer than the time between two heartbeats.
             farm.redis.process.signal(SIGSTOP)
             farm.coordinator.signal(SIGCONT)
             let since = ContinuousClock.now

@@ -4,18 +4,18 @@ import OpenSSL
 import Testing
 
 extension BusyFarms {
-    /// Credentials that the gateway will not have.
+    /// Credentials that the gateway refuses.
     struct CredentialTests {
         private static var unknownKey: String {
             String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
         }
 
-        /// A farm whose app "demo" has a key that the gateway does not know, and whose app "other" is well.
+        /// A farm whose app "demo" has a key that the gateway does not know; its app "other" works.
         private func farmWithWrongKey() async throws -> Farm {
             try await Farm(
                 Farm.Options(apps: { started, folder in
                     let file = folder.path + "/key.p8"
-                    // The test goes wrong by itself if it cannot be written.
+                    // If it cannot be written, the test fails anyway.
                     _ = try? folder.write(Self.unknownKey, to: "key.p8")
                     return [App(started, keyFile: file), App(started, name: "other")]
                 }))
@@ -34,17 +34,17 @@ extension BusyFarms {
             #expect(apps.first { $0.app == "other" }?.state == "running")
         }
 
-        @Test func `a refused key pauses its app only, and the right key in its place resumes it`()
+        @Test func `a refused key pauses only its app, and the right key resumes it`()
             async throws
         {
             let farm = try await farmWithWrongKey()
             let tokens = Tokens.make(1_000)
             try await paused(farm, tokens)
-            // Another app goes on, on the same workers.
+            // The other app continues on the same workers.
             let others = Tokens.make(300, seed: 7)
             try farm.push([Job(id: "o", tokens: others)], to: "other")
             #expect(try await farm.finished("o", app: "other").delivered == 300)
-            // Nothing is lost, nothing is tried in a loop.
+            // Nothing is lost, and nothing is retried in a loop.
             let kept = try #require(try await farm.account("kept"))
             #expect(kept.state == "open" && kept.failed == 0 && kept.delivered == 0 && kept.addsUp)
             let refused = try farm.gateway.ledger().lines.count { $0.reason == "InvalidProviderToken" }
@@ -63,7 +63,7 @@ extension BusyFarms {
             #expect(try await farm.run("status").status == 0)
         }
 
-        @Test func `an operator may resume, and a key that is still wrong pauses again`() async throws {
+        @Test func `after an operator's resume, a key that is still wrong pauses again`() async throws {
             let farm = try await farmWithWrongKey()
             try await paused(farm, Tokens.make(100))
             let resumed = try await farm.run("resume", "demo", "--json")
@@ -78,7 +78,7 @@ extension BusyFarms {
             #expect(try await farm.run("resume", "nobody").status == 2)
         }
 
-        @Test func `a pause outlives the coordinator`() async throws {
+        @Test func `a pause survives a restart of the coordinator`() async throws {
             let farm = try await farmWithWrongKey()
             try await paused(farm, Tokens.make(100))
             farm.coordinator.signal(SIGTERM)
@@ -92,7 +92,7 @@ extension BusyFarms {
             #expect(try await farm.finished("kept").delivered == 100)
         }
 
-        @Test func `a CA file that is away for a while keeps no worker from sending`() async throws {
+        @Test func `a CA file that is missing for a while stops no worker`() async throws {
             let farm = try await Farm(
                 Farm.Options(apps: { started, folder in
                     var app = App(started)
@@ -108,7 +108,7 @@ extension BusyFarms {
             let tokens = Tokens.make(200, seed: 2)
             try farm.push([Job(id: "without", tokens: tokens)])
             #expect(try await farm.finished("without").delivered == 200)
-            // A file that holds no certificate, as while it is written, is no better and no worse.
+            // A file without a certificate, as during a write, has the same effect.
             try farm.folder.write("-----BEGIN", to: "ca.pem")
             #expect(try await farm.run("restart", "all").status == 0)
             try farm.push([Job(id: "broken", tokens: tokens)])
@@ -118,7 +118,7 @@ extension BusyFarms {
             #expect(try await farm.finished("after").delivered == 200)
         }
 
-        @Test func `a reload that finds a broken key changes nothing, and says why`() async throws {
+        @Test func `a reload with a broken key changes nothing, and says why`() async throws {
             let farm = try await Farm(
                 Farm.Options(apps: { started, folder in
                     _ = try? folder.copy(started.keyFile, to: "key.p8")
@@ -126,7 +126,7 @@ extension BusyFarms {
                 }))
             _ = try await farm.ready()
             try farm.folder.write("not a key", to: "key.p8")
-            // It is seen without anybody's asking.
+            // It is noticed without a reload.
             try await eventually("status says so") {
                 let status = try await farm.run("status")
                 return status.status == 1
@@ -146,7 +146,8 @@ extension BusyFarms {
             try await eventually("all is well again") { try await farm.run("status").status == 0 }
         }
 
-        @Test func `an app whose CA file holds none is paused and says so, and goes on when it does`()
+        @Test
+        func `an app whose CA file has no certificate is paused and says so, and resumes when it has one`()
             async throws
         {
             let farm = try await Farm(
@@ -198,7 +199,7 @@ extension BusyFarms {
             try farm.gateway.ledger().lines.count { $0.reason == "InvalidProviderToken" }
         }
 
-        @Test func `a wrong team pauses, the right one delivers at once, and a wrong one pauses again`()
+        @Test func `a wrong team pauses, the right team delivers at once, and a wrong team pauses again`()
             async throws
         {
             let farm = try await farmWithWrongTeam()
@@ -206,7 +207,7 @@ extension BusyFarms {
             func push(_ id: String, _ seed: UInt64, to app: String = "demo") throws {
                 try farm.push([Job(id: id, tokens: Tokens.make(1, seed: seed))], to: app)
             }
-            // Another app of the same key: its token is not taken for this one's.
+            // Another app has the same key; its token is not used for this app.
             try push("o", 1, to: "other")
             #expect(try await farm.finished("o", app: "other").delivered == 1)
             try push("first", 2)
@@ -231,7 +232,7 @@ extension BusyFarms {
             let second = try #require(try await farm.account("second"))
             #expect(second.delivered == 0 && second.failed == 0 && second.addsUp)
 
-            // And back, with `resume` by hand as well: what resumed by itself is not paused by that.
+            // And back, with a manual `resume` too: it does not pause an app that resumed by itself.
             try changeTeam(farm, to: team)
             #expect(try await farm.run("reload").status == 0)
             #expect(try await farm.run("resume", "demo").status == 0)
@@ -240,24 +241,24 @@ extension BusyFarms {
             #expect(try farm.events("app.paused").count == 2)
         }
 
-        @Test func `a refused token is never sent again, whoever resumes the app and however often`()
+        @Test func `a refused provider token is never sent again, however often the app is resumed`()
             async throws
         {
             let farm = try await farmWithWrongTeam()
             try farm.push([Job(id: "kept", tokens: Tokens.make(1))])
             _ = try await farm.event("app.paused")
             #expect(try refusals(farm) == 1)
-            // One new token: the gateway may have changed its mind.
+            // One new token, because the gateway may accept it now.
             #expect(try await farm.run("resume", "demo").status == 0)
             #expect(
                 try await farm.event("app.paused", number: 2)["reason"]?.contains("InvalidProviderToken")
                     == true)
             #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
-            // And no more.
+            // And no other.
             #expect(try await farm.run("resume", "demo").status == 0)
             let third = try await farm.event("app.paused", number: 3)
             #expect(third["reason"]?.contains("correct key, id or team") == true, "\(third)")
-            // Nor after a restart, which knows from Redis what was refused.
+            // Nor after a restart, because Redis has the refusal.
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
             try farm.restartCoordinator()
@@ -276,7 +277,7 @@ extension BusyFarms {
             #expect(try refusals(farm) == 2)
         }
 
-        @Test func `another app of the same key does not send a token that was refused`() async throws {
+        @Test func `another app of the same key does not send a refused provider token`() async throws {
             let farm = try await Farm(
                 Farm.Options(apps: { started, folder in
                     _ = try? folder.write(Self.unknownKey, to: "key.p8")
@@ -295,7 +296,7 @@ extension BusyFarms {
             #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
         }
 
-        @Test func `a pause for refused credentials ends by a change of those and of no other file`()
+        @Test func `only a change of the refused credentials' files ends their pause`()
             async throws
         {
             let farm = try await Farm(
@@ -321,7 +322,7 @@ extension BusyFarms {
             try await eventually("the other app's key is seen") { changes(of: "other") == 1 }
             try farm.folder.write(key, to: "key.p8")
             try await eventually("the same key is seen") { changes(of: "demo") == 2 }
-            // What followed from the files is done when this has ended.
+            // The changes of the files are applied when this has ended.
             #expect(try await farm.run("reload").status == 0)
             #expect(try farm.events("app.resumed").isEmpty)
             #expect(try farm.gateway.ledger().lines.count == requests)
@@ -366,7 +367,7 @@ extension PatientFarms {
         {
             let farm = try await Farm(Farm.Options(simulatorOptions: ["--token-lifetime", "2"]))
             try await eventually("the first token is made") { farm.mintedTokens == 1 }
-            // Each is sent when the token is older than the gateway takes.
+            // Each is sent when the token is older than the gateway accepts.
             func push(_ id: String, _ tokens: [String]) throws {
                 let due = Int(Date().timeIntervalSince1970) + 4
                 try farm.push([Job(id: id, tokens: tokens, fields: #""deliver_at":\#(due)"#)])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// What fails though its token is fine is kept, and sent again when an operator says so: once.
+    /// Pushes that fail though their token is valid are kept, and a replay sends each of them once.
     struct DeadLetterTests {
         private func json(_ text: String) throws -> [String: Any] {
             try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
@@ -17,13 +17,13 @@ extension BusyFarms {
             try letters(farm).reduce(0) { $0 + Int($1["n"] ?? "0")! }
         }
 
-        /// What the farm says that there is: to read all letters takes long.
+        /// The farm's own count, because reading all dead letters takes long.
         private func sum(_ farm: Farm) throws -> Int {
             try farm.redis.client().run("HGET", "{pushfarm:demo}:letters", "pushes").text.flatMap { Int($0) }
                 ?? 0
         }
 
-        @Test func `what fails is kept with its payload, and a replay delivers each of it once`() async throws
+        @Test func `failed pushes are kept with their payload, and a replay delivers each once`() async throws
         {
             let farm = try await Farm()
             let (good, dead) = (Tokens.make(600), Tokens.make(20, start: "dead0000"))
@@ -41,7 +41,7 @@ extension BusyFarms {
             let failed = [big, own].map { $0.reasons["PayloadTooLarge"] ?? 0 }
             #expect(failed.allSatisfy { (100...599).contains($0) }, "\(failed)")
             #expect(try pushes(farm) == failed.reduce(0, +), "what fails for its token is not kept")
-            // One segment for each job and reason of a report, not one for each token.
+            // A report has one segment for each job and reason, not for each token.
             #expect(try letters(farm).count < failed.reduce(0, +) / 3)
 
             let list = try json(try await farm.run("dead", "list", "--json").output)
@@ -66,7 +66,7 @@ extension BusyFarms {
 
             let replayed = try await farm.finished("big.r1")
             #expect(replayed.accepted == failed[0])
-            // The gateway may not have looked at a dead token the first time.
+            // The gateway may not have checked an invalid token the first time.
             #expect(replayed.failed == replayed.reasons["Unregistered"] ?? 0 && replayed.failed <= dead.count)
             #expect(try await farm.finished("own.r1").delivered == failed[1])
             let account = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:job:big.r1").fields
@@ -74,7 +74,7 @@ extension BusyFarms {
             #expect(try await farm.account("big")?.failed == big.failed, "old counters stay")
             #expect(try letters(farm).isEmpty)
             let ledger = try farm.gateway.ledger()
-            // Each token twice: by one job, and by the other, or by what repeats them.
+            // Each token twice: by each of the jobs or its replay.
             #expect(good.allSatisfy { ledger.deliveries[$0] == 2 })
             #expect(ledger.lines.filter { $0.status == 200 && $0.collapseId == "c" }.count == 600)
             #expect(
@@ -83,7 +83,7 @@ extension BusyFarms {
                 "each device gets its own payload")
         }
 
-        @Test func `letters are shown, exported, dropped and kept within bounds`() async throws {
+        @Test func `dead letters are shown, exported, dropped and kept within bounds`() async throws {
             var options = Farm.Options()
             options.appLines = ["dead: { pushes: 40 }"]
             options.faults = ["answer 413 reason=PayloadTooLarge"]
@@ -123,7 +123,8 @@ extension BusyFarms {
             #expect(try letters(farm).isEmpty)
         }
 
-        @Test func `under load, and killed again and again, a replay delivers each letter once`() async throws
+        @Test func `a replay delivers each dead letter once, under load and after repeated kills`()
+            async throws
         {
             let farm = try await Farm()
             let tokens = Tokens.make(40_000)
@@ -135,7 +136,7 @@ extension BusyFarms {
             #expect(try pushes(farm) == failed, "each of them is in one letter")
             try farm.gateway.tell("calm")
 
-            // Others go on while letters are put in, and the command is killed without warning.
+            // Other jobs continue during the replay, and the command is killed.
             let others = Tokens.make(20_000, seed: 2)
             let more = Job.several("more", others, size: 1000)
             try farm.push(more)
@@ -148,7 +149,7 @@ extension BusyFarms {
             }
             for round in 1...3 {
                 let left = try sum(farm)
-                // Slow enough that it is far from its end, however late somebody looks.
+                // Slow enough to be far from its end, however late the test checks.
                 let command = try Child(
                     "replay-\(round)", BuiltProgram.path, arguments(rate: 200), in: farm.folder.path)
                 try await eventually("some are put in") { try sum(farm) < left || command.hasEnded }
@@ -173,7 +174,9 @@ extension BusyFarms {
             #expect(ledger.doubles == 0)
         }
 
-        @Test func `what may have been delivered, is too late or ended workers is left alone`() async throws {
+        @Test func `pushes that were possibly delivered, expired or are poison are not replayed`()
+            async throws
+        {
             var options = Farm.Options()
             options.faults = ["silence 1"]
             options.appLines = ["request_timeout: 1"]
@@ -199,7 +202,7 @@ extension BusyFarms {
             #expect(try await farm.run("replay", "--reason", "BadPriority", "--ttl", "600").status == 0)
             #expect(try await farm.finished("late.r1").delivered == 5)
 
-            // A job of which nothing is left is none that nobody knows.
+            // A job without dead letters is different from an unknown job.
             let none = try await farm.run("replay", "--job", "late")
             #expect(none.status == 0 && none.output == "there are no such dead letters\n", "\(none)")
             for arguments in [["replay"], ["dead", "drop"]] {

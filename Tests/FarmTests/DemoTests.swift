@@ -4,7 +4,8 @@ import Testing
 
 extension BusyFarms {
     struct DemoTests {
-        @Test func `the demo adds up with a worker killed, and leaves nothing behind`() async throws {
+        @Test func `the demo's accounting is exact though a worker is killed, and it cleans up`() async throws
+        {
             let folder = try TestFolder()
             let child = try Child(
                 "demo", BuiltProgram.path,
@@ -12,7 +13,7 @@ extension BusyFarms {
                     "demo", "--pushes", "2000", "--bad", "20", "--kill", "1", "--json", "--set",
                     "apps.demo.max_rate=100",
                 ],
-                // What is set for other farms does not reach it.
+                // Settings of other farms do not affect it.
                 environment: [
                     "TMPDIR": folder.path, "PUSHFARM_REDIS": "redis://127.0.0.1:1", "PUSHFARM_WORKRS": "x",
                 ], in: folder.path)
@@ -55,7 +56,7 @@ extension BusyFarms {
             #expect(
                 try await stray.wait() == .exited(2) && stray.error.contains("did you mean \"demo\"?"),
                 "\(stray.error)")
-            // With the old coordinator `up` would end, and Redis with it.
+            // If the old coordinator ended, `up` and its Redis would end too.
             let upgrade = try Child(
                 "upgrade", BuiltProgram.path, ["upgrade", "all", "--state-dir", folder.path + "/var"],
                 in: folder.path)
@@ -65,7 +66,8 @@ extension BusyFarms {
             #expect(ProcessTable.naming(folder: folder.path).isEmpty)
         }
 
-        @Test func `the lines of the pages and of up itself work as they are written`() async throws {
+        @Test func `the commands in the documentation and in the output of up work as written`() async throws
+        {
             let folder = try TestFolder()
             try FileManager.default.createDirectory(
                 atPath: folder.path + "/.build/release", withIntermediateDirectories: true)
@@ -95,7 +97,7 @@ extension BusyFarms {
                 Int(raw.output.trimmingCharacters(in: .whitespacesAndNewlines)) != nil,
                 "\(raw.output)\(raw.error)")
 
-            // What up prints is for a terminal that may be anywhere.
+            // The lines of up work in any folder.
             let elsewhere = try TestFolder()
             let printed = up.output.components(separatedBy: "To push from another terminal:\n").last ?? ""
             let lines = printed.split(separator: "\n").prefix(2).map(String.init)
@@ -124,7 +126,7 @@ extension BusyFarms {
                 #expect(!ProcessTable.visibleText(of: pid).contains(password))
             }
 
-            // A command that finds no farm says where one runs.
+            // A command without a farm in its folder says where one runs.
             try FileManager.default.createDirectory(
                 atPath: elsewhere.path + "/var", withIntermediateDirectories: true)
             try elsewhere.write(

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// What `pushfarm doctor` finds out by one push to a token that cannot exist.
+    /// `pushfarm doctor` sends one push to an impossible token.
     struct DoctorTests {
         private struct Report: Decodable {
             struct Check: Decodable {
@@ -24,7 +24,7 @@ extension BusyFarms {
             return try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
         }
 
-        @Test func `doctor finds a wrong team, key id and topic, and spends no provider token`()
+        @Test func `doctor finds a wrong team, key id and topic, and makes no provider token`()
             async throws
         {
             let farm = try await Farm(
@@ -57,10 +57,10 @@ extension BusyFarms {
             }
             let requests = try farm.gateway.ledger().lines.count
             #expect(requests == 4)
-            // The tokens that the coordinator has made for its apps: no other one was sent.
+            // Only the coordinator's provider tokens were sent.
             #expect(try farm.gateway.counter("tokens_verified") - verified == 3)
             #expect(farm.mintedTokens == 3)
-            // What was refused is not sent again, and is told all the same.
+            // A refused token is not sent again, and is still reported.
             let second = try await report(farm, status: 1)
             #expect(second.live("team")?.text.contains("already") == true, "\(second)")
             #expect(try farm.gateway.ledger().lines.count == requests + 2)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension OperatedFarms {
-    /// Every command that has --dry-run, as the program itself lists them.
+    /// Every command with --dry-run, from the program's own list.
     struct DryRunTests {
         @Test func `a dry run of any command changes nothing`() async throws {
             let stage = try await DryStage()
@@ -35,7 +35,7 @@ extension OperatedFarms {
                     after.differences(from: before).isEmpty,
                     "\(name) --dry-run: \(after.differences(from: before))")
             }
-            // At another level the log would not have it.
+            // Other log levels would omit it.
             let config = stage.farm.folder.path + "/pushfarm.yaml"
             #expect(try await stage.farm.run(["dump", "here", "--config", config]).status == 0)
             try await eventually("the log's level is as it was") {
@@ -59,7 +59,7 @@ private struct HelpCommand: Decodable {
 
     private struct Dump: Decodable { var command: HelpCommand }
 
-    /// Commands that only read, that run until they are ended, or that take a list whose effect they can undo.
+    /// Commands that only read, that run until they are stopped, or whose effect on a list can be undone.
     static let withoutDryRun: Set = [
         "backlog", "coordinator", "dead export", "dead list", "dead show", "demo", "doctor", "events",
         "feedback read", "find", "fsck", "help", "job", "jobs", "ping", "quarantine list", "refused list",
@@ -94,7 +94,7 @@ private struct HelpCommand: Decodable {
     }
 }
 
-/// What commands change of what a coordinator says of its host.
+/// The fields of a host's heartbeat that commands change.
 private struct HostLine: CustomStringConvertible {
     private struct Status: Decodable {
         struct Worker: Decodable {
@@ -116,7 +116,7 @@ private struct HostLine: CustomStringConvertible {
     }
 }
 
-/// A farm in which every command would find something to do.
+/// A farm in which every command has something to do.
 private final class DryStage {
     struct Unknown: Error, CustomStringConvertible { let description: String }
 
@@ -124,9 +124,9 @@ private final class DryStage {
         var keys: [String: [UInt8]]
         var processes: [pid_t]
         var isOrphanAlive: Bool
-        /// Commands of operators that were no dry runs.
+        /// Operators' commands that were not dry runs.
         var operations: Int
-        /// Lines of the coordinator's log that only commands bring about: of other levels, and dumps.
+        /// Log lines that only commands cause: other levels, and dumps.
         var lines: Int
 
         func differences(from other: Snapshot) -> String {
@@ -143,7 +143,7 @@ private final class DryStage {
     }
 
     let farm: Farm
-    /// A worker of a coordinator that is gone: something to purge.
+    /// A worker of an exited coordinator, for `purge`.
     let orphan: Child
     private let token = Tokens.make(1, seed: 77)[0]
     /// A dead letter and a refused job.
@@ -204,8 +204,8 @@ private final class DryStage {
         #expect(seen.output.contains("would end \(pid)"), "\(seen)")
     }
 
-    /// What keys are but for what moves by itself: signs of life and figures of hosts, alerts, when apps were configured, ends of
-    /// leases, what expires, and the record of operations.
+    /// All keys without what changes by itself: heartbeats and figures of hosts, alerts, times of configuration, ends of
+    /// leases, expiring keys, and the audit log.
     func snapshot() throws -> Snapshot {
         let redis = try farm.redis.client()
         var keys: [String: [UInt8]] = [:]
@@ -238,7 +238,7 @@ private final class DryStage {
             lines: log.count { line in ["Z debug ", "Z trace ", " dump "].contains { line.contains($0) } })
     }
 
-    /// Words for an argument, by the name of its value.
+    /// Values for an argument, by the name of its value.
     private func words(for argument: HelpCommand.Argument, of command: HelpCommand) throws -> [String] {
         if let all = argument.allValues, !all.isEmpty { return all }
         let known = [
@@ -257,7 +257,7 @@ private final class DryStage {
         return words
     }
 
-    /// Options that say what a command is about.
+    /// Options that select a command's object.
     private var choices: [[String]] {
         [
             [], ["--shard", "5"], ["--all"], ["--job", "dead"], ["--token", token, "--alert", "Hi"],
@@ -265,7 +265,7 @@ private final class DryStage {
         ]
     }
 
-    /// All ways to call a command, with what it must have, and with each choice that it has.
+    /// All calls of a command: its required arguments, and each of its choices.
     func calls(of command: HelpCommand) throws -> [[String]] {
         var calls = [command.path]
         for argument in command.positionals {
@@ -284,7 +284,7 @@ private final class DryStage {
             $0.allSatisfy { !$0.hasPrefix("--") || command.has(String($0.dropFirst(2))) }
         }
         calls = calls.flatMap { call in possible.map { call + $0 } }
-        // Two apps are configured: what is about one has to name it.
+        // Two apps are configured, so a command for one app must name it.
         guard command.options.contains(where: { $0.isOptional && $0.names?.first?.name == "app" }) else {
             return calls
         }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// The events, readable.
+    /// The events as text.
     struct EventsTests {
         private func lines(_ text: String) throws -> [[String: Any]] {
             try text.split(separator: "\n").map {
@@ -11,7 +11,7 @@ extension BusyFarms {
             }
         }
 
-        @Test func `events are chosen by type and time, and followed past a Redis that was away`()
+        @Test func `events are filtered by type and time, and followed across an outage of Redis`()
             async throws
         {
             let farm = try await Farm()
@@ -39,7 +39,7 @@ extension BusyFarms {
                 "follower", BuiltProgram.path,
                 ["events", "--follow", "--json", "--type", "job.finished", "--config"]
                     + [farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path)
-            // Only what comes from now on: when the first has come, it follows.
+            // Only new events: after the first one the command follows.
             var number = 0
             try await eventually("it follows") {
                 number += 1

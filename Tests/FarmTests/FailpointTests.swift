@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension BrokenFarms {
-    /// Places at which a debug build fails when it is told to.
+    /// Places at which a debug build can be made to fail.
     struct FailpointTests {
-        @Test func `workers fail where they are told to, as often as they are told to`() async throws {
+        @Test func `workers fail at the named failpoints, as often as configured`() async throws {
             let marks = try TestFolder()
             let rules = [
                 "answer:kill:0.01:1:2", "redis.report.before:drop:0.2:2:3", "redis.report.before:dup:0.2:3:3",

@@ -3,12 +3,12 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// What is small or urgent does not wait for what is large.
+    /// Small or urgent jobs do not wait for large ones.
     struct FairnessTests {
-        /// Some 5,000 pushes a second on any machine, so that a test that is held up for a moment finds the backlog still there.
+        /// About 5,000 pushes a second on any machine, so that a delayed test still finds the backlog.
         private static let pace = ["latency 40ms", "streams 200"]
 
-        /// Pushes that came to the gateway between the moment of `before` and the last of `tokens`.
+        /// Pushes that reached the gateway between the time of `before` and the last of `tokens`.
         private static func overtaken(_ farm: Farm, by tokens: [String], since before: Int) throws -> Int {
             let wanted = Set(tokens)
             let lines = try farm.gateway.ledger().lines
@@ -34,7 +34,7 @@ extension BusyFarms {
             #expect(try Self.overtaken(farm, by: few, since: before) < 15_000)
         }
 
-        @Test func `messages do not wait for a campaign of the same app`() async throws {
+        @Test func `high pushes do not wait for bulk pushes of the same app`() async throws {
             let farm = try await Farm(.init(workers: 1, faults: Self.pace))
             let campaign = Job.several("bulk", Tokens.make(40_000), size: 1000, fields: #""lane":"bulk""#)
             try farm.push(campaign)

@@ -18,7 +18,7 @@ extension TokenFarms {
                 return [app]
             }
             let farm = try await Farm(options)
-            // One at the start of all, which would take some of what the test is about.
+            // Without a reading at the start, which would take some of the test's tuples.
             try await eventually("the first reading is over") {
                 try farm.redis.client().run("HEXISTS", "{pushfarm:demo}:feedback", "ended_at").integer == 1
             }
@@ -26,14 +26,14 @@ extension TokenFarms {
             return farm
         }
 
-        /// How many the simulator's list still has.
+        /// The number of tuples in the simulator's list.
         private static func waiting(_ farm: Farm) throws -> Int {
             let text = try farm.gateway.tell("counters")
             let all = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
             return (all?["feedback"] as? [String: Any])?["waiting"] as? Int ?? -1
         }
 
-        @Test func `doctor has the feedback service read once, and nothing that it tells is lost`()
+        @Test func `doctor reads the feedback service once, and loses no tuple`()
             async throws
         {
             let farm = try await Self.farm()
@@ -44,7 +44,7 @@ extension TokenFarms {
             #expect(doctor.status == 0 && doctor.output.contains("1 dead tokens read"), "\(doctor)")
             #expect(try farm.events("token.dead").contains { $0["token"] == token })
             #expect(try Self.waiting(farm) == 0)
-            // Without a coordinator nobody reads it, and it keeps what it has.
+            // Without a coordinator it is not read and keeps its tuples.
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
             try farm.gateway.tell("feedback add \(token) 1700000001")
@@ -67,7 +67,7 @@ extension TokenFarms {
             #expect(doctor.status == 0 && doctor.output.contains("no feedback service"), "\(doctor)")
         }
 
-        @Test func `what the feedback service tells is told, and left out unless it was registered since`()
+        @Test func `tokens of the feedback service are reported, and suppressed unless registered since`()
             async throws
         {
             let farm = try await Self.farm()
@@ -113,7 +113,7 @@ extension TokenFarms {
             func fields() throws -> [String: Int] {
                 try client.run("HGETALL", key).fields.compactMapValues { Int($0) }
             }
-            /// The pause after a reading that failed when so many had failed before.
+            /// The pause after a failed reading, by the number of failures before.
             func pause(after failures: Int) async throws -> Int {
                 try await eventually("failure \(failures + 1) is noted") {
                     let now = try fields()
@@ -127,7 +127,7 @@ extension TokenFarms {
             let first = try await pause(after: 0)
             #expect((2_500...5_000).contains(first))
             for (failures, range) in [(1, 5_000...10_000), (4, 40_000...80_000), (20, 300_000...600_000)] {
-                // None is under way, and none begins.
+                // No reading is active, and none begins.
                 try await eventually("the reader rests") {
                     let late = Int(Date().timeIntervalSince1970) * 1000 + 3_600_000
                     try client.run("HSET", key, "due", "\(late)")
@@ -140,7 +140,7 @@ extension TokenFarms {
             }
         }
 
-        @Test func `a hundred thousand tuples are all kept, each told once`() async throws {
+        @Test func `a hundred thousand tuples are all kept, each reported once`() async throws {
             let farm = try await Self.farm()
             _ = try await farm.ready()
             try farm.gateway.tell("feedback fill 100000")
@@ -155,7 +155,7 @@ extension TokenFarms {
             #expect(told == 100_000)
         }
 
-        @Test func `what is told again is told again, but takes no room in the lists`() async throws {
+        @Test func `repeated tuples are reported again, but take no room in the lists`() async throws {
             let farm = try await Self.farm()
             _ = try await farm.ready()
             let tokens = Tokens.make(600)
@@ -170,7 +170,9 @@ extension TokenFarms {
             #expect(try await tell(1_700_000_001) == 1200, "dead again later is news")
         }
 
-        @Test func `what died in the future died now, and a registration lifts it`() async throws {
+        @Test func `a time in the future counts as now, and a registration ends the suppression`()
+            async throws
+        {
             let farm = try await Self.farm()
             _ = try await farm.ready()
             let token = Tokens.make(1)[0]
@@ -185,7 +187,7 @@ extension TokenFarms {
             #expect(try await farm.finished("since").delivered == 1)
         }
 
-        @Test func `a service that thinks for a while before it tells loses nothing`() async throws {
+        @Test func `a service that is slow to answer loses nothing`() async throws {
             let farm = try await Self.farm()
             _ = try await farm.ready()
             try farm.gateway.tell("feedback think 7s")
@@ -194,7 +196,7 @@ extension TokenFarms {
             #expect(read.status == 0 && read.output.contains(#""tokens":10"#), "\(read)")
         }
 
-        @Test func `it is read on schedule, and one that says nothing more and stays is left`() async throws {
+        @Test func `the service is read on schedule, and a silent open connection is closed`() async throws {
             let farm = try await Self.farm(interval: 1)
             _ = try await farm.ready()
             try farm.gateway.tell("feedback stay on")
@@ -205,7 +207,7 @@ extension TokenFarms {
             }
         }
 
-        @Test func `a reading that is cut keeps what came, says so, and is made again`() async throws {
+        @Test func `an interrupted reading keeps its tuples, is reported, and is repeated`() async throws {
             let farm = try await Self.farm(["feedback cut 300"])
             _ = try await farm.ready()
             try farm.gateway.tell("feedback fill 1000")
@@ -213,12 +215,12 @@ extension TokenFarms {
             #expect(read.status == 75 && read.output.contains(#""tokens":300"#), "\(read)")
             #expect(read.output.contains("within a tuple"))
             try farm.gateway.tell("calm")
-            // The one that was cut is lost on the way, as they are.
+            // The interrupted tuple is lost in transit.
             try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
             try await eventually("the rest is kept") { try farm.events("token.dead").count == 999 }
         }
 
-        @Test func `while Redis is away nothing that was read is lost`() async throws {
+        @Test func `an outage of Redis loses no tuple that was read`() async throws {
             let farm = try await Self.farm()
             _ = try await farm.ready()
             try farm.gateway.tell("feedback fill 50000")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// Where a push is, and what happened to it.
+    /// `find` shows where a push is and its history.
     struct FindTests {
         private func findings(_ farm: Farm, _ arguments: String...) async throws -> [[String: Any]] {
             let result = try await farm.run(
@@ -18,13 +18,13 @@ extension BusyFarms {
             Set(findings.compactMap { $0["place"] as? String })
         }
 
-        @Test func `a push is found on its way, by token and by apns-id, and afterwards in the audit`()
+        @Test func `an open push is found by token and by apns-id, and afterwards in the audit`()
             async throws
         {
             var options = Farm.Options()
             options.appLines = ["audit: { megabytes: 4 }", "request_timeout: 60"]
             let farm = try await Farm(options)
-            // Until it has answered a first time the gateway takes one push at a time.
+            // Until its first response the gateway takes one push at a time.
             try farm.push([Job(id: "first", tokens: Tokens.make(200, seed: 3))])
             _ = try await farm.finished("first")
             try farm.gateway.tell("silence 1")
@@ -59,14 +59,15 @@ extension BusyFarms {
             let bytes = try farm.redis.client().run("MEMORY", "USAGE", "{pushfarm:demo}:audit").integer ?? 0
             #expect((1...100_000).contains(bytes))
 
-            // A record that nobody can read hides no other.
+            // An unreadable record hides no other.
             try farm.redis.client().run("XADD", "{pushfarm:demo}:audit", "*", "a", "?")
             let rest = try await farm.run("find", "--apns-id", id)
             #expect(rest.status == 0 && rest.output.contains("outcome delivered"), "\(rest)")
             #expect(rest.error.contains("1 of the audit's records cannot be read"), "\(rest)")
         }
 
-        @Test func `the audit stays within its memory, and a dead token and a letter are found without it`()
+        @Test
+        func `the audit stays within its bound, and invalid tokens and dead letters are found without it`()
             async throws
         {
             var options = Farm.Options()

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// What the governor makes of gateways, as their ledgers have it. Settings are short, so that tests are.
+/// The governor's connections and rates, counted at the gateways' ledgers. Short settings keep the tests short.
 extension PatientFarms {
     struct GovernorTests {
         private static let quick = [
@@ -10,7 +10,7 @@ extension PatientFarms {
         ]
 
         @Test
-        func `connections and throughput grow with a gateway that is far away, and idle ones are closed`()
+        func `connections and throughput grow with a distant gateway, and idle connections are closed`()
             async throws
         {
             let farm = try await Farm(
@@ -23,7 +23,7 @@ extension PatientFarms {
             let lines = try farm.gateway.ledger().lines
             #expect(Self.mostConnections(lines) == 8)
             #expect(try farm.gateway.counter("refused_streams") == 0)
-            // One connection takes 100 a second, eight take 800, which is little for any machine.
+            // One connection takes 100 a second and eight take 800, which any machine can do.
             let begin = try #require(lines.first?.time)
             let bySecond = Dictionary(grouping: lines) { ($0.time - begin) / 1000 }.mapValues(\.count)
             #expect(try #require(bySecond[0]) <= 200)
@@ -35,7 +35,7 @@ extension PatientFarms {
             #expect(farm.coordinator.error.contains("fewer are enough"))
         }
 
-        /// At a time: between its first and its last request, a connection was there.
+        /// Simultaneous connections: each counts from its first to its last request.
         private static func mostConnections(_ lines: [Ledger.Line]) -> Int {
             let spans = Dictionary(grouping: lines, by: \.connection).values.map { lines in
                 let times = lines.map(\.time)
@@ -45,7 +45,7 @@ extension PatientFarms {
                 ?? 0
         }
 
-        @Test func `a rate above which a gateway says 429 is found, and the other app has its own`()
+        @Test func `the rate above which a gateway sends 429 is found, and the other app has its own`()
             async throws
         {
             let (folder, farm, other) = try await Self.twoGateways(
@@ -63,7 +63,7 @@ extension PatientFarms {
             #expect(!farm.says("slower, because", of: "other"))
             try await farm.gateway.requests(5_000)
             let early = try farm.gateway.ledger().lines.prefix(5_000)
-            // Without any sense of it, nine in ten would be.
+            // Without the governor, nine in ten would be.
             #expect(early.count { $0.status == 429 } < 1_500)
             try farm.gateway.tell("rate off")
             try await farm.expectExactlyOnce(jobs)
@@ -77,7 +77,7 @@ extension PatientFarms {
             try farm.push(Array(jobs.prefix(1)))
             try await farm.gateway.requests(500)
             try farm.gateway.tell("answer 503")
-            // However late that was, these meet it.
+            // These meet it, however late it started.
             try farm.push(Array(jobs.dropFirst()))
             try await eventually("it goes slower") { farm.says("slower, because", of: "demo") }
             let mine = Tokens.make(4_000, seed: 7)
@@ -90,7 +90,7 @@ extension PatientFarms {
             #expect(try farm.gateway.ledger().lines.count { $0.status == 503 } < 1_000)
         }
 
-        @Test func `a limit of streams that drops is obeyed, and used again when it rises`() async throws {
+        @Test func `a lowered stream limit is obeyed, and used again when it rises`() async throws {
             let farm = try await Farm(
                 .init(
                     workers: 1, faults: ["latency 60ms"], simulatorOptions: ["--streams", "100"],
@@ -124,7 +124,7 @@ extension PatientFarms {
             #expect(try await farm.finished("few", app: "slow").delivered == few.count)
             let lines = try farm.gateway.ledger().lines
             let slow = Set(few)
-            // A burst of a twentieth of a second.
+            // The burst is a twentieth of a second.
             let fast = lines.filter { !slow.contains($0.token ?? "") }.map(\.time)
             Rate.expect(fast, atMost: 300, burst: 15)
             Rate.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, burst: 1)
@@ -138,11 +138,11 @@ extension PatientFarms {
             try farm.push([job])
             #expect(try await farm.finished("wide").delivered == 250)
             let times = try farm.gateway.ledger().lines.map(\.time)
-            // 100,000 bytes a second are 50 payloads at most, and a burst of a twentieth.
+            // 100,000 bytes a second are at most 50 payloads, plus a burst of a twentieth.
             Rate.expect(times, atMost: 50, burst: 2.5)
         }
 
-        /// The app demo with a gateway that is told faults, and another app with one of its own.
+        /// The app demo with a faulty gateway, and another app with a gateway of its own.
         private static func twoGateways(
             _ faults: [String], _ options: [String]
         ) async throws -> (TestFolder, Farm, Gateway) {
@@ -161,7 +161,7 @@ extension PatientFarms {
 }
 
 extension Farm {
-    /// Whether some line of the log has these words about the app.
+    /// Whether a log line has these words about the app.
     fileprivate func says(_ words: String, of app: String) -> Bool {
         coordinator.error.split(separator: "\n").contains { $0.contains(words) && $0.contains("app=\(app)") }
     }

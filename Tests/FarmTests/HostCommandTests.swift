@@ -13,7 +13,7 @@ extension OperatedFarms {
             return farm
         }
 
-        @Test func `a host is drained, comes back, is quiet, and stops`() async throws {
+        @Test func `a host drains, resumes, is quiet, and stops`() async throws {
             let farm = try await farm()
             let load = try Load(farm)
             try await load.more(1)
@@ -36,7 +36,7 @@ extension OperatedFarms {
             try await load.more(1)
             try await farm.operate("quiet", "beta")
             let stopped = try await farm.operate("stop", "beta")
-            // The answer comes when it is done.
+            // The command returns when the host is done.
             #expect(stopped.hosts[0].text.contains("ended") && stopped.hosts[0].text.contains("alpha"))
             #expect(try farm.shares()["beta"] == nil)
             #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
@@ -45,7 +45,7 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `what is quiet has nothing in its assignments, and gives its shards away at once`()
+        @Test func `a quiet worker or host has no assignments, and hands its shards over at once`()
             async throws
         {
             let farm = try await farm()
@@ -57,7 +57,7 @@ extension OperatedFarms {
             try await farm.operate("reload", "beta")
             try await farm.shared(by: ["alpha", "beta"])
             try await load.more(1)
-            // A worker alone: the other one serves its shards, and when there is none they wait.
+            // Of a quiet worker, the other worker serves the shards; without another they wait.
             try await farm.operate("quiet", "beta/1")
             let workers = try await farm.line("beta").workers
             #expect(workers[1].state == "quiet" && workers[1].shards == 0 && workers[0].shards > 0)
@@ -79,7 +79,7 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `what a quiet host has is sent by the other one, until resume gives it back`() async throws
+        @Test func `the other host sends for a quiet host's shards, until resume returns them`() async throws
         {
             let farm = try await farm()
             let load = try Load(farm)
@@ -88,7 +88,7 @@ extension OperatedFarms {
             #expect(quiet.hosts[0].text.contains("its shards are with alpha"), "\(quiet)")
             try await farm.shared(by: ["alpha"], within: .seconds(10))
             #expect(try await farm.line("beta").state == "quiet")
-            // The devices of all shards get theirs: nothing waits for the quiet host.
+            // Tokens of all shards get their pushes: none waits for the quiet host.
             try await load.more(2)
             let status = try await farm.run(["status"], on: "alpha")
             #expect(status.status == 0, "\(status)")
@@ -99,7 +99,7 @@ extension OperatedFarms {
             #expect(try await farm.line("beta").state == "running")
             try await farm.shared(by: ["alpha", "beta"])
             try await load.more(1)
-            // Who says how many are to work means that they work.
+            // `scale` also wakes stopped, drained and quiet workers.
             try await farm.operate("quiet", "alpha")
             try await farm.shared(by: ["beta"], within: .seconds(10))
             try await farm.operate("scale", "2", "--host", "alpha")
@@ -108,7 +108,7 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `a quiet host that is alone keeps its shards and shows it, and one that comes takes them`()
+        @Test func `a quiet host that is alone keeps its shards and shows it, and a new host takes them`()
             async throws
         {
             let farm = try await Hosts(
@@ -138,7 +138,7 @@ extension OperatedFarms {
             #expect(try await farm.line("alpha").state == "quiet")
         }
 
-        @Test func `a shard is moved by hand, stays, and goes back`() async throws {
+        @Test func `an operator moves a shard; it stays, and goes back`() async throws {
             let farm = try await farm()
             let load = try Load(farm)
             try await load.more(1)
@@ -153,7 +153,7 @@ extension OperatedFarms {
             #expect(none.status == 2)
             let local = try await farm.run(["shards", "move", "7", "beta", "--local"], on: "alpha")
             #expect(local.status == 2 && local.error.contains("--local: "), "\(local)")
-            // Of hosts that follow each other the second one is not asked when the first one does not.
+            // If the first host does not finish, the command does not ask the second one.
             try farm.folder.write("program: /none\n" + farm.configuration("alpha"), to: "alpha/pushfarm.yaml")
             try await farm.operate("reload", "alpha")
             let untold = try await farm.run(["upgrade", "all", "--json"], on: "alpha")
@@ -166,7 +166,7 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `a shard is taken from an owner that stands still`() async throws {
+        @Test func `a shard is taken from a stopped owner`() async throws {
             let farm = try await farm()
             let load = try Load(farm)
             try await load.more(1)
@@ -195,7 +195,7 @@ extension OperatedFarms {
             try await load.expectBounded(workers: 2)
         }
 
-        @Test func `a new program takes the place of a running one, and every push arrives once`()
+        @Test func `an upgrade replaces the running program, and every push arrives once`()
             async throws
         {
             let metrics = try FreePort.take()
@@ -203,7 +203,7 @@ extension OperatedFarms {
             let load = try Load(farm)
             try await load.more(1)
             let old = farm.coordinator("alpha")
-            // One that does not start changes nothing.
+            // A successor that does not start changes nothing.
             let broken = try await farm.folder.program("#!/bin/sh\nexit 3\n", named: "broken")
             let plain = try farm.configuration("alpha")
             try farm.folder.write("program: \(broken)\n" + plain, to: "alpha/pushfarm.yaml")
@@ -220,11 +220,11 @@ extension OperatedFarms {
             let line = try await farm.line("alpha")
             #expect(line.pid != old.pid && line.workers.map(\.shards) == [32, 32])
             try await load.more(2)
-            // And another one the place of that: its last word still gets through its own socket.
+            // Another upgrade follows; the predecessor's last reply still arrives through its own socket.
             let local = try await farm.operate("upgrade", "alpha", "--local")
             #expect(local.hosts.map(\.state) == ["done"] && local.hosts[0].text.contains("taken over from"))
             try await load.more(1)
-            // Each has had the port at once.
+            // Each successor got the port at once.
             try await eventually("the third one has it") {
                 farm.log("alpha").split(separator: "metrics at=" + metrics).count == 4
             }
@@ -236,8 +236,8 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        /// Who can write to Redis can put any operation there.
-        @Test func `no program that an operator names is run`() async throws {
+        /// A client with write access to Redis can add any operation.
+        @Test func `an operation cannot name the program to run`() async throws {
             let farm = try await farm(["alpha"])
             let old = farm.coordinator("alpha")
             let trap = try await farm.folder.program(
@@ -261,7 +261,7 @@ extension OperatedFarms {
                     answer.hasPrefix("refused no operator names a program to run: set program in this host's")
                 )
             }
-            // Nor one that others could have put in the place that the configuration names.
+            // Nor a configured program that other users could have replaced.
             let plain = try farm.configuration("alpha")
             for (mode, reason) in [
                 (0o775, "can be written by its group"), (0o757, "can be written by every user"),
@@ -278,14 +278,14 @@ extension OperatedFarms {
             #expect(!old.hasEnded && Set(old.descendants).isSuperset(of: before))
         }
 
-        @Test func `an upgrade that is aborted leaves the old one at work, and nothing of the new one`()
+        @Test func `after an aborted upgrade the predecessor works, and nothing of the successor remains`()
             async throws
         {
             let farm = try await farm(["alpha"])
             let load = try Load(farm)
             try await load.more(1)
             let old = farm.coordinator("alpha")
-            // The new one stands still before it is ready.
+            // The successor hangs before it is ready.
             let slow = try await farm.folder.program("#!/bin/sh\nexec sleep 300\n", named: "slow")
             try farm.folder.write(
                 "program: \(slow)\n" + farm.configuration("alpha"), to: "alpha/pushfarm.yaml")
@@ -296,7 +296,7 @@ extension OperatedFarms {
             #expect(second.hosts[0].text.contains("under way"))
             try await farm.operate("upgrade", "alpha", "--abort")
             try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
-            // It holds the host's locks, and hears nothing.
+            // It holds the host's locks and ignores messages.
             try await eventually("the new one is ended") {
                 !old.descendants.contains { ProcessTable.isAbout("300", $0) }
             }
@@ -305,7 +305,7 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `an upgrade is aborted while shards are handed over, and the old one goes on`()
+        @Test func `an upgrade is aborted during the hand-over, and the predecessor continues`()
             async throws
         {
             let farm = try await farm(["alpha"])
@@ -313,24 +313,24 @@ extension OperatedFarms {
             try await load.more(1)
             let old = farm.coordinator("alpha")
             let ours = try await farm.workers("alpha")
-            // No shard is let go of before its answers have come.
+            // No shard is handed over before its responses have arrived.
             try farm.gateway.tell("latency 8000ms")
             try await load.more(1)
             let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
             #expect(begun.status == 0, "\(begun)")
             try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
-            // Each is answered by the one whose upgrade it is, and never by the new one.
+            // The predecessor answers each command, never the successor.
             for _ in 0..<4 {
                 let dry = try await farm.operate("upgrade", "alpha", "--abort", "--dry-run")
                 #expect(dry.hosts[0].text.contains("would end the new coordinator"), "\(dry)")
             }
-            // The new one takes its time to end, and less than after which a worker counts as hanging.
+            // The successor is slow to end, but faster than the watchdog's limit.
             let theirs = old.descendants.filter { ProcessTable.isAbout("worker", $0) && !ours.contains($0) }
             #expect(theirs.count == 2)
             for other in theirs { farm.signal(child: other, of: "alpha", SIGSTOP) }
             let aborted = try await farm.operate("upgrade", "alpha", "--abort")
             #expect(aborted.hosts[0].text.contains("gives everything back"), "\(aborted)")
-            // Nor does it answer while it ends. All at once: it is not to take longer than that.
+            // Nor does it answer while it ends. The commands run together, so that the test is not slower.
             let home = farm.folder.path + "/alpha"
             let purges = try (0..<3).map { number in
                 try Child(
@@ -347,14 +347,14 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `a new one that dies when it has everything leaves a farm that is to be started again`()
+        @Test func `a successor that dies after the hand-over leaves a farm that the service restarts`()
             async throws
         {
             let farm = try await farm(["alpha"])
             let load = try Load(farm)
             try await load.more(1)
             let old = farm.coordinator("alpha")
-            // Time to stop the new one before everything is handed over.
+            // Leaves time to stop the successor before everything is handed over.
             try farm.gateway.tell("latency 8000ms")
             try await load.more(1)
             let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
@@ -367,7 +367,7 @@ extension OperatedFarms {
                 farm.log("alpha").split(separator: "worker ended").count == 3
             }
             farm.signal(child: new, of: "alpha", SIGKILL)
-            // A service that does not start what has ended with 2 starts this one.
+            // A service that does not restart after exit status 2 restarts this one.
             #expect(try await old.wait(within: .seconds(30)) == .exited(1))
             #expect(farm.log("alpha").contains("has handed everything over: start again"))
             try await eventually("all have ended") { old.descendants.isEmpty }

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// Names that a client has put into Redis, to drive the terminal of an operator who looks.
+    /// Names that a client wrote to Redis to control an operator's terminal.
     struct HostileNameTests {
-        /// Clears the screen, sets the title, speaks in eight bits, writes over the line, and rings.
+        /// Clears the screen, sets the title, uses 8-bit controls, overwrites the line, and rings the bell.
         private static let name = "e\u{1B}[2J\u{1B}]0;t\u{7}\u{9B}2J\u{85}\rv\u{8}\u{7F}il\u{1B}"
 
         private static func controls(in text: String) -> [String] {
@@ -13,7 +13,7 @@ extension BusyFarms {
                 .map { String($0.value, radix: 16) }
         }
 
-        @Test func `no command and no log lets a name from Redis drive the terminal`() async throws {
+        @Test func `no command and no log lets a name from Redis control the terminal`() async throws {
             let farm = try await Farm()
             _ = try await farm.ready()
             let client = try farm.redis.client()

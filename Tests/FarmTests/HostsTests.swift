@@ -2,19 +2,19 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Farms of several hosts, one at a time: much of their time they wait for leases.
+/// Farms of several hosts, one at a time, because they mostly wait for leases.
 @Suite(.serialized, .timeLimit(.minutes(5)), .keepsTraces) enum HostFarms {}
 
 extension HostFarms {
     /// Hosts that come, go and die on one machine.
     struct HostsTests {
-        /// Slow enough that pushes are always in the air.
+        /// Slow enough that pushes are always in flight.
         private static let pace = ["latency 30ms", "streams 50"]
 
-        @Test func `hosts that come and go under load cost nothing`() async throws {
+        @Test func `hosts that come and go under load lose and duplicate nothing`() async throws {
             let farm = try await Hosts(Hosts.Options(faults: Self.pace))
             try farm.start("alpha")
-            // Alone, a host has everything as soon as it is there.
+            // A host that is alone owns everything at once.
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let load = try Load(farm)
             try await load.more(2)
@@ -33,7 +33,7 @@ extension HostFarms {
             }
         }
 
-        @Test func `hosts share one provider token, also one that comes later and one that comes back`()
+        @Test func `hosts share one provider token, including a host that joins later or returns`()
             async throws
         {
             let farm = try await Hosts(Hosts.Options(workers: 1))
@@ -60,12 +60,13 @@ extension HostFarms {
             try await farm.shared(by: ["alpha", "beta"])
             try await deliver("again", 4)
             #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("alpha"))")
-            // The gateway has seen one token from both hosts.
+            // The gateway saw one token from both hosts.
             #expect(try farm.gateway.counter("tokens_verified") == 1)
         }
 
-        /// The intake is a process of each host's own: it goes on where the other host's has stopped.
-        @Test func `an app's intake goes to another host and back, and after a fence, in the jobs' order`()
+        /// Each host has an intake process, which continues where the other host's stopped.
+        @Test
+        func `an app's intake moves to another host and back, also after FENCED, and keeps the jobs' order`()
             async throws
         {
             let apps = ["demo", "mail", "news", "chat"]
@@ -94,7 +95,7 @@ extension HostFarms {
             }
             let app = try #require(moving.first)
             let owners = "{pushfarm:\(app)}:owners"
-            // As if another one had taken it, and were gone: the intake finds out when it takes a job, or before that its coordinator.
+            // As if another host had taken it and exited: the intake notices when it takes a job, or its coordinator does before.
             try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
             try await eventually("the intake is acquired again") {
                 let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
@@ -111,7 +112,7 @@ extension HostFarms {
             try await Load.expectExactlyOnce(loads)
         }
 
-        @Test func `a dead host's shards go to the living within 16 seconds`() async throws {
+        @Test func `living hosts take a dead host's shards within 16 seconds`() async throws {
             let farm = try await Hosts(
                 Hosts.Options(names: ["alpha", "beta", "gamma"], workers: 1, faults: Self.pace))
             try await farm.startAll()
@@ -130,13 +131,13 @@ extension HostFarms {
             let gone = try await farm.line("beta")
             #expect(gone.state == "gone" && gone.workers.map(\.state) == ["gone"])
             #expect(gone.intake.state == "gone" && gone.workers[0].shards == 0)
-            // Then the living make their shares even.
+            // Then the living hosts balance their shares.
             try await farm.shared(by: ["alpha", "gamma"], within: .seconds(40))
             try await load.more(2)
             try await load.expectBounded(workers: 1)
         }
 
-        @Test func `a second coordinator with a host's name is refused while the first one lives`()
+        @Test func `a second coordinator with the same host name is refused while the first one lives`()
             async throws
         {
             let farm = try await Hosts()
@@ -146,7 +147,7 @@ extension HostFarms {
             #expect(try await double.wait(within: .seconds(20)) == .exited(2))
             #expect(double.error.contains("another coordinator with the host name alpha is alive"))
             #expect(!farm.coordinator("alpha").hasEnded)
-            // And one of the same folder, before it looks at anything else.
+            // And one with the same folder, before it reads anything else.
             let home = farm.folder.path + "/alpha"
             let twin = try Child(
                 "twin", BuiltProgram.path,
@@ -154,12 +155,12 @@ extension HostFarms {
                 in: home)
             #expect(try await twin.wait(within: .seconds(40)) == .exited(2))
             let reason = "another coordinator of this state folder is running"
-            // Who has started it hears it, and so does who reads the log.
+            // The reason is on standard error and in the log.
             #expect(twin.error.hasPrefix("pushfarm: " + reason), "\(twin.error)")
             let log = try String(contentsOfFile: home + "/twin.log", encoding: .utf8)
             #expect(log.contains("critical coordinator  " + reason), "\(log)")
             #expect(try farm.shares() == ["alpha": 64])
-            // Of one that was killed only the line is left, for some seconds.
+            // A killed coordinator leaves its heartbeat for some seconds.
             farm.signal("alpha", SIGKILL)
             _ = try await farm.coordinator("alpha").wait()
             let heir = try farm.start("other", as: "alpha")
@@ -171,10 +172,10 @@ extension HostFarms {
         }
     }
 
-    /// What one host goes through alone.
+    /// A single host.
     struct LonelyHostTests {
-        /// A restarted Redis may have lost its last second: then the line of the coordinator before is back.
-        @Test func `a line that Redis has brought back drives nobody out`() async throws {
+        /// A restarted Redis may have lost its last second, so the predecessor's heartbeat is back.
+        @Test func `a heartbeat that Redis brought back ends no coordinator`() async throws {
             let farm = try await Hosts()
             let alpha = try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -192,13 +193,13 @@ extension HostFarms {
             #expect(try await farm.finished(jobs).delivered == 20)
         }
 
-        @Test func `a coordinator whose name another one keeps ends, and says why`() async throws {
+        @Test func `a coordinator whose name another one renews ends, and says why`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             let alpha = try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let client = try farm.redis.client()
             try await eventually("it ends", within: .seconds(60)) {
-                // As that one would write it, again and again.
+                // As the other coordinator would write it, repeatedly.
                 let seconds = Int(try client.run("TIME").array?.first?.text ?? "") ?? 0
                 try client.run(
                     "HSET", "{pushfarm}:hosts", "alpha", "\(seconds * 1000 + 6000) stranger 2 demo {}")
@@ -214,7 +215,7 @@ extension HostFarms {
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let client = try farm.redis.client()
             let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
-            // At once: a renewal that finds no owners at all would give up what it has, and no lease would run out.
+            // In one step: a renewal without any owners would drop the leases, and none would expire.
             try client.run(
                 "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1",
                 "2",
@@ -223,7 +224,7 @@ extension HostFarms {
                 let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
                 return fields.filter { $0.key.hasPrefix("until:") }.compactMap { Int($0.value) }.max() ?? 0
             }
-            // Longer than any lease.
+            // Longer than a lease.
             let start = try leaseEnd()
             try await eventually("leases go on", within: .seconds(40)) { try leaseEnd() > start + 14_000 }
             let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases have run out") }
