@@ -8,9 +8,9 @@ private func failing(_ rules: String...) -> [String: String] {
 }
 
 extension BrokenFarms {
-    /// The process that parses what producers send, and its end.
+    /// The process that parses jobs, and its crashes.
     struct IntakeTests {
-        /// Jobs that all go to one device, and to one each of their own; the number is their collapse id.
+        /// Jobs for one common token, and one token each; the number is their collapse id.
         private static func jobs(_ names: [String], number: Int = 0) -> [Job] {
             names.enumerated().map { index, name in
                 Job(
@@ -19,9 +19,9 @@ extension BrokenFarms {
             }
         }
 
-        /// The kernel kills a parser that takes too much memory; as others may send a SIGKILL too, it takes more of them.
+        /// The kernel kills a parser that uses too much memory. Others may send SIGKILL too, so more kills are needed.
         @Test(arguments: [("crash", 3), ("kill", 6)])
-        func `a job that ends the intake is refused as poison; the others go through, in order`(
+        func `a job that crashes the intake is refused as poison, and the others pass in order`(
             how: String, times: Int
         ) async throws {
             let farm = try await Farm(
@@ -55,7 +55,7 @@ extension BrokenFarms {
             #expect(after.pid == before.pid && after.workers.map(\.pid) == before.workers.map(\.pid))
         }
 
-        @Test func `of a poison job that is split in part the rest fails, and its account adds up`()
+        @Test func `the rest of a partly split poison job fails, and its accounting is exact`()
             async throws
         {
             let farm = try await Farm(Farm.Options(environment: failing("redis.split.after:stop")))
@@ -70,7 +70,7 @@ extension BrokenFarms {
                 }
             }
             #expect(offset > 0 && offset < tokens.count)
-            // Nothing is in the air that its end could double.
+            // Nothing is in flight that its end could duplicate.
             try await eventually("that part is delivered") {
                 try farm.redis.client().run("HGET", "{pushfarm:demo}:job:large", "delivered").text
                     == "\(offset)"
@@ -99,7 +99,7 @@ extension BrokenFarms {
             for round in 0..<10 {
                 let first = Job.several("f\(round)", Tokens.make(20, seed: UInt64(round + 1)), size: 1)
                 try farm.push(first)
-                // A process that has achieved something is followed by another at once.
+                // A process that made progress is replaced at once.
                 try await eventually("it has done something") { try farm.intakeLine()?.jobs ?? 0 > 0 }
                 var mixed = Job.several(
                     "s\(round)", Tokens.make(300, start: "cc", seed: UInt64(round + 1)), size: 1)
@@ -145,7 +145,7 @@ extension BrokenFarms {
 }
 
 extension Farm {
-    /// What the host's line says of the intake: to look at it costs no process.
+    /// The intake in the host's heartbeat; reading it needs no process.
     fileprivate func intakeLine() throws -> Status.Intake? {
         struct Line: Decodable { var intake: Status.Intake }
         let line = try redis.client().run("HGET", "{pushfarm}:hosts", "here").text ?? ""
@@ -155,9 +155,9 @@ extension Farm {
     }
 }
 
-/// Half a minute of waiting, beside everything else.
+/// Half a minute of waiting, in parallel to the other suites.
 @Suite(.timeLimit(.minutes(3)), .keepsTraces) struct HangingIntakeTests {
-    @Test func `a job at which the intake hangs is refused as poison`() async throws {
+    @Test func `a job that hangs the intake is refused as poison`() async throws {
         let farm = try await Farm(Farm.Options(environment: failing("intake.parse@poison:delay(60000)")))
         _ = try await farm.ready()
         try farm.push(

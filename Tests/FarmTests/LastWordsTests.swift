@@ -3,10 +3,10 @@ import Foundation
 import Testing
 
 extension BrokenFarms {
-    /// What a process says when it traps is in the log.
+    /// The error message of a trapped process is in the log.
     struct LastWordsTests {
         @Test(arguments: [("worker", "batch.read"), ("intake", "intake.parse")])
-        func `the coordinator's log names a child that trapped, the signal and why`(
+        func `the coordinator's log names a trapped child, the signal and the reason`(
             role: String, point: String
         ) async throws {
             let marks = try TestFolder()
@@ -27,12 +27,12 @@ extension BrokenFarms {
             }
             #expect(end.contains("Fatal error: failpoint \(point)"), "\(end)")
             #expect(end.contains("SIGILL") || end.contains("SIGTRAP"), "\(end)")
-            // The children's own lines are in the same log.
+            // The children log to the same file.
             #expect(farm.coordinator.error.contains("\(role) says"))
             #expect(!farm.coordinator.hasEnded)
         }
 
-        @Test func `the last words of a coordinator are in its log file`() async throws {
+        @Test func `a coordinator's fatal error is in its log file`() async throws {
             let marks = try TestFolder()
             let farm = try await Farm(
                 Farm.Options(
@@ -48,7 +48,7 @@ extension BrokenFarms {
             #expect([SIGILL, SIGTRAP].contains(signal))
             let log = try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8)
             #expect(log.contains("Fatal error: failpoint redis.settle.after"), "\(log.suffix(2000))")
-            // It says there that its coordinator is gone, a moment later.
+            // It logs soon afterwards that its coordinator ended.
             try await eventually("children log there, too") {
                 try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8).contains(
                     "worker-0")

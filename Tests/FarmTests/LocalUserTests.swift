@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// What other users of the machine can reach of a coordinator, which needs no Redis for that.
+/// Access of the machine's other users to a coordinator; no Redis is needed.
 @Suite(.timeLimit(.minutes(2))) struct LocalUserTests {
     private let folder: TestFolder
 
@@ -36,10 +36,10 @@ import Testing
     }
 
     @Test(arguments: ["000", "022", "077"])
-    func `the control socket is its owner's alone, whatever the mask`(mask: String) async throws {
+    func `only the owner may use the control socket, whatever the umask`(mask: String) async throws {
         let coordinator = try start("coordinator", mask: mask)
         for (name, mode) in [("var/control.sock", UInt32(0o600)), ("metrics.sock", 0o660)] {
-            // A process that is told to be quick has it made at once, and gives it its mode in the next moment.
+            // The mode may be set a moment after the socket appears.
             try await eventually("\(name) is there, as it should be") {
                 guard let status = status(name) else { return false }
                 return status.st_mode == S_IFSOCK | mode && status.st_uid == geteuid()
@@ -50,7 +50,7 @@ import Testing
         #expect(try await coordinator.wait() == .exited(0))
     }
 
-    @Test func `a state folder that others may write is refused`() async throws {
+    @Test func `a state folder that other users may write is refused`() async throws {
         let state = folder.path + "/var"
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: state)
@@ -75,7 +75,7 @@ import Testing
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
     }
 
-    @Test func `files with secrets that every user can read are named`() async throws {
+    @Test func `secret files that every user can read are reported`() async throws {
         for (mode, isOpen) in [(0o644, true), (0o640, false)] {
             for name in ["key.p8", "redis.secret"] {
                 try FileManager.default.setAttributes(

@@ -3,7 +3,7 @@ import Testing
 
 extension BusyFarms {
     struct MixedAnswersTests {
-        @Test func `thousands of pushes arrive once each, and refused ones are booked by their reasons`()
+        @Test func `thousands of pushes arrive once each, and refused ones are counted by reason`()
             async throws
         {
             let farm = try await Farm()
@@ -12,7 +12,7 @@ extension BusyFarms {
             let wrongTopic = Tokens.make(20, start: "bad10000", seed: 3)
             let unregistered = Tokens.make(60, start: "dead0000", seed: 4)
             let expired = Tokens.make(20, start: "fade0000", seed: 5)
-            // Spread evenly, whatever the job.
+            // Spread evenly over all jobs.
             let all = (good + bad + wrongTopic + unregistered + expired).sorted {
                 $0.suffix(16) < $1.suffix(16)
             }

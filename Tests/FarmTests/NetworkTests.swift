@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Hosts as machines of their own, with a network between them: a chain beside the other farms of several hosts.
+/// Hosts in network namespaces of their own. The suite runs in parallel to the other farms of several hosts.
 @Suite(
     .serialized, .timeLimit(.minutes(5)), .keepsTraces,
     .enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
@@ -15,7 +15,7 @@ struct NetworkTests {
         return farm
     }
 
-    @Test func `a machine that loses its power`() async throws {
+    @Test func `a machine loses its power`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(2)
@@ -25,7 +25,7 @@ struct NetworkTests {
         try await load.expectBounded(workers: 2)
     }
 
-    @Test func `a host cut off from Redis, but not from the gateway, stops in time and comes back`()
+    @Test func `a host that is cut off from Redis, but not from the gateway, stops in time and returns`()
         async throws
     {
         let farm = try await farm()
@@ -39,7 +39,7 @@ struct NetworkTests {
         try await load.more(2)
         try await load.expectBounded(workers: 2)
         #expect(!farm.coordinator("beta").hasEnded)
-        // One line when it was lost, one when it was found again, in each process: no storm.
+        // Each process logs one line when Redis is lost and one when it is back.
         #expect(farm.log("beta").split(separator: "\n").count < 60, "\(farm.log("beta"))")
     }
 
@@ -68,7 +68,7 @@ struct NetworkTests {
         try await load.expectExactlyOnce()
     }
 
-    @Test func `a machine that is cut off from everything, and is back`() async throws {
+    @Test func `a machine is cut off from everything, and returns`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(2)
@@ -82,9 +82,11 @@ struct NetworkTests {
         #expect(!farm.coordinator("beta").hasEnded)
     }
 
-    @Test(arguments: [3600, -3600]) func `a host whose clock is an hour wrong`(skew: Int) async throws {
+    @Test(arguments: [3600, -3600]) func `a host delivers though its clock is an hour wrong`(skew: Int)
+        async throws
+    {
         let farm = try await Hosts(Hosts.Options(workers: 1, faults: Self.pace, isSpread: true))
-        // It is the first, so the provider token is its own.
+        // It is the first host, so it makes the provider token.
         try farm.start("beta", environment: ["PUSHFARM_FAILPOINTS_CLOCK": "0:\(skew)"])
         try await farm.shared(by: ["beta"], within: .seconds(30))
         let load = try Load(farm)
@@ -107,7 +109,7 @@ struct NetworkTests {
         #expect(abs(wrong - skew) < 600, "its clock is right")
     }
 
-    @Test func `a host that stands still for longer than its lease is a member again afterwards`()
+    @Test func `a host that was stopped for longer than its lease joins again`()
         async throws
     {
         let farm = try await farm()

@@ -2,17 +2,17 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Farms that hold apps and jobs back, call jobs back, or refuse them.
+/// Farms whose operators pause apps and jobs, cancel jobs, or close admission.
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum HeldFarms {}
 
 extension HeldFarms {
-    /// Each command while pushes go through; counted at the gateway.
+    /// Each command runs under load; the gateway counts.
     struct OperatorJobTests {
         private func json(_ text: String) throws -> [String: Any] {
             try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
         }
 
-        /// Waits until nothing more comes to the gateway.
+        /// Waits until no more pushes reach the gateway.
         private func still(_ gateway: Gateway) async throws -> Int {
             var last = (count: -1, since: ContinuousClock.now)
             return try await eventually("nothing more comes to the gateway") {
@@ -22,14 +22,14 @@ extension HeldFarms {
             }
         }
 
-        /// Pushes that are open, as the farm counts them.
+        /// Open pushes, by the farm's count.
         private func open(_ redis: RedisClient, app: String = "demo") throws -> Int {
             try redis.run("HGET", "{pushfarm:\(app)}:load", "open").text.flatMap { Int($0) } ?? 0
         }
 
         // MARK: Apps
 
-        @Test func `a paused app sends nothing from any host, takes jobs in, and goes on where it stopped`()
+        @Test func `a paused app sends nothing from any host, accepts jobs, and continues where it stopped`()
             async throws
         {
             let farm = try await Hosts(Hosts.Options(workers: 1, faults: ["latency 10ms"]))
@@ -41,7 +41,7 @@ extension HeldFarms {
             let report = try json(paused.output)
             #expect((report["hosts"] as? [[String: Any]])?.count == 2)
             let count = try await still(farm.gateway)
-            // Jobs are taken in meanwhile.
+            // Jobs are accepted meanwhile.
             let redis = try farm.redis.client()
             let before = try open(redis)
             try await eventually("jobs are taken in") { try open(redis) > before + 800 }
@@ -53,7 +53,7 @@ extension HeldFarms {
             let status = try await farm.run(["status", "--json"], on: "beta")
             #expect(status.status == 1 && status.output.contains("a typo"))
 
-            // New credentials, and a coordinator that starts again, change nothing about it.
+            // New credentials or a restarted coordinator do not change it.
             farm.coordinator("beta").signal(SIGHUP)
             farm.coordinator("alpha").signal(SIGTERM)
             #expect(try await farm.coordinator("alpha").wait() == .exited(0))
@@ -67,7 +67,7 @@ extension HeldFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `new credentials lift the farm's own pause, and not an operator's`() async throws {
+        @Test func `new credentials end the farm's own pause, but not an operator's`() async throws {
             let farm = try await Farm(
                 Farm.Options(apps: { started, folder in
                     try? folder.copy(started.keyFile, to: "key.p8")
@@ -79,7 +79,7 @@ extension HeldFarms {
             try farm.push([Job(id: "kept", tokens: tokens)])
             _ = try await farm.event("job.accepted")
             try farm.folder.write(Self.otherKey, to: "key.p8")
-            // The coordinator says that it has seen it.
+            // The coordinator reports that it has seen it.
             try await eventually("the new key is seen") {
                 farm.coordinator.error.contains("credential files have changed")
             }
@@ -106,7 +106,7 @@ extension HeldFarms {
 
             """
 
-        @Test func `a rate holds for the farm while it runs, through a restart, until it is taken back`()
+        @Test func `an operator's rate holds for the farm, also after a restart, until it is removed`()
             async throws
         {
             let farm = try await Farm(Farm.Options(workers: 2, appLines: ["budget: { max_rate: 100000 }"]))
@@ -124,7 +124,7 @@ extension HeldFarms {
             let before = try farm.gateway.requestCount()
             try await farm.gateway.requests(before + 400)
             let lines = try farm.gateway.ledger().lines
-            // A burst of a twentieth of a second for each set of workers, and what the gateway reads at once.
+            // A burst of a twentieth of a second for each set of workers, plus what the gateway reads at once.
             Rate.expect(lines.map(\.time), atMost: 250, burst: 2 * 13)
             let shown = try await farm.run("rate", "demo")
             #expect(shown.output.contains("250/s"), "\(shown)")
@@ -134,7 +134,7 @@ extension HeldFarms {
             #expect(try await farm.run("rate", "demo", "10").status == 2)
         }
 
-        @Test func `a closed gate tells producers to wait, and what is pushed all the same is delivered`()
+        @Test func `closed admission tells producers to wait, and jobs that are pushed anyway are delivered`()
             async throws
         {
             let farm = try await Farm()
@@ -152,7 +152,7 @@ extension HeldFarms {
             try farm.push([Job(id: "plain", tokens: Tokens.make(5))])
             #expect(try await farm.finished("plain").delivered == 5)
             #expect(try await farm.event("farm.full")["reason"] == "operator")
-            // Not even the coordinator's own judgement opens it.
+            // The coordinator does not open it by itself either.
             try await eventually("the coordinator has judged again") {
                 try client.run("HGET", "{pushfarm:demo}:gate", "retry").text != nil
             }
@@ -177,8 +177,8 @@ extension HeldFarms {
             return farm
         }
 
-        @Test func `a paused job stops at once, others go on, and it goes on in order`() async throws {
-            // Few in the air, many in hand.
+        @Test func `a paused job stops at once, others continue, and it resumes in order`() async throws {
+            // Few pushes in flight, many held by workers.
             let farm = try await Farm(
                 Farm.Options(
                     workers: 2, faults: ["latency 100ms"], simulatorOptions: ["--streams", "10"],
@@ -195,7 +195,7 @@ extension HeldFarms {
             try farm.push(small)
             _ = try await farm.finished(small)
             let first = try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") }
-            // Of each connection's ten streams those that were open; there may be an extra one for high.
+            // At most the ten streams of each connection; there may be an extra connection for high.
             #expect(first - early <= 2 * 3 * 10, "\(first - early) were sent after it was paused")
             let account = try #require(try await farm.account("big"))
             #expect(
@@ -215,18 +215,18 @@ extension HeldFarms {
             #expect(try await farm.run("resume", "big").output.contains("was not held back"))
         }
 
-        /// Where a job is when it is called back.
+        /// Where a job is when it is cancelled.
         enum Place: String, CaseIterable, CustomTestStringConvertible {
             case sending, paused, delayed, tried, split, parked, inbox
             var testDescription: String { rawValue }
         }
 
         @Test(arguments: Place.allCases)
-        func `of a job that is called back nothing more is sent, and the counts are exact`(_ place: Place)
+        func `a cancelled job sends nothing more, and its counts are exact`(_ place: Place)
             async throws
         {
             let farm = try await slowFarm(place == .inbox ? ["max_backlog: 1000"] : [])
-            // Where some is sent, more than can be before the command is there.
+            // If pushes are sent, more than can leave before the command arrives.
             let count = [.split, .sending, .paused, .parked].contains(place) ? 60_000 : 4_000
             let tokens = Tokens.make(count)
             let others = Job.several("other", Tokens.make(3_000, seed: 9), size: 500)
@@ -234,10 +234,10 @@ extension HeldFarms {
             switch place {
             case .delayed:
                 job.fields = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
-            // Tried again so late that they still wait when the command is there.
+            // Their retry is so late that they still wait when the command arrives.
             case .tried: try farm.gateway.tell("answer 503 retry-after=20")
             case .inbox:
-                // More is open than may be: what follows stays in the inbox.
+                // More pushes are open than allowed, so later jobs stay in the inbox.
                 try farm.gateway.tell("latency 500ms")
                 try farm.push([Job(id: "before", tokens: Tokens.make(1_500, seed: 4))])
                 _ = try await farm.event("job.accepted")
@@ -260,7 +260,7 @@ extension HeldFarms {
                 }
             case .split, .inbox: break
             }
-            // While the gateway has no answer but 503, others would wait as well.
+            // While the gateway sends only 503, other jobs would wait as well.
             let hasOthers = place != .paused && place != .inbox
             if hasOthers, place != .tried { try farm.push(others) }
             let result = try await farm.run(
@@ -292,7 +292,7 @@ extension HeldFarms {
             #expect(try await farm.run("fsck").status == 0)
         }
 
-        @Test func `a job that nobody knows cannot be called back, and one can be later`() async throws {
+        @Test func `an unknown job cannot be cancelled, and a job can be cancelled later`() async throws {
             let farm = try await slowFarm()
             #expect(try await farm.run("cancel", "nobody").status == 1)
             let tokens = Tokens.make(20_000)
@@ -311,12 +311,12 @@ extension HeldFarms {
             #expect(tokens.count { deliveries[$0] != nil } == account.delivered && ledger.doubles == 0)
         }
 
-        @Test func `what waits for its time can be made due, and nothing else is`() async throws {
+        @Test func `promote makes a job's delayed pushes due, and no others`() async throws {
             let farm = try await Farm()
             _ = try await farm.ready()
             let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
             let (first, second) = (Tokens.make(300), Tokens.make(200, seed: 3))
-            // Of the same moment, so that they share batches.
+            // Due at the same time, so that they share batches.
             try farm.push([
                 Job(id: "first", tokens: first, fields: later),
                 Job(id: "second", tokens: second, fields: later),
@@ -336,14 +336,14 @@ extension HeldFarms {
 
         // MARK: Quarantine
 
-        @Test func `devices and shards that are put aside wait, and all else goes on`() async throws {
+        @Test func `paused tokens and shards wait, and all others continue`() async throws {
             let farm = try await slowFarm()
             let tokens = Tokens.make(2_000)
             let put = try await farm.run("quarantine", "token", tokens[7], "--reason", "loops", "--json")
             #expect(put.status == 0, "\(put)")
             let aside = try await farm.run("quarantine", "shard", "5")
             #expect(aside.status == 0, "\(aside)")
-            // Nothing is on its way to it yet.
+            // No push to it is in flight yet.
             let held = try await farm.run("find", "--token", tokens[7], "--app", "demo")
             #expect(
                 held.status == 0 && held.output.contains("held the device, how quarantine, by ")
@@ -404,7 +404,7 @@ extension HeldFarms {
 
         // MARK: Looking
 
-        @Test func `backlog and running jobs say what is left, and how fast it goes`() async throws {
+        @Test func `backlog and running jobs show the remaining pushes and the rate`() async throws {
             let farm = try await slowFarm()
             let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
             try farm.push([
@@ -412,7 +412,7 @@ extension HeldFarms {
                 Job(id: "later", tokens: Tokens.make(50, seed: 5), fields: later),
             ])
             try await farm.gateway.requests(1_000)
-            // Commands are asked that take their time, and it must not be done before the last one.
+            // The commands take time, and the job must not finish before the last one.
             try farm.gateway.tell("latency 400ms")
             let result = try await farm.run("backlog", "--eta", "--over", "1", "--json")
             #expect(result.status == 0, "\(result)")
@@ -433,7 +433,7 @@ extension HeldFarms {
             #expect(next["others"] as? Int == 1)
             let stuck = try await farm.run("jobs", "--stuck")
             #expect(stuck.status == 0 && stuck.output == "no job is stuck\n", "\(stuck)")
-            // What was booked last, long ago.
+            // The last settlement, long ago.
             let redis = try farm.redis.client()
             #expect(try await farm.run("pause", "demo").status == 0)
             let sent = try await still(farm.gateway)

@@ -3,15 +3,15 @@ import FarmPolicy
 import Foundation
 import Testing
 
-/// Farms that operators change while they work.
+/// Farms that operators change under load.
 @Suite(.serialized, .timeLimit(.minutes(4)), .keepsTraces) enum OperatedFarms {}
 
 extension OperatedFarms {
-    /// Each is tried while pushes go through, and counted at the gateway: none lost, none doubled, none out of order.
+    /// Each change is made under load and counted at the gateway: no push is lost, duplicated or out of order.
     struct WorkerCommandTests {
         private static let pace = ["latency 30ms", "streams 50"]
 
-        @Test func `workers come, go, rest and start again, and every push arrives once`() async throws {
+        @Test func `workers start, stop, are quiet and restart, and every push arrives once`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -39,14 +39,14 @@ extension OperatedFarms {
             let again = try await farm.line("alpha").workers.map(\.pid)
             #expect(Set(again).isDisjoint(with: pids) && again.count == 2)
             pids = again
-            // What operators ask for is no crash.
+            // Ends that operators ask for are not crashes.
             let planned = try await farm.line("alpha")
             #expect(planned.workers.map(\.restarts) == [0, 0] && planned.intake.restarts == 0)
 
             try await farm.operate("drain", "alpha/0")
             let drained = try await farm.line("alpha").workers
             #expect(drained.map(\.shards) == [0, 64] && drained.map(\.pid) == pids)
-            // The last one that serves stays.
+            // The last serving worker is not stopped.
             let refused = try await farm.operate("drain", "alpha/1", status: 1)
             #expect(
                 refused.hosts[0].state == "refused" && refused.hosts[0].text.contains("only one that serves"))
@@ -59,7 +59,7 @@ extension OperatedFarms {
             #expect(woken.map(\.shards) == [32, 32] && woken[0].pid != pids[0])
             try await load.more(1)
 
-            // To say how many are to work wakes those that do not.
+            // `scale` wakes workers that do not serve.
             try await farm.operate("stop", "alpha/1")
             try await farm.operate("dump", "alpha/1", status: 1)
             let last = try await farm.operate("stop", "alpha/0", status: 1)
@@ -80,13 +80,13 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `a rolling restart goes on when the worker before delivers again`() async throws {
+        @Test func `a rolling restart continues when the previous worker delivers again`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             let manager = try NotifySocket("@pushfarm-test-\(UUID())")
             try farm.start("alpha", environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "1000000"])
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let before = try await farm.workers("alpha")
-            // There is something to be delivered, and nobody can.
+            // There are pushes to deliver, and no worker can.
             try farm.gateway.tell("close-new 1h")
             try farm.gateway.tell("cut now")
             let job = Job(id: "waits", tokens: Tokens.make(200))
@@ -114,7 +114,9 @@ extension OperatedFarms {
             #expect(try await farm.finished([job]).delivered == 200)
         }
 
-        @Test func `a worker that is killed by hand costs its window, and accuses nobody`() async throws {
+        @Test func `a worker that an operator kills costs at most its window, and makes no push suspect`()
+            async throws
+        {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -137,7 +139,7 @@ extension OperatedFarms {
             #expect(farm.log("alpha").contains("killed(signal: 6)"))
         }
 
-        @Test func `a reload does not override how many workers an operator wants`() async throws {
+        @Test func `a reload does not override an operator's number of workers`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -147,7 +149,7 @@ extension OperatedFarms {
                 plain.replacing("workers: 2", with: "workers: 1"), to: "alpha/pushfarm.yaml")
             let reloaded = try await farm.operate("reload", "alpha")
             #expect(reloaded.hosts[0].text.contains("workers: 1, when scale default ends 3"), "\(reloaded)")
-            // What is looked at every few seconds, and a signal, change nothing either.
+            // Neither the regular checks nor a signal change it.
             farm.coordinator("alpha").signal(SIGHUP)
             try await eventually("it is read again") {
                 farm.log("alpha").split(separator: "configuration reloaded").count == 3
@@ -161,7 +163,7 @@ extension OperatedFarms {
             }
         }
 
-        @Test func `messages without end are wake-ups, and grow no process`() async throws {
+        @Test func `endless messages are wake-ups, and no process grows`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -176,7 +178,7 @@ extension OperatedFarms {
                         + (0..<1_000).map { _ in ["PUBLISH", "{pushfarm}:commands", "hosts"] }
                         + (0..<1_000).map { ["PUBLISH", "{pushfarm:demo}:bell", $0 % 2 == 0 ? "*" : "hold"] })
             }
-            // It is at work as before, and behind all of it.
+            // It works as before, and has processed all of them.
             let job = Job(id: "behind", tokens: Tokens.make(100))
             try farm.push([job])
             #expect(try await farm.finished([job]).delivered == 100)
@@ -185,7 +187,7 @@ extension OperatedFarms {
             #expect(after < before + 40 << 20, "\(before) became \(after)")
         }
 
-        @Test func `no wish has a machine run more workers than it carries`() async throws {
+        @Test func `no setting makes a machine run more workers than it can`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -203,7 +205,7 @@ extension OperatedFarms {
             #expect(started <= most + 2, "\(started) workers were started, of \(most)")
         }
 
-        @Test func `what is asked twice, too late, in vain or only for show changes nothing`() async throws {
+        @Test func `repeated, late, impossible and dry-run commands change nothing`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -227,7 +229,7 @@ extension OperatedFarms {
             }
             let many = try await farm.operate("scale", "many", status: 1)
             #expect(many.hosts[0].text == "workers: N, +N, -N, auto or default, not many")
-            // An id that was seen, and a command that comes when its time is over.
+            // A known id, and a command after its deadline.
             let client = try farm.redis.client()
             try client.run("HSET", "{pushfarm}:operation:late", "ends", "1000")
             for (id, number) in [("late", "4"), ("once", "3"), ("once", "5")] {
@@ -246,7 +248,7 @@ extension OperatedFarms {
             try await farm.operate("scale", "2")
             #expect(try await farm.line("alpha").workers.map(\.pid) == before)
             #expect(try client.run("HGET", "{pushfarm}:operation:late", "host:alpha").text == nil)
-            // The id that came twice was answered once.
+            // The repeated id was answered once.
             let answers = try client.run("XRANGE", "{pushfarm}:operations", "-", "+").entries
             #expect(answers.count { $0["of"] == "once" } == 1, "\(answers)")
         }

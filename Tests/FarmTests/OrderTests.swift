@@ -3,18 +3,18 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// A device's pushes come in the order of their jobs, however many connections there are.
+    /// A token's pushes arrive in the order of their jobs, however many connections there are.
     struct OrderTests {
-        /// How long the gateway takes to answer, in milliseconds; clocks are read in whole ones, and timers may be early by one.
+        /// The gateway's response time in milliseconds. Clocks are read in whole ones, and timers may be early by one.
         private static let latency: Int64 = 20
 
-        @Test func `pushes to one device never overtake each other on several connections`() async throws {
+        @Test func `pushes to one token never overtake each other on several connections`() async throws {
             let farm = try await Farm(
                 .init(
                     workers: 1, faults: ["latency \(Self.latency)ms", "streams 10"],
                     appLines: ["connections: 4"]))
             let tokens = Tokens.make(3_000)
-            // Large ones, which several connections share, and small ones, which follow each other closely.
+            // Large jobs, which several connections share, and small ones in quick succession.
             let jobs = (0..<60).map { number in
                 Job(
                     id: "j\(number)",

@@ -2,15 +2,15 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Processes have the time that they need, and no more. These tests mostly wait, so they run side by side.
+/// Timeouts and grace periods of processes. These tests mostly wait, so they run in parallel.
 @Suite(.timeLimit(.minutes(3)), .keepsTraces) struct PatienceTests {
-    /// Until so many requests have come to the gateway, which answers none of them soon.
+    /// Waits for so many requests at the gateway, which responds slowly.
     private func inTheAir(_ count: Int, _ farm: Farm) async throws {
         try await eventually("\(count) requests") { try farm.gateway.counter("requests") == count }
     }
 
-    @Test func `a worker that ends has the time to wait for slow answers`() async throws {
-        // Longer than a child may be silent.
+    @Test func `a worker that ends waits for slow responses`() async throws {
+        // Longer than the watchdog's limit.
         let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 13s"]))
         _ = try await farm.ready()
         try farm.push([Job(id: "slow", tokens: Tokens.make(50))])
@@ -24,14 +24,14 @@ import Testing
         #expect(try farm.gateway.ledger().lines.count == 50)
     }
 
-    @Test func `a host that stood still goes on with the same processes`() async throws {
+    @Test func `a host that was stopped continues with the same processes`() async throws {
         let farm = try await Farm()
         let before = try await farm.ready()
         let coordinator = farm.coordinator.pid
         _ = kill(-coordinator, SIGSTOP)
-        // Longer than a child may be silent.
+        // Longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(13))
-        // The coordinator wakes first, and looks before anybody can have given a sign.
+        // The coordinator wakes first, and checks before a child can send a heartbeat.
         let line = try hostLine(farm)
         _ = kill(coordinator, SIGCONT)
         try await eventually("it has looked") { try hostLine(farm) != line }
@@ -43,7 +43,7 @@ import Testing
         #expect(after.workers.map(\.pid) == before.workers.map(\.pid), "\(farm.coordinator.error)")
     }
 
-    /// What the coordinator writes of its host into Redis, after it has looked at its children.
+    /// The host's heartbeat, which the coordinator writes after a check of its children.
     private func hostLine(_ farm: Farm) throws -> String? {
         try farm.redis.client().run("HGET", "{pushfarm}:hosts", "here").text
     }
@@ -52,7 +52,7 @@ import Testing
         farm.coordinator.error.components(separatedBy: "Redis is not reachable").count - 1
     }
 
-    @Test func `a farm without Redis says so once, and ends when it is told to`() async throws {
+    @Test func `a farm without Redis reports it once, and ends on a signal`() async throws {
         let farm = try await Farm()
         _ = try await farm.ready()
         try await farm.redis.kill()
@@ -61,7 +61,7 @@ import Testing
         #expect(outages(farm) == 4, "\(farm.coordinator.error)")
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
-        // At its start, when nothing is under way yet.
+        // At its start, before any work.
         try farm.restartCoordinator()
         try await eventually("it waits for Redis") { outages(farm) == 5 }
         farm.coordinator.signal(SIGTERM)

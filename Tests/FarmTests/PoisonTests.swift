@@ -4,14 +4,14 @@ import RandomTesting
 import Testing
 
 extension BrokenFarms {
-    /// Pushes that end their workers, as seen from outside: whoever sends one is ended when it has come to the gateway.
+    /// Pushes that crash their workers: the test ends each worker whose push reached the gateway.
     struct PoisonTests {
-        /// The gateway never answers these.
+        /// The gateway never responds to these.
         private static let poison = "0ff00000"
-        /// Swift's own handler, where there is one, survives a fatal signal that another process sent.
+        /// Swift's own handler survives a fatal signal from another process.
         private static let plain = ["SWIFT_BACKTRACE": "enable=no"]
 
-        /// Ends the worker that sends poison, each time that some arrives.
+        /// Ends the worker that sent poison, each time a poison push arrives.
         private final class Reaper {
             private let farm: Farm
             private let signal: Int32
@@ -20,14 +20,14 @@ extension BrokenFarms {
 
             init(_ farm: Farm, _ signal: Int32) { (self.farm, self.signal) = (farm, signal) }
 
-            /// Until `isOver`.
+            /// Repeats until `isOver`.
             func run(until isOver: () async throws -> Bool) async throws {
-                // A worker that achieves nothing before it ends is started ever later, up to a minute.
+                // A worker without progress is restarted with growing backoff, up to a minute.
                 try await eventually("the poison is found", within: .seconds(240)) {
                     let lines = try farm.gateway.ledger().lines.filter {
                         $0.token?.hasPrefix(PoisonTests.poison) == true
                     }
-                    // The farm has one worker: who lives has sent it.
+                    // The farm has one worker, so the living one sent it.
                     if lines.count > seen, let worker = farm.workers.first {
                         seen = lines.count
                         ends += 1
@@ -44,7 +44,7 @@ extension BrokenFarms {
         }
 
         @Test(arguments: [(SIGSEGV, 3), (SIGABRT, 3), (SIGKILL, 4)])
-        func `a push that ends its worker is found, and nothing else fails`(signal: Int32, most: Int)
+        func `a push that crashes its worker is found, and nothing else fails`(signal: Int32, most: Int)
             async throws
         {
             let farm = try await Farm(
@@ -67,7 +67,9 @@ extension BrokenFarms {
             #expect(try await farm.run("fsck").status == 0)
         }
 
-        @Test func `a job whose every push ends its worker is parked, others go on, and it can be released`()
+        @Test
+        func
+            `a job whose every push crashes its worker is quarantined, others continue, and it can be resumed`()
             async throws
         {
             let farm = try await Farm(

@@ -4,9 +4,9 @@ import RESP
 import Testing
 
 extension BusyFarms {
-    /// More jobs than there is room for.
+    /// More jobs than the farm accepts.
     struct PressureTests {
-        /// A job whose payloads take room, wherever they are.
+        /// A job with large payloads.
         private static func heavy(_ number: Int) -> (id: String, tokens: [String], text: String) {
             let tokens = Tokens.make(20, seed: UInt64(1000 + number))
             let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 3500))"}}"#
@@ -14,7 +14,7 @@ extension BusyFarms {
             return ("heavy-\(number)", tokens, #"{"id":"heavy-\#(number)","pushes":[\#(pushes)]}"#)
         }
 
-        /// Everything that Redis has accepted, whatever it was told.
+        /// All jobs that Redis accepted, whatever it replied.
         private struct Accepted {
             var ids: [String] = []
             var tokens: [String] = []
@@ -37,7 +37,7 @@ extension BusyFarms {
             ["FCALL", "pushfarm_submit", "1", "pushfarm:demo", job, id]
         }
 
-        /// Nil when Redis says that its memory is used up.
+        /// Nil if Redis is out of memory.
         private static func unlessOutOfMemory<Value>(_ body: () throws -> Value) throws -> Value? {
             do {
                 return try body()
@@ -46,9 +46,8 @@ extension BusyFarms {
             }
         }
 
-        @Test func `at maxmemory producers are refused, and all that was accepted is delivered`() async throws
-        {
-            // So slow that Redis stays as full as it is, however long the looks at it take: in a minute less is
+        @Test func `at maxmemory producers are refused, and every accepted push is delivered`() async throws {
+            // Slow enough that Redis stays full during the test: in a minute less is
             // delivered than lies between its marks.
             let farm = try await Farm(
                 Farm.Options(
@@ -61,10 +60,10 @@ extension BusyFarms {
                     .first { $0.hasPrefix("used_memory:") }?.split(separator: ":").last.flatMap { Int($0) })
             try client.run("CONFIG", "SET", "maxmemory", "\(used + 12_000_000)")
 
-            // The soft mark: producers that ask are told to wait.
+            // The soft mark: `pushfarm_submit` tells producers to wait.
             var accepted = Accepted()
             let busy = try await eventually("producers are told to wait") {
-                // Until the coordinator has looked, Redis itself may have to refuse: it means the same.
+                // Before the coordinator's check, Redis itself may refuse, which means the same.
                 let answer = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }?.array
                 return answer?.first?.text == "BUSY" ? answer : nil
             }
@@ -78,7 +77,7 @@ extension BusyFarms {
                 "push", "--app", "demo", "--token", Tokens.make(1)[0], "--alert", "Hi", "--patience", "0")
             #expect(push.status == 75 && push.error.contains("full"), "\(push)")
 
-            // The hard one: a push by hand goes on until Redis refuses it.
+            // The hard mark: RPUSH works until Redis refuses it.
             try await eventually("Redis is full") {
                 try Self.unlessOutOfMemory {
                     while true { _ = try accepted.push(client) { ["RPUSH", "pushfarm:demo", $1] } }
@@ -87,12 +86,12 @@ extension BusyFarms {
             let refused = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }
             #expect(refused == nil || refused?.array?.first?.text == "BUSY")
 
-            // A coordinator that starts now must be able to.
+            // A coordinator must be able to start now.
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
             try farm.restartCoordinator()
 
-            // It drains, though producers take every free byte at once.
+            // It drains although producers use every free byte at once.
             let before = try farm.gateway.counter("requests")
             try farm.gateway.tell("latency off")
             try farm.gateway.tell("streams 1000")
@@ -124,24 +123,24 @@ extension BusyFarms {
                 try client.run("HGET", "{pushfarm:demo}:gate", "full").isNull
             }
             #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")
-            // Told once each, in turns.
+            // Each is reported once, alternately.
             let told = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("farm.") }
             #expect(told.count.isMultiple(of: 2))
             for (index, type) in told.enumerated() {
                 #expect(type == (index.isMultiple(of: 2) ? "farm.full" : "farm.relieved"))
             }
-            // Trouble is told when it begins, not each time it is met.
+            // Trouble is logged when it begins, not each time.
             #expect(farm.coordinator.error.split(separator: "\n").count < 60, "\(farm.coordinator.error)")
             #expect(!farm.coordinator.error.contains("leases"))
         }
 
-        @Test func `a greedy app waits at its own limit, and its neighbour does not notice`() async throws {
+        @Test func `a greedy app waits at its own limit, and another app is not affected`() async throws {
             let farm = try await Farm(
                 Farm.Options(
                     faults: ["latency 1s", "streams 2"],
                     apps: { started, _ in
                         [
-                            // So slow that there is no room again before the test has looked.
+                            // Slow enough that no room is free before the test checks.
                             App(started, more: ["max_backlog: 500", "max_inbox: 20", "max_conns: 1"]),
                             App(started, name: "quiet"),
                         ]
@@ -149,13 +148,13 @@ extension BusyFarms {
             _ = try await farm.ready()
             let client = try farm.redis.client()
             let tokens = Tokens.make(600)
-            // One job: of several the last might be left in the inbox, when the farm is quicker than we push.
+            // One job, because of several the last could stay in the inbox if the farm is faster than the test.
             let first = [Job(id: "g", tokens: tokens)]
             try farm.push(first)
             try await eventually("the first job is taken in") {
                 try client.run("HGET", "{pushfarm:demo}:load", "open").text.flatMap { Int($0) } ?? 0 >= 500
             }
-            // No room: the next jobs stay in the inbox, and producers that ask are told why.
+            // Without room the next jobs stay in the inbox, and `pushfarm_submit` gives the reason.
             let more = Tokens.make(200, seed: 7)
             let second = Job.several("h", more, size: 10)
             let answer = try client.run(Self.submit("x", second[0].text)).array
@@ -181,7 +180,7 @@ extension BusyFarms {
             _ = try await farm.event("farm.relieved")
         }
 
-        @Test func `a reload changes when producers are told to wait`() async throws {
+        @Test func `a reload changes the limit at which producers must wait`() async throws {
             let farm = try await Farm(
                 Farm.Options(faults: ["silence 1"], appLines: ["request_timeout: 300", "max_backlog: 20"]))
             _ = try await farm.ready()
@@ -197,7 +196,7 @@ extension BusyFarms {
                 text.replacing("max_backlog: 20", with: "max_backlog: 2000"), to: "pushfarm.yaml")
             let reload = try await farm.run("reload")
             #expect(reload.status == 0, "\(reload)")
-            // Nothing has been delivered: it is the limit that has changed.
+            // Nothing was delivered, so only the limit has changed.
             _ = try await farm.event("farm.relieved")
             #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "OK")
         }

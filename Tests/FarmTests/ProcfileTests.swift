@@ -3,14 +3,14 @@ import Foundation
 import Testing
 
 extension PatientFarms {
-    /// The Procfile, its lines carried out by a shell as foreman does it.
+    /// The Procfile, with its lines run by a shell as foreman does.
     struct ProcfileTests {
         private static let root = Repository.root
 
         @Test(.enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
-        func `its processes are a farm that delivers, in a fresh folder`() async throws {
+        func `the Procfile's processes are a farm that delivers, in an empty folder`() async throws {
             let folder = try TestFolder()
-            // The simulator's port is the same in every folder: a machine of its own has no other on it.
+            // The simulator's port is fixed, so the test uses a network namespace of its own.
             let network = try Network(["here"])
             let files = FileManager.default
             for name in [".build/release", "deploy"] {
@@ -24,7 +24,7 @@ extension PatientFarms {
             let lines = try String(contentsOf: Self.root.appendingPathComponent("Procfile"), encoding: .utf8)
                 .split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
             #expect(lines.map { $0[0] } == ["redis", "simulator", "coordinator"])
-            // The last one first: it waits for the others.
+            // The last process starts first and waits for the others.
             let processes = try lines.reversed().map { line in
                 try Child(
                     String(line[0]), "/bin/sh", ["-c", "cd '\(folder.path)' && \(line[1])"],
@@ -43,7 +43,7 @@ extension PatientFarms {
                 ], in: folder.path, prefix: network.prefix("here"))
             #expect(try await push.wait() == .exited(0), "\(push.output) \(push.error) \(processes[0].error)")
             #expect(processes.allSatisfy { !$0.hasEnded })
-            // foreman ends all of them by TERM.
+            // foreman ends all of them with TERM.
             for process in processes { process.signal(SIGTERM) }
             #expect(try await processes[0].wait() == .exited(0), "\(processes[0].error)")
         }

@@ -2,11 +2,10 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The producers of docs/jobs.md, as they stand there.
+/// The producers of docs/jobs.md, as printed there.
 struct ProducerTests {
     @Test(arguments: ProducerProgram.allCases)
-    func `each language submits, with what to do when it is told to wait`(_ producer: ProducerProgram) throws
-    {
+    func `each language's producer submits, and handles a reply to wait`(_ producer: ProducerProgram) throws {
         let text = try producer.block
         for word in ["pushfarm_submit", "BUSY", "OK", "DUPLICATE", "REFUSED", "order-4711"] {
             #expect(text.contains(word), "\(producer): \(word)")
@@ -15,11 +14,11 @@ struct ProducerTests {
     }
 }
 
-/// What needs software that only these tests use: `make test-outside` installs it and runs them, `make test` leaves them out.
+/// Tests that need other software. `make test-outside` installs it and runs them; `make test` skips them.
 @Suite(.serialized, .timeLimit(.minutes(5)), .keepsTraces) enum OutsideFarms {}
 
 extension OutsideFarms {
-    /// With the languages' own clients, as Debian has them.
+    /// With the languages' Redis clients from Debian.
     struct ProducerProgramTests {
         @Test(arguments: ProducerProgram.allCases)
         func `a producer waits while the farm is full, and its job is delivered once`(
@@ -36,7 +35,7 @@ extension OutsideFarms {
                 try farm.folder.write(file.text, to: file.name)
             }
             if producer == .js {
-                // Modules of Debian stand where only Debian's own Node looks by itself.
+                // Only Debian's own Node finds Debian's modules by itself.
                 try FileManager.default.createSymbolicLink(
                     atPath: farm.folder.path + "/node_modules", withDestinationPath: "/usr/share/nodejs")
             }
@@ -46,7 +45,7 @@ extension OutsideFarms {
                 first.hasEnded ? true : try refusals(client) > 0
             }
             #expect(!first.hasEnded, "\(first.error)")
-            // Its connection is lost, and the connections of the farm, on the socket, are not.
+            // Only the producer's connection is lost; the farm uses the socket.
             for line in try (client.run("CLIENT", "LIST").text ?? "").split(separator: "\n") {
                 let words = line.split(separator: " ")
                 guard words.contains(where: { $0.hasPrefix("addr=127.") }),
@@ -57,13 +56,13 @@ extension OutsideFarms {
             try client.run("CONFIG", "SET", "maxmemory", "0")
             #expect(try await first.wait() == .exited(0), "\(first.error)")
             #expect(try await farm.finished("order-4711").delivered == 20)
-            // As after a lost reply: the same job comes a second time.
+            // As after a lost reply, the same job arrives twice.
             let second = try start(producer, "second", farm)
             #expect(try await second.wait(within: .seconds(120)) == .exited(0), "\(second.error)")
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: tokens) == 0 && ledger.lines.count == 20)
             #expect(try client.run("EXISTS", "pushfarm:demo").integer == 0)
-            // A password that is missing is no lost connection: to wait does not help.
+            // A missing password differs from a lost connection: waiting does not help.
             try client.run("CONFIG", "SET", "requirepass", "secret")
             let third = try start(producer, "third", farm)
             let end = try await third.wait(within: .seconds(60))
@@ -93,18 +92,18 @@ extension OutsideFarms {
     }
 }
 
-/// A producer of the page, and how it is run.
+/// A producer of the page, and the command that runs it.
 enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
     case python, js, ruby, php, go
 
     var testDescription: String { rawValue }
 
-    /// As it stands on the page.
+    /// The program as printed on the page.
     var block: String {
         get throws { try Page("docs/jobs.md").block(below: "## Producers", rawValue) }
     }
 
-    /// Debian's own programs, whatever else is installed.
+    /// Debian's programs, even if others are installed.
     var command: [String] {
         switch self {
         case .python: ["/usr/bin/python3", "producer.py"]
@@ -124,7 +123,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
             return [("producer.py", "tokens = \(list)\n" + (try text("redis.Redis(", call)))]
         case .js:
             let call = #"createClient({ socket: { host: "\#(host)", port: \#(port) } })"#
-            // It has nothing more to do: the page's program would wait for more.
+            // It has nothing more to do; the page's program would wait for more.
             return [
                 (
                     "producer.mjs",
@@ -149,7 +148,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The page's program at another address, which stands there once.
+    /// The page's program with another address; the page has it once.
     private func text(_ address: String, _ other: String) throws -> String {
         let parts = try block.components(separatedBy: address)
         guard parts.count == 2 else {

@@ -4,15 +4,15 @@ import RESP
 import Testing
 
 extension PatientFarms {
-    /// Redis is there, and does nothing for a while.
+    /// Redis is reachable but does not work for a while.
     struct RedisAbsenceTests {
-        @Test func `a Redis that closes idle connections is no matter`() async throws {
+        @Test func `a Redis that closes idle connections disturbs nothing`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
             _ = try await farm.ready()
             try farm.redis.client().run("CONFIG", "SET", "timeout", "1")
             let jobs = Job.several("i", Tokens.make(600), size: 200)
             for (round, job) in jobs.enumerated() {
-                // Idle for longer than Redis bears.
+                // Idle for longer than Redis's timeout.
                 try await Task.sleep(for: .milliseconds(2_500))
                 try farm.push([job])
                 try await farm.gateway.requests((round + 1) * 200)
@@ -20,7 +20,7 @@ extension PatientFarms {
             try await farm.expectExactlyOnce(jobs)
         }
 
-        @Test func `a Redis that is made a replica and a master again is waited for`() async throws {
+        @Test func `the farm waits for a Redis that becomes a replica and a master again`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
             _ = try await farm.ready()
             let jobs = Job.several("m", Tokens.make(4_000), size: 500)
@@ -28,7 +28,7 @@ extension PatientFarms {
             for round in 0..<2 {
                 try await farm.gateway.requests(400 + round * 1_000)
                 let client = try farm.redis.client()
-                // Nobody listens there: the data stay as they are, and writes get READONLY.
+                // No server listens there, so the data stay and writes get READONLY.
                 try client.run("CONFIG", "SET", "replica-serve-stale-data", "yes")
                 try client.run("REPLICAOF", "127.0.0.1", "1")
                 try await Task.sleep(for: .seconds(3))
@@ -37,8 +37,8 @@ extension PatientFarms {
             try await farm.expectExactlyOnce(jobs)
         }
 
-        @Test func `a Redis that stands still stops the sending, and the same owner goes on`() async throws {
-            // Slowly, and more than the workers hold: there is always something left to send.
+        @Test func `a stopped Redis stops sending, and the same owner continues`() async throws {
+            // Slow, and more pushes than workers hold, so there are always pushes to send.
             let farm = try await Farm(
                 Farm.Options(faults: ["latency 200ms", "streams 20"], appLines: ["max_conns: 2"]))
             _ = try await farm.ready()
@@ -47,7 +47,7 @@ extension PatientFarms {
             try await farm.gateway.requests(500)
             let before = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
             farm.redis.process.signal(SIGSTOP)
-            // Beyond the lease, by whichever clock.
+            // Longer than the lease, by any clock.
             try await Task.sleep(for: .seconds(12))
             let reached = try farm.gateway.ledger().lines.count
             try await Task.sleep(for: .seconds(2))
@@ -64,7 +64,7 @@ extension PatientFarms {
         @Test(
             .enabled(if: SmallDisk.obstacle == nil, Comment(rawValue: SmallDisk.obstacle ?? "")),
             arguments: ["everysec", "always"])
-        func `a full disk stops the farm until there is room again`(fsync: String) async throws {
+        func `a full disk stops the farm until it has room`(fsync: String) async throws {
             let disk = try SmallDisk()
             let farm = try await Farm(
                 Farm.Options(
@@ -76,14 +76,14 @@ extension PatientFarms {
             try await farm.gateway.requests(500)
             try disk.fill()
             if fsync == "always" {
-                // Redis cannot keep its promise, and ends.
+                // Redis cannot write its log, and ends.
                 guard case .exited = try await farm.redis.process.wait() else {
                     throw Overdue(description: "killed")
                 }
                 disk.free()
                 try await farm.redis.restart()
             } else {
-                // Nothing is ours any more when there is room again.
+                // All leases have expired when the disk has room.
                 try await eventually("the leases run out", within: .seconds(40)) {
                     farm.coordinator.error.contains("leases have run out")
                 }

@@ -4,9 +4,9 @@ import RESP
 import Testing
 
 extension BrokenFarms {
-    /// Redis goes away, or forgets what it may forget.
+    /// Redis is killed, or loses its last seconds.
     struct RedisTroubleTests {
-        @Test func `Redis killed and started again in the middle loses nothing`() async throws {
+        @Test func `a Redis that is killed and restarted under load loses nothing`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 100"]))
             _ = try await farm.ready()
             let tokens = Tokens.make(3_000)
@@ -18,15 +18,15 @@ extension BrokenFarms {
             #expect(totals.delivered == tokens.count && totals.failed == 0)
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: tokens) == 0)
-            // A process that is killed loses nothing that it has written: the machine still has it.
+            // A killed process loses nothing that it has written, because the kernel still has it.
             #expect(ledger.doubles <= totals.maybeDuplicated)
             #expect(!farm.coordinator.hasEnded)
         }
 
-        /// As after a power cut: what Redis has written last is gone, and it is started again with what is left, at once or after
-        /// more seconds than workers remember while Redis is there.
+        /// As after a power cut: Redis restarts without its last writes, at once or after
+        /// more seconds than workers keep their outcomes.
         @Test(arguments: [0, 12])
-        func `Redis that comes back without its last moments is told them again`(away: Int) async throws {
+        func `a Redis that lost its last moments receives them again`(away: Int) async throws {
             let farm = try await Farm(
                 Farm.Options(faults: ["latency 500ms", "streams 60"], appLines: ["max_conns: 2"]))
             _ = try await farm.ready()
@@ -64,7 +64,7 @@ extension BrokenFarms {
                 ["CLIENT", "KILL", "TYPE", "pubsub"],
             ],
         ])
-        func `scripts and connections that are gone come back`(commands: [[String]]) async throws {
+        func `lost scripts and connections are restored`(commands: [[String]]) async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
             let tokens = Tokens.make(3_000)
             let jobs = Job.several("x", tokens, size: 250)
@@ -80,7 +80,7 @@ extension BrokenFarms {
             #expect(!farm.coordinator.hasEnded)
         }
 
-        @Test func `scripts and connections that go twenty times in a row are no matter`() async throws {
+        @Test func `losing scripts and connections twenty times in a row disturbs nothing`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
             _ = try await farm.ready()
             let jobs = Job.several("y", Tokens.make(4_000), size: 200)
@@ -98,7 +98,7 @@ extension BrokenFarms {
         }
 
         @Test(arguments: ["everysec", "always"])
-        func `a Redis that is killed again and again loses nothing`(fsync: String) async throws {
+        func `a Redis that is killed repeatedly loses nothing`(fsync: String) async throws {
             let farm = try await Farm(
                 Farm.Options(
                     faults: ["latency 20ms", "streams 50"], redisOptions: ["--appendfsync", fsync]))

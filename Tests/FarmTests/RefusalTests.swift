@@ -2,11 +2,11 @@ import FarmHarness
 import Testing
 
 extension BusyFarms {
-    /// Bad input: a clear error, the original kept, and the good go on.
+    /// Invalid jobs: a clear error, the original is kept, and valid jobs continue.
     struct RefusalTests {
         private static let token = Tokens.make(1, seed: 99)[0]
 
-        /// Malformed jobs, and the field that each is refused for.
+        /// Malformed jobs, and the field that causes each refusal.
         private static let bad: [(text: String, field: String)] = [
             ("", "job"), ("{", "job"), ("[]", "job"), ("null", "job"), ("\u{0}\u{1}", "job"),
             (#"{"tokens":[],"payload":{}}"#, "tokens"),
@@ -32,7 +32,8 @@ extension BusyFarms {
             ),
         ]
 
-        @Test func `malformed jobs are refused with field, position and reason; good ones between them go`()
+        @Test
+        func `malformed jobs are refused with field, position and reason; valid ones between them pass`()
             async throws
         {
             let farm = try await Farm()
@@ -63,7 +64,7 @@ extension BusyFarms {
             #expect(unknown["reason"]?.contains("lane") == true)
         }
 
-        @Test func `a job above the limit is refused, its original cut`() async throws {
+        @Test func `a job above the size limit is refused, and its original is truncated`() async throws {
             let farm = try await Farm(Farm.Options(appLines: ["max_job_bytes: 100000"]))
             let big = Job(id: "big", tokens: Tokens.make(2_000)).text
             try farm.push(big)
@@ -77,7 +78,7 @@ extension BusyFarms {
             #expect(try farm.gateway.ledger().lines.count == 1)
         }
 
-        @Test func `an id is taken once, a token in a job is sent once`() async throws {
+        @Test func `a job id is accepted once, and a token in a job is sent once`() async throws {
             let farm = try await Farm()
             let tokens = Tokens.make(30)
             let twice = tokens + tokens.map { $0.uppercased() } + tokens[..<5]
@@ -90,14 +91,14 @@ extension BusyFarms {
             // Also after it is finished.
             try farm.push([Job(id: "once", tokens: Tokens.make(3, seed: 5))])
             _ = try await farm.event("job.duplicate", number: 2)
-            // It is no refusal of the job that was delivered, and nothing to be mended.
+            // It does not count as a refused job, and needs no repair.
             #expect(try farm.events("job.refused").isEmpty)
             #expect(try farm.redis.client().run("XLEN", "{pushfarm:demo}:refused").integer == 0)
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lines.count == 30 && ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
         }
 
-        @Test func `a job of nothing but malformed tokens is finished at once`() async throws {
+        @Test func `a job with only malformed tokens is finished at once`() async throws {
             let farm = try await Farm()
             try farm.push([Job(id: "none", tokens: ["xyz", "abc", ""])])
             let account = try await farm.finished("none")

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension PatientFarms {
-    /// Jobs for later, and jobs that come too late.
+    /// Delayed jobs, and jobs past their deadline.
     struct ScheduleTests {
-        @Test func `deliver_at is waited for`() async throws {
+        @Test func `a job waits for deliver_at`() async throws {
             let farm = try await Farm()
             let (soon, far) = (Tokens.make(50), Tokens.make(20, seed: 2))
             let time = Int(Date().timeIntervalSince1970) + 3
@@ -32,7 +32,7 @@ extension PatientFarms {
             #expect(lines.allSatisfy { $0.time >= Int64(time) * 1000 })
         }
 
-        @Test func `what is too late is expired, and not sent`() async throws {
+        @Test func `pushes past their deadline expire unsent`() async throws {
             let farm = try await Farm()
             let now = Int(Date().timeIntervalSince1970)
             let tokens = Tokens.make(20)
@@ -42,7 +42,7 @@ extension PatientFarms {
                 )
             ])
             _ = try await farm.event("job.accepted")
-            // The deadline passes while nobody delivers.
+            // The deadline passes while no worker delivers.
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
             try await eventually("the deadline has passed") {
@@ -55,7 +55,7 @@ extension PatientFarms {
             #expect(try farm.events("push.expired").compactMap { $0["token"] }.sorted() == tokens.sorted())
         }
 
-        @Test func `a job that is tried again says so, and why`() async throws {
+        @Test func `a job shows its retries and their cause`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
             try farm.push([Job(id: "ill", tokens: Tokens.make(1))])
             let words = [
@@ -71,7 +71,7 @@ extension PatientFarms {
             }
         }
 
-        @Test func `a push in trouble expires at its deadline, with the cause`() async throws {
+        @Test func `a push that keeps failing expires at its deadline, with the cause`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["answer 500"]))
             try farm.push([Job(id: "ttl", tokens: Tokens.make(1), fields: #""ttl":3"#)])
             let account = try await farm.finished("ttl")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension TokenFarms {
-    /// `pushfarm screen`: which tokens are dead, found out by silent pushes.
+    /// `pushfarm screen` finds invalid tokens with silent pushes.
     struct ScreeningTests {
         private static let good = Tokens.make(600)
         private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
@@ -13,7 +13,7 @@ extension TokenFarms {
         /// Spread evenly.
         private static let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
 
-        @Test func `good and dead tokens are told apart by one silent push each`() async throws {
+        @Test func `one silent push separates valid from invalid tokens`() async throws {
             let begin = Int(Date().timeIntervalSince1970)
             let farm = try await Farm()
             var lines = Self.all
@@ -36,7 +36,7 @@ extension TokenFarms {
             for line in screening.lines("dead") {
                 let isGone = Self.gone.contains(line[0])
                 #expect(line.count == 3 && line[1] == (isGone ? "Unregistered" : "BadDeviceToken"))
-                // The simulator's gone tokens are so since the day before.
+                // The simulator's unregistered tokens are so since the day before.
                 let age = now - (Int(line[2]) ?? 0)
                 #expect(isGone ? (80_000..<90_000).contains(age) : (-5..<3600).contains(age), "\(line)")
             }
@@ -48,11 +48,11 @@ extension TokenFarms {
                 Set(requests.map(\.bodySha256))
                     == [Self.silence])
 
-            // Once more: nothing is left to do.
+            // A second run has nothing to do.
             let again = try await screening.run()
             #expect(again.status == 1 && again.account == account)
             try screening.expectOnceAtTheGateway(Self.all)
-            // Anew, the dead ones are known, and since when.
+            // In a new run the invalid tokens are known, with their time.
             let dead = screening.lines("dead").sorted { $0[0] < $1[0] }
             let anew = try await screening.run("--anew", "--rate", "5000")
             #expect(anew.account.suppressedBefore == 40 && anew.account.good == 600)
@@ -62,19 +62,20 @@ extension TokenFarms {
                     Issue.record("\(before) \(now)")
                     continue
                 }
-                // Of a bad token the list has the moment when it was heard of, and the event the one when it was told.
+                // For an invalid token the list has the time of the response, the event that of the report.
                 #expect(
                     Self.gone.contains(now[0])
                         ? known == told : (begin...told + 1).contains(known), "\(before) \(now)")
             }
-            // The good file is a list of tokens like the one it came from.
+            // The file of valid tokens has the form of the input list.
             #expect(
                 try await farm.run(
                     "push", "--tokens-file", screening.file + ".good", "--alert", "Hi", "--wait"
                 ).status == 0)
         }
 
-        @Test func `a list of mostly bad tokens is screened to its end, and pauses nothing`() async throws {
+        @Test func `a list of mostly invalid tokens is screened completely, and pauses nothing`() async throws
+        {
             let farm = try await Farm()
             let bad = Tokens.make(1_800, start: "bad00000", seed: 31)
             let all = (Tokens.make(1_200, seed: 30) + bad).sorted { $0.suffix(16) < $1.suffix(16) }
@@ -82,18 +83,18 @@ extension TokenFarms {
             let (status, account) = try await screening.run("--rate", "5000")
             #expect(status == 0 && account.state == "finished")
             #expect(account.good == 1_200 && account.deadReasons == ["BadDeviceToken": 1_800])
-            // Nothing but bad tokens.
+            // Only invalid tokens.
             let others = Tokens.make(2_000, start: "bad00000", seed: 32)
             let file = try farm.folder.write(others.map { $0 + "\n" }.joined(), to: "others.txt")
             let only = try await farm.run("screen", "--tokens-file", file, "--rate", "5000", "--json")
             #expect(only.status == 0 && only.output.contains(#""dead":2000"#), "\(only)")
             #expect(try farm.events("app.paused").isEmpty)
-            // A campaign beside it is judged by its own answers.
+            // A bulk job at the same time is judged by its own responses.
             try farm.push([Job(id: "live", tokens: Tokens.make(100, seed: 33))])
             #expect(try await farm.finished("live").delivered == 100)
         }
 
-        @Test func `an app that nobody knows is refused, and no file is made`() async throws {
+        @Test func `an unknown app is refused, and no file is created`() async throws {
             let farm = try await Farm()
             let screening = try Screening(farm, Self.good)
             let result = try await farm.run("screen", "--tokens-file", screening.file, "--app", "nobody")
@@ -101,13 +102,13 @@ extension TokenFarms {
             #expect(screening.lines("good") == [["no", "file"]])
         }
 
-        @Test func `interrupted again and again, each token is sent once`() async throws {
+        @Test func `a screening that is interrupted repeatedly sends each token once`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 20ms-200ms"]))
             let all = Tokens.make(3_000, seed: 9) + Self.bad + Self.gone
             let screening = try Screening(farm, all)
             for (round, signal) in [SIGKILL, SIGINT, SIGKILL, SIGTERM, SIGKILL].enumerated() {
                 let before = screening.tokens("good").count
-                // Slow enough that it is far from its end, however late somebody looks.
+                // Slow enough to be far from its end, however late the test checks.
                 let child = try screening.start("screen-\(round)", "--rate", "60")
                 try await eventually("it has written some") { screening.tokens("good").count >= before + 30 }
                 child.signal(signal)
@@ -128,10 +129,10 @@ extension TokenFarms {
             try screening.expectOnceAtTheGateway(all)
         }
 
-        @Test func `events that are gone are noticed, and no dead token is called good`() async throws {
+        @Test func `lost events are noticed, and no invalid token is called valid`() async throws {
             let farm = try await Farm()
             let screening = try Screening(farm, Self.all)
-            // Each job stays open as long as these do.
+            // Each job stays open as long as these pushes do.
             let held = [0, 250, 500].compactMap { start in Self.all[start...].first(where: Self.good.contains)
             }
             for token in held { try farm.gateway.tell("token \(token) throttled") }
@@ -140,7 +141,7 @@ extension TokenFarms {
             child.signal(SIGKILL)
             _ = try await child.wait()
             for token in held { try farm.gateway.tell("token \(token) forget") }
-            // Everything that was put in ends, and the events of it go before anybody reads them.
+            // All submitted pushes finish, and their events are dropped before they are read.
             try await eventually("all jobs are finished") {
                 try await farm.status().apps.allSatisfy { $0.jobsOpen == 0 && $0.open == 0 && $0.inbox == 0 }
             }
@@ -155,7 +156,7 @@ extension TokenFarms {
             #expect(ledger.lost(of: Self.good) == 0 && ledger.doubles == 0)
         }
 
-        @Test func `a Redis that is away for a while is waited for`() async throws {
+        @Test func `a screening waits for a Redis that is away`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
             let screening = try Screening(farm, Self.all)
             let child = try screening.start("screen", "--rate", "60")
@@ -175,7 +176,7 @@ extension TokenFarms {
             #expect(doubles <= (try await doubted(farm)))
         }
 
-        /// Pushes that the farm says may have been sent twice.
+        /// Pushes that the farm counts as possibly duplicated.
         private func doubted(_ farm: Farm) async throws -> Int {
             let client = try farm.redis.client()
             let jobs = try client.run("ZRANGE", "{pushfarm:demo}:jobs", "0", "-1").array ?? []
@@ -185,7 +186,7 @@ extension TokenFarms {
             }
         }
 
-        @Test func `a Redis that stays away ends it with status 75, and the same command goes on`()
+        @Test func `a Redis that stays away ends a screening with 75, and the same command continues it`()
             async throws
         {
             let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
@@ -201,7 +202,7 @@ extension TokenFarms {
             screening.expectWhole(Self.all)
         }
 
-        @Test func `a Redis that has forgotten everything gets again what was open, and only that`()
+        @Test func `a Redis that lost everything gets only the open jobs again`()
             async throws
         {
             let farm = try await Farm()
@@ -230,7 +231,7 @@ extension TokenFarms {
         }
 
         @Test
-        func `without a token there is nothing to do, and what cannot be is said before anything is sent`()
+        func `an empty list needs no work, and errors are reported before anything is sent`()
             async throws
         {
             let farm = try await Farm()
@@ -257,14 +258,16 @@ extension TokenFarms {
             #expect(try String(contentsOfFile: list, encoding: .utf8) == Self.good[0] + "\n")
         }
 
-        /// Accepted frames of the binary interface, from the gateway's ledger.
+        /// Accepted frames of the binary protocol, from the gateway's ledger.
         private func frames(_ farm: Farm) throws -> [[String: Any]] {
             try LedgerFile.lines(farm.gateway.ledgerFile).compactMap {
                 try JSONSerialization.jsonObject(with: $0) as? [String: Any]
             }.filter { $0["status"] as? Int == 200 }
         }
 
-        @Test(arguments: [0, 1, 2]) func `a binary gateway's tokens are told apart as well`(command: Int)
+        @Test(arguments: [0, 1, 2]) func `valid and invalid tokens are separated at a binary gateway`(
+            command: Int
+        )
             async throws
         {
             var options = Farm.Options()
@@ -283,16 +286,16 @@ extension TokenFarms {
             let screening = try Screening(farm, tokens)
             let (status, account) = try await screening.run("--rate", "5000")
             #expect(screening.tokens("good") == Self.good[..<100].sorted())
-            // Command 0 has no reply that would say why.
+            // Command 0 has no reply with a reason.
             let isNamed = command > 0
             #expect(status == (isNamed ? 0 : 1), "\(account)")
             #expect(screening.tokens(isNamed ? "dead" : "rest") == bad.sorted(), "\(account)")
             #expect(account.deadReasons == (isNamed ? ["InvalidToken": 4] : [:]))
             #expect(account.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
-            // Payload and priority as they came; commands 0 and 1 have none.
+            // Payload and priority as sent; commands 0 and 1 have no priority.
             let frames = try frames(farm)
             let accepted = frames.compactMap { $0["token"] as? String }
-            // Whoever is not told which one was refused sends again what is in doubt.
+            // Without the refused push's name, pushes of unknown outcome are sent again.
             #expect(Set(accepted) == Set(Self.good[..<100]) && (accepted.count == 100 || !isNamed))
             #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
             #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])

@@ -4,8 +4,8 @@ import OpenSSL
 import Testing
 
 extension BusyFarms {
-    /// A farm at work, with everything that may go wrong, and then a look at every place where somebody else could
-    /// look: what is secret is in none of them.
+    /// A farm under load, with many faults. Then the test searches every place that another user could
+    /// read; none of them has a secret.
     struct SecretTests {
         /// How the coordinator learns Redis's password.
         enum PasswordPlace: CaseIterable { case address, file }
@@ -16,7 +16,7 @@ extension BusyFarms {
         private static let unknownKey = String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
 
         @Test(arguments: PasswordPlace.allCases)
-        func `keys, passwords, provider tokens and device tokens are where they belong and nowhere else`(
+        func `keys, passwords, provider tokens and device tokens are only where they belong`(
             place: PasswordPlace
         ) async throws {
             let farm = try await farm(place)
@@ -43,7 +43,7 @@ extension BusyFarms {
                 #expect(!ProcessTable.visibleText(of: pid).contains("P12_PASSWORD"))
             }
             try checkMemory(of: children, farm.coordinator.pid, keys)
-            // What producers send is parsed where there is not even a certificate's key.
+            // Jobs are parsed in a process that has not even a certificate's key.
             if ProcessMemory.mayRead(intake) {
                 let certificate = try Secrets(privateKey: clientPEM(farm), "the certificate's key")
                 #expect(ProcessMemory(pid: intake).found(keys + certificate + Secrets.bearer) == [])
@@ -52,7 +52,7 @@ extension BusyFarms {
 
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
-            // Only now are all words said, and everything is on disk.
+            // Only now everything is written.
             let logs = farm.coordinator.output + farm.coordinator.error
             #expect(logs.contains("worker ended") && logs.contains("provider token minted"))
             #expect(all.found(in: logs) == [])
@@ -72,7 +72,7 @@ extension BusyFarms {
                             "enable=yes,symbolicate=off,interactive=no,color=no,output-to=stderr",
                     ],
                     apps: { started, folder in
-                        // The test goes wrong by itself if they cannot be written.
+                        // If they cannot be written, the test fails anyway.
                         _ = try? folder.write(Self.unknownKey, to: "unknown.p8")
                         _ = try? folder.write(Self.wrongPassword + "\n", to: "wrong-password")
                         let credentials = String(started.caFile.dropLast("ca.pem".count))
@@ -96,7 +96,7 @@ extension BusyFarms {
                     }))
         }
 
-        /// Jobs of all kinds, a worker that crashes, commands. Gives the device tokens that were used.
+        /// Jobs of all kinds, a worker that crashes, commands. Returns the device tokens.
         private func work(_ farm: Farm) async throws -> [String] {
             let good = Tokens.make(60)
             let bad = Tokens.make(3, start: "bad00000", seed: 2)
@@ -107,7 +107,7 @@ extension BusyFarms {
                 Job(id: "mixed", tokens: good + bad + ["zz" + refused[0]], fields: #""receipts":"all""#),
                 Job(id: "mixed", tokens: [refused[1]]),
             ])
-            // Refused, with a token where the fault is.
+            // Refused, with a token in the invalid field.
             for text in [
                 #"{"id":"r1","tokens":["\#(refused[2])"],"payload":{},"topic":"\#(refused[2]) \#(refused[2])"}"#,
                 #"{"id":"r2","\#(refused[3])":1}"#, #"{"id":"r3","tokens":["\#(refused[4])""#,
@@ -123,7 +123,7 @@ extension BusyFarms {
             _ = try await farm.event("app.paused", app: "unknown")
             _ = try await farm.event("app.paused", app: "locked")
 
-            // A crash with its report, while a job is in its hands.
+            // A crash with a report while the worker holds a job.
             try farm.gateway.tell("latency 300ms")
             try farm.push([Job(id: "crash", tokens: good)])
             try await farm.gateway.requests(good.count + bad.count + 4)
@@ -132,7 +132,7 @@ extension BusyFarms {
             try await eventually("the crash is described") {
                 farm.coordinator.error.contains("Backtrace took")
             }
-            // Sent from outside, the first one is over with that.
+            // From outside, the first signal is consumed by that.
             farm.signal(worker: victim, SIGSEGV)
             #expect(try await farm.finished("crash").delivered == good.count)
             try await eventually("the crash is reported") {
@@ -163,7 +163,7 @@ extension BusyFarms {
             return try String(contentsOfFile: folder + "push.pem", encoding: .utf8)
         }
 
-        /// Processes that read the network's bytes hold no signing key. The coordinator does: there it is found, so it
+        /// Processes that parse network input hold no signing key. The coordinator does, and it is found there, so it
         /// would be found elsewhere.
         private func checkMemory(of children: [pid_t], _ coordinator: pid_t, _ keys: Secrets) throws {
             guard ProcessMemory.mayRead(coordinator) else { return }
@@ -174,7 +174,7 @@ extension BusyFarms {
 
         private func checkRedis(_ farm: Farm, _ monitor: Child, _ secrets: Secrets) async throws {
             let client = try farm.redis.client()
-            // Else what is dumped could be compressed, and nothing found in it.
+            // Otherwise dumps could be compressed and hide it.
             try client.run("CONFIG", "SET", "rdbcompression", "no")
             let keys = try client.run("KEYS", "*").array?.compactMap(\.bytes) ?? []
             #expect(keys.contains { String(decoding: $0, as: UTF8.self).hasPrefix("{pushfarm}:provider:") })
@@ -189,8 +189,8 @@ extension BusyFarms {
             #expect(secrets.found(inFile: monitor.outputFile) == [], "commands to Redis")
         }
 
-        /// All that was written, but the configuration and what the test gave the farm itself. Redis's file has device
-        /// tokens, and nothing else of it.
+        /// All written files, except the configuration and the test's own files. Redis's file has device
+        /// tokens, and no other secret.
         private func checkFiles(_ farm: Farm, _ secrets: Secrets, _ tokens: Secrets) throws {
             let given = [
                 "pushfarm.yaml", "unknown.p8", "wrong-password", "redis-password", "monitor.out",

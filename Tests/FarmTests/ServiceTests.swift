@@ -3,17 +3,20 @@ import Foundation
 import Testing
 
 extension PatientFarms {
-    /// What a coordinator says to the service manager that has started it.
+    /// A coordinator's messages to its service manager.
     struct ServiceTests {
         private static let watchdog = "1000000"
 
-        /// A farm whose coordinator talks to `manager`.
+        /// A farm whose coordinator notifies `manager`.
         private static func farm(_ manager: NotifySocket) async throws -> Farm {
             try await Farm(
                 Farm.Options(environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": watchdog]))
         }
 
-        @Test func `it says when it is ready, reloads and stops, and how it fares`() async throws {
+        @Test
+        func `a coordinator notifies its manager when it is ready, reloads and stops, and of its status`()
+            async throws
+        {
             let folder = try TestFolder()
             let manager = try NotifySocket(folder.path + "/notify")
             let farm = try await Self.farm(manager)
@@ -29,7 +32,7 @@ extension PatientFarms {
             #expect(UInt64(time.text.dropFirst("MONOTONIC_USEC=".count)) ?? .max <= Self.microseconds)
             let again = try await manager.line("READY=1", from: reloading.number + 1)
 
-            // A file that is refused changes nothing, and the line says so.
+            // An invalid file changes nothing, and the status says so.
             try farm.folder.write("redis: nonsense://\n", to: "pushfarm.yaml")
             farm.coordinator.signal(SIGHUP)
             let refused = try await eventually("the status line says why not") {
@@ -45,7 +48,7 @@ extension PatientFarms {
             _ = try await manager.line("STATUS=stopping", from: stopping.number)
         }
 
-        @Test func `it is alive while Redis is away, and no longer when it stands still`() async throws {
+        @Test func `a coordinator notifies while Redis is away, but not while it is stopped`() async throws {
             let manager = try NotifySocket("@pushfarm-test-\(UUID())")
             let farm = try await Self.farm(manager)
             let ready = try await manager.line("READY=1").number
@@ -59,7 +62,7 @@ extension PatientFarms {
             try await eventually("it stands still") { farm.coordinator.standsStill }
             manager.listen()
             let heard = manager.heard.count
-            // Longer than the watchdog waits.
+            // Longer than the watchdog's limit.
             try await Task.sleep(for: .seconds(2))
             manager.listen()
             #expect(manager.heard.count == heard)
@@ -67,7 +70,7 @@ extension PatientFarms {
             _ = try await manager.line("WATCHDOG=1", from: heard)
         }
 
-        @Test func `a start that waits for Redis asks for patience, and is not ready`() async throws {
+        @Test func `a start that waits for Redis extends its timeout, and is not ready`() async throws {
             let folder = try TestFolder()
             let manager = try NotifySocket(folder.path + "/notify")
             let gateway = try await Gateway(in: folder.path)
@@ -88,7 +91,7 @@ extension PatientFarms {
             #expect(try await coordinator.wait() == .exited(0))
         }
 
-        /// Children that think they were the service could tell its manager anything.
+        /// Children must not notify the manager.
         private static func expectNoHeirs(of farm: Farm) async throws {
             _ = try await farm.ready()
             let children = farm.coordinator.descendants

@@ -3,12 +3,12 @@ import Foundation
 import Testing
 
 extension OperatedFarms {
-    /// Signals, as docs/signals.md has them, under load. A process with a terminal leaves those alone that a terminal sends by itself.
+    /// Signals of docs/signals.md under load. A process with a terminal ignores those that a terminal sends by itself.
     @Suite(.enabled(if: access("/dev/tty", R_OK) != 0 || open("/dev/tty", O_RDWR) < 0))
     struct SignalTests {
         private static let pace = ["latency 30ms", "streams 50"]
 
-        @Test func `a coordinator's signals`() async throws {
+        @Test func `a coordinator handles its signals`() async throws {
             let farm = try await Hosts(Hosts.Options(faults: Self.pace))
             try await farm.startAll()
             let load = try Load(farm)
@@ -22,7 +22,7 @@ extension OperatedFarms {
             try await eventually("a worker more") { try await workers("alpha") == 3 }
             alpha.signal(SIGTTOU)
             try await eventually("a worker less") { try await farm.line("alpha").workers.count == 2 }
-            // Whoever lets a process go on changes nothing.
+            // SIGCONT changes nothing.
             beta.signal(SIGCONT)
             beta.signal(SIGWINCH)
             try await farm.shared(by: ["alpha"], within: .seconds(30))
@@ -46,7 +46,7 @@ extension OperatedFarms {
         }
 
         @Test
-        func `a coordinator's fast end waits two seconds for answers, and what they were is asked again`()
+        func `a fast stop waits two seconds for responses, and unanswered pushes are sent again`()
             async throws
         {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: ["latency 15s"]))
@@ -58,17 +58,17 @@ extension OperatedFarms {
             let start = ContinuousClock.now
             farm.coordinator("alpha").signal(SIGQUIT)
             #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
-            // Far from the fifteen seconds that the answers take, or the twenty of a graceful end.
+            // Far less than the fifteen seconds of the responses, or the twenty of a graceful end.
             #expect(ContinuousClock.now - start < .seconds(12))
             _ = try farm.gateway.tell("latency 0ms")
             try farm.start("alpha")
             let totals = try await farm.finished(jobs)
-            // The first answers came before: what was in the air at the end is counted, and went out once more.
+            // The first responses came before; pushes in flight at the end are counted and were sent again.
             #expect(totals.delivered == 100 && totals.maybeDuplicated > 50, "\(totals)")
             #expect(try farm.gateway.requestCount() == 100 + totals.maybeDuplicated)
         }
 
-        @Test func `a worker's signals, and logs that are opened again`() async throws {
+        @Test func `a worker handles its signals, and logs are reopened`() async throws {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
             let file = farm.folder.path + "/alpha/farm.log"
             try farm.start("alpha", logFile: file)
@@ -99,13 +99,13 @@ extension OperatedFarms {
             for signal in [SIGHUP, SIGTTIN, SIGCONT] {
                 farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", signal)
             }
-            // One that is quiet serves nothing, and wakes as another process.
+            // A quiet worker serves nothing, and wakes as another process.
             farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", SIGTSTP)
             try await eventually("it is quiet, and says so") {
                 try await farm.line("alpha").workers[0].state == "quiet"
             }
             #expect(log().contains("quiet: nothing more is taken"))
-            // The other one serves what it had.
+            // The other worker serves its shards.
             try await eventually("its shards are lent") {
                 try await farm.line("alpha").workers.map(\.shards) == [0, 64]
             }

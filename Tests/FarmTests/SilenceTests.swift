@@ -2,13 +2,13 @@ import FarmHarness
 import Testing
 
 extension PatientFarms {
-    /// A gateway that does not answer.
+    /// A gateway that does not respond.
     struct SilenceTests {
         private func farm(_ faults: [String]) async throws -> Farm {
             try await Farm(Farm.Options(faults: faults, appLines: ["request_timeout: 1"]))
         }
 
-        @Test func `pushes that get no answer are sent again until they have one`() async throws {
+        @Test func `pushes without a response are sent again until they have one`() async throws {
             let farm = try await farm(["silence 10% processed"])
             let tokens = Tokens.make(500)
             try farm.push([Job(id: "s", tokens: tokens, fields: #""max_attempts":20"#)])
@@ -16,11 +16,11 @@ extension PatientFarms {
             #expect(account.delivered == 500 && account.failed == 0)
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: tokens) == 0)
-            // All that were silent had been processed.
+            // All pushes without a response had been processed.
             #expect(ledger.doubles > 0 && ledger.doubles <= account.maybeDuplicated)
         }
 
-        @Test func `a push that never gets an answer ends when its attempts are used up`() async throws {
+        @Test func `a push that never gets a response fails after its last attempt`() async throws {
             let farm = try await farm([])
             let silent = Tokens.make(10, start: "0ff00000")
             let good = Tokens.make(100)
@@ -34,7 +34,7 @@ extension PatientFarms {
             #expect(failed.count == 10 && failed.allSatisfy { $0["cause"]?.isEmpty == false })
         }
 
-        @Test func `at most once means that no answer is a failure`() async throws {
+        @Test func `at most once, a push without a response fails`() async throws {
             let farm = try await farm(["silence 10% processed"])
             let tokens = Tokens.make(500)
             try farm.push([Job(id: "amo", tokens: tokens, fields: #""delivery":"at-most-once""#)])
@@ -61,7 +61,7 @@ extension PatientFarms {
             #expect(totals.reasons == ["unknown": totals.failed])
             let ledger = try farm.gateway.ledger()
             #expect(ledger.requests.values.allSatisfy { $0 == 1 })
-            // What is called delivered was delivered; what is unknown may have been.
+            // Pushes counted as delivered were delivered; unknown ones may have been.
             #expect(ledger.deliveries.count >= totals.delivered)
         }
     }

@@ -6,7 +6,8 @@ extension PatientFarms {
     /// deploy/supervisord.conf under a real supervisord.
     struct SupervisordTests {
         @Test
-        func `it is started, started again when killed, stopped in order, and let be when the file is wrong`()
+        func
+            `supervisord starts it, restarts it when killed, stops it in order, and leaves it down with a wrong file`()
             async throws
         {
             let farm = try await Supervised()
@@ -20,7 +21,7 @@ extension PatientFarms {
             }
             try await farm.push("two", count: 100)
 
-            // supervisord would not know of the new process, and take the old one's end for the service's.
+            // supervisord would not know the successor, and take the predecessor's end for the service's.
             let upgrade = try Child(
                 "upgrade", BuiltProgram.path,
                 ["upgrade", "all", "--config", farm.folder.path + "/etc/pushfarm.yaml"], in: farm.folder.path)
@@ -29,7 +30,7 @@ extension PatientFarms {
                 upgrade.output.contains("restart the service there instead"),
                 "\(upgrade.output)\(upgrade.error)")
 
-            // The log is turned over while it runs.
+            // The log is rotated while it runs.
             try await farm.rotate()
             try await farm.control("signal", "HUP", "pushfarm")
             try await eventually("the new file is written to") {
@@ -47,7 +48,7 @@ extension PatientFarms {
                 try await farm.status("EXITED")
             }
             let ends = farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count
-            // supervisord looks every second.
+            // supervisord checks every second.
             try await Task.sleep(for: .seconds(3))
             #expect(farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count == ends)
             _ = try await farm.status("EXITED")
@@ -56,7 +57,7 @@ extension PatientFarms {
     }
 }
 
-/// A supervisord of one test's own, with the program of deploy/ and a farm's Redis and gateway.
+/// A supervisord for one test, with the program of deploy/ and a farm's Redis and gateway.
 private final class Supervised {
     let folder: TestFolder
     private let redis: RedisServer
@@ -97,7 +98,7 @@ private final class Supervised {
             "supervisord", "supervisord", ["-c", folder.path + "/supervisord.conf"], in: folder.path)
     }
 
-    /// Its programs lead groups of their own.
+    /// Its programs lead process groups of their own.
     deinit {
         supervisor.destroy()
         for pid in coordinators { kill(pid, SIGKILL) }
@@ -138,7 +139,7 @@ private final class Supervised {
         return child.output + child.error
     }
 
-    /// The coordinator's process, 0 if there is none; nil when it is in another state.
+    /// The coordinator's process id, 0 if there is none; nil in another state.
     func status(_ state: String) async throws -> pid_t? {
         let words = try await control("status").split { $0 == " " || $0 == "," || $0 == "\n" }.map(
             String.init)

@@ -4,17 +4,17 @@ import RESP
 import Testing
 
 extension TokenFarms {
-    /// Counted at the gateway: what is suppressed never gets there.
+    /// Counted at the gateway, which never gets suppressed pushes.
     struct SuppressionTests {
         private static let good = Tokens.make(200)
         private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
         private static let wrongTopic = Tokens.make(5, start: "bad10000", seed: 3)
-        /// Dead since 1700000000.
+        /// Invalid since 1700000000.
         private static let unregistered = Tokens.make(15, start: "dead00016553f100", seed: 4)
         private static let expired = Tokens.make(5, start: "fade0000", seed: 5)
         private static let dead = bad + wrongTopic + unregistered + expired
 
-        @Test func `dead tokens are left out of later jobs, through the ends of workers and of Redis`()
+        @Test func `invalid tokens are suppressed in later jobs, also after workers and Redis restart`()
             async throws
         {
             let farm = try await Farm()
@@ -50,7 +50,7 @@ extension TokenFarms {
             try await again("after the coordinator was restarted")
         }
 
-        @Test func `a token seen registered since lifts a 410, and nothing else`() async throws {
+        @Test func `a later registration ends the suppression of a 410, and of nothing else`() async throws {
             let farm = try await Farm()
             let tokens = [Self.unregistered[0], Self.bad[0]]
             try farm.push([Job(id: "one", tokens: tokens)])
@@ -70,7 +70,7 @@ extension TokenFarms {
             }
         }
 
-        @Test func `a token belongs to a topic: another one's is not left out`() async throws {
+        @Test func `suppression is by topic: the same token of another topic is sent`() async throws {
             let farm = try await Farm()
             let token = Self.unregistered[0]
             try farm.push([Job(id: "app", tokens: [token])])
@@ -123,7 +123,7 @@ extension TokenFarms {
             #expect(try farm.gateway.ledger().requests[token] == 1)
         }
 
-        @Test func `what is imported again and again pushes nothing out`() async throws {
+        @Test func `repeated imports push no record out`() async throws {
             let farm = try await Farm()
             #expect(try await farm.run("suppressed", "add", "--token", Self.dead[0]).status == 0)
             let plain = try farm.folder.write(
@@ -141,7 +141,7 @@ extension TokenFarms {
             #expect(list.output.contains(" Operator "), "\(list)")
         }
 
-        @Test func `what an operator says is not made weaker by what is found out`() async throws {
+        @Test func `responses do not weaken an operator's suppression`() async throws {
             let farm = try await Farm()
             let token = Self.good[0]
             #expect(try await farm.run("suppressed", "add", "--token", token).status == 0)
@@ -156,7 +156,7 @@ extension TokenFarms {
             #expect(list.output.contains(" Operator "), "\(list)")
         }
 
-        @Test func `what is no word, no token or no app is refused, and nothing is written`() async throws {
+        @Test func `unknown words, tokens and apps are refused, and nothing is written`() async throws {
             let farm = try await Farm()
             let token = Self.good[0]
             let wrong = [
@@ -186,19 +186,19 @@ extension TokenFarms {
             #expect(list.count == 2 && list.allSatisfy { $0.contains(" Operator ") }, "\(list)")
         }
 
-        /// An old list, spread as a user base is.
+        /// An old list with tokens in random order.
         private static func mixed(bad: Int, of count: Int) -> [String] {
             (Tokens.make(count - bad, seed: 20) + Tokens.make(bad, start: "bad00000", seed: 21))
                 .sorted { $0.suffix(16) < $1.suffix(16) }
         }
 
-        @Test func `a campaign to the wrong environment is paused, and nothing of it is suppressed`()
+        @Test func `a bulk job to the wrong environment is paused, and none of its tokens are suppressed`()
             async throws
         {
-            // Not all of them leave before the guard has spoken.
+            // Not all of them are sent before the guard pauses the app.
             let farm = try await Farm(Farm.Options(appLines: ["budget: {max_rate: 2000}"]))
             let bad = Tokens.make(5_000, start: "bad00000", seed: 9)
-            // A few bad ones among few answers are no wrong environment.
+            // A few invalid tokens among few responses do not mean a wrong environment.
             try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + Self.good[..<7])])
             #expect(try await farm.finished("test").delivered == 7)
             try farm.push([Job(id: "campaign", tokens: Array(bad[3...]))])
@@ -217,7 +217,10 @@ extension TokenFarms {
             #expect(kept.output.contains(#""applied":0"#), "\(kept)")
         }
 
-        @Test func `a campaign with many bad tokens goes on, and they wait for an operator`() async throws {
+        @Test
+        func `a bulk job with many invalid tokens continues, and their suppression waits for an operator`()
+            async throws
+        {
             let farm = try await Farm()
             let tokens = Self.mixed(bad: 1_500, of: 5_000)
             try farm.push([Job(id: "old", tokens: tokens)])
@@ -233,7 +236,7 @@ extension TokenFarms {
             #expect(status.status == 1 && status.output.contains("pushfarm suppressed confirm"), "\(status)")
             let waiting = try #require(try redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer)
             #expect(waiting > 1_000)
-            // Nothing of it is left out until somebody says so.
+            // None of them is suppressed until an operator confirms.
             let dry = try await farm.run("suppressed", "confirm", "--dry-run")
             #expect(dry.output.contains("would be applied"), "\(dry)")
             #expect(try redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer == waiting)
@@ -251,7 +254,7 @@ extension TokenFarms {
             #expect(again.delivered == 3_500 && again.reasons == ["suppressed": 1_500])
         }
 
-        @Test func `what waits is applied when the share of bad tokens has fallen again`() async throws {
+        @Test func `waiting suppressions apply when the share of invalid tokens has fallen`() async throws {
             let farm = try await Farm()
             let tokens = Self.mixed(bad: 1_500, of: 5_000)
             try farm.push([Job(id: "old", tokens: tokens)])
@@ -268,7 +271,9 @@ extension TokenFarms {
             #expect(Set(list.output.split(separator: "\n").map { String($0.prefix(64)) }) == Set(bad))
         }
 
-        @Test func `the shares from which tokens wait, and an app is paused, are configured`() async throws {
+        @Test func `the shares at which suppressions wait and an app is paused are configurable`()
+            async throws
+        {
             let farm = try await Farm(
                 Farm.Options(appLines: ["suppression: { hold_share: 50, pause_share: 60 }"]))
             try farm.push([Job(id: "old", tokens: Self.mixed(bad: 900, of: 3_000))])

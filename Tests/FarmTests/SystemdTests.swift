@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension PatientFarms {
-    /// The units of deploy/ under a real systemd, which has a machine of its own.
+    /// The units of deploy/ under a real systemd on a machine of its own.
     @Suite(.enabled(if: Machine.obstacle == nil, Comment(rawValue: Machine.obstacle ?? "")))
     struct SystemdTests {
         private static func text(_ name: String) throws -> String {
@@ -22,7 +22,7 @@ extension PatientFarms {
 
             """
 
-        /// With Redis, a gateway, and the service installed as the package does it; a hang is found after a second.
+        /// With Redis, a gateway, and the service as the package installs it; a hang is found after a second.
         private static func machine() async throws -> Machine {
             let units = "etc/systemd/test/"
             var files = [
@@ -69,7 +69,7 @@ extension PatientFarms {
             #expect(answer.contains(#""delivered":1"#), "\(answer)")
         }
 
-        @Test func `a start is over when it delivers, within all its walls`() async throws {
+        @Test func `the service is started when it delivers, within its sandbox`() async throws {
             let machine = try await Self.machine()
             try await machine.did("systemctl start pushfarm")
             let unit = try await machine.show("pushfarm")
@@ -82,12 +82,12 @@ extension PatientFarms {
             for line in ["NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "Uid:\t10001"] {
                 #expect(status.contains(line), "\(status)")
             }
-            // Its secrets are its own.
+            // Only it can read its secrets.
             let peek = try await machine.run(
                 "setpriv --reuid=65534 --clear-groups ls /run/credentials/pushfarm.service /etc/pushfarm")
             #expect(peek.status != 0 && peek.output.isEmpty, "\(peek)")
 
-            // Another one on the same machine is another host of the same farm.
+            // Another instance on the same machine is another host of the same farm.
             try await machine.did("systemctl start pushfarm@blue")
             try await eventually("they see each other") {
                 try await machine.show("pushfarm@blue")["StatusText"]?.hasPrefix("2 hosts, 2 of 2") ?? false
@@ -102,7 +102,8 @@ extension PatientFarms {
             #expect(try await machine.run("pgrep -f 'pushfarm (coordinator|worker|intake)'").status == 1)
         }
 
-        @Test func `one that hangs or is killed is started again, one with a wrong file is not`() async throws
+        @Test func `a service that hangs or is killed is restarted, one with a wrong file is not`()
+            async throws
         {
             let machine = try await Self.machine()
             try await machine.did("systemctl start pushfarm")
@@ -119,7 +120,7 @@ extension PatientFarms {
             }
             try await Self.push(machine)
 
-            // A new program takes over: another process is the service, and says that it lives.
+            // After an upgrade another process is the service, and notifies systemd.
             let before = try await machine.show("pushfarm")["MainPID"]
             try await machine.did(
                 "pushfarm upgrade all --local --config /etc/pushfarm/pushfarm.yaml --state-dir /var/lib/pushfarm"
@@ -127,19 +128,19 @@ extension PatientFarms {
             let after = try await machine.show("pushfarm")
             #expect(
                 after["MainPID"] != before && after["ActiveState"] == "active" && after["NRestarts"] == "2")
-            // Longer than the watchdog waits.
+            // Longer than the watchdog's limit.
             try await Task.sleep(for: .seconds(5))
             #expect(try await machine.show("pushfarm")["MainPID"] == after["MainPID"])
             try await Self.push(machine)
 
-            // The end is in order also then, when the coordinator is no child of systemd's.
+            // The stop is in order even if the coordinator is not a child of systemd.
             try await machine.did("systemctl stop pushfarm")
             #expect(try await machine.show("pushfarm")["Result"] == "success")
             #expect(
                 try await machine.did("tail -n 1 /var/log/pushfarm-test.log").contains("coordinator stopped"))
             try await machine.did("systemctl start pushfarm")
 
-            // Reloaded: with a file that is wrong it goes on, and says so.
+            // A reload with a wrong file changes nothing, and is reported.
             try await machine.did(
                 "echo 'redis: nonsense' >/etc/pushfarm/pushfarm.yaml && systemctl reload pushfarm")
             try await eventually("the status line tells why not") {

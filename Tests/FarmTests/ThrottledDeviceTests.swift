@@ -1,10 +1,11 @@
 import FarmHarness
 import Testing
 
-/// A device of which a gateway has had too many pushes: left alone for half a minute, all of which these tests wait. Beside everything
-/// else, for they do nothing else.
+/// A token that got 429 cools down for half a minute. These tests wait for all of it, in parallel to everything
+/// else.
 @Suite(.timeLimit(.minutes(3)), .keepsTraces) struct ThrottledDeviceTests {
-    @Test func `pushes to a throttled device wait behind the refused one, in order and free of charge`()
+    @Test
+    func `pushes to a cooling token wait behind the refused one, in order and without counting attempts`()
         async throws
     {
         let farm = try await Farm()
@@ -14,7 +15,7 @@ import Testing
         try farm.push([Job(id: "first", tokens: [device], payload: #"{"aps":{"alert":"1"}}"#)])
         try await farm.gateway.requests(1)
         for (number, other) in others.enumerated() {
-            // One attempt is all that they have.
+            // They have only one attempt.
             let job = Job(
                 id: "later-\(number)", tokens: [device, other],
                 payload: #"{"aps":{"alert":"later \#(number)"}}"#, fields: #""max_attempts":1"#)
@@ -33,12 +34,12 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         let mine = lines.filter { $0.token == device }
         #expect(mine.map(\.status) == [429, 200, 200, 200])
-        // Whose payloads they were the other devices tell.
+        // The other tokens show the payloads.
         let payloads = others.map { other in lines.first { $0.token == other }?.bodySha256 }
         #expect(mine.map(\.bodySha256) == [mine[0].bodySha256, mine[0].bodySha256] + payloads)
     }
 
-    @Test func `a throttled token waits, and the others do not`() async throws {
+    @Test func `a cooling token waits, and others do not`() async throws {
         let farm = try await Farm()
         let throttled = Tokens.make(1, seed: 9)[0]
         try farm.gateway.tell("token \(throttled) throttled")

@@ -2,25 +2,25 @@ import FarmHarness
 import Testing
 
 extension PatientFarms {
-    /// A gateway that asks for patience.
+    /// A gateway that asks for pauses.
     struct TroubleTests {
-        @Test func `a phase of 503 costs no push`() async throws {
+        @Test func `a phase of 503 loses no push`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
             let tokens = Tokens.make(1_000)
             let jobs = Job.several("p", tokens, size: 250)
             try farm.push(jobs)
-            // Each worker finds out with ten requests, and then probes.
+            // Each worker notices after ten requests, and then probes.
             try await farm.gateway.requests(21)
             try farm.gateway.tell("answer off")
             let totals = try await farm.finished(jobs)
             #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-            // Attempts are not burnt on a gateway that is in trouble: few pushes tried it.
+            // Few pushes use an attempt while the gateway is in trouble.
             #expect(ledger.lines.count { $0.status == 503 } < tokens.count)
         }
 
-        @Test func `Retry-After is waited for`() async throws {
+        @Test func `a retry waits for Retry-After`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["answer 503 retry-after=3 share=50%"]))
             let tokens = Tokens.make(8)
             try farm.push([Job(id: "ra", tokens: tokens)])
@@ -31,7 +31,7 @@ extension PatientFarms {
             let lines = try farm.gateway.ledger().lines
             for refused in lines where refused.status == 503 {
                 let next = try #require(lines.first { $0.token == refused.token && $0.status == 200 })
-                // By the ledger's own clock, and by at least this much: never too early.
+                // By the ledger's clock, at least this long.
                 #expect(next.time - refused.time >= 3_000)
             }
         }

@@ -4,7 +4,7 @@ import RESP
 import Testing
 
 extension HeldFarms {
-    /// Jobs for an app that nobody has configured, such as a misspelt one.
+    /// Jobs for an app that is not configured, such as a misspelt one.
     struct UnknownAppTests {
         private static func submit(_ farm: Farm, _ app: String, _ id: String) throws -> [String] {
             let job = Job(id: id, tokens: Tokens.make(1)).text
@@ -13,7 +13,7 @@ extension HeldFarms {
                 .map { $0.text ?? "\($0.integer ?? 0)" } ?? []
         }
 
-        @Test func `a producer hears at once that it has misspelt its app`() async throws {
+        @Test func `a producer learns at once that its app is misspelt`() async throws {
             let farm = try await Farm()
             _ = try await farm.ready()
             #expect(
@@ -24,7 +24,7 @@ extension HeldFarms {
             #expect(try await farm.finished("b").delivered == 1)
         }
 
-        @Test func `a Redis that was flushed knows the apps again`() async throws {
+        @Test func `a flushed Redis learns the apps again`() async throws {
             let farm = try await Farm()
             _ = try await farm.ready()
             try farm.redis.client().run("FLUSHALL")
@@ -35,7 +35,7 @@ extension HeldFarms {
             }
         }
 
-        @Test func `an app that a reload takes out is unknown to its producers, until it is back`()
+        @Test func `an app that a reload removes is unknown to producers until it is back`()
             async throws
         {
             let farm = try await Farm(
@@ -60,11 +60,11 @@ extension HeldFarms {
             #expect(try await farm.finished("d", app: "second").delivered == 1)
         }
 
-        @Test func `jobs pushed by hand to a misspelt app are told of until they are gone`() async throws {
+        @Test func `jobs pushed to a misspelt app are reported until they are gone`() async throws {
             let farm = try await Farm(Farm.Options(lines: [BusyFarms.MetricsTests.listen]))
             _ = try await farm.ready()
             let client = try farm.redis.client()
-            // An inbox of its own, and lists that are no inboxes, do not count.
+            // Configured inboxes, and lists that are not inboxes, do not count.
             try client.run("RPUSH", "elsewhere:dmeo", "x")
             try client.run("SET", "pushfarm:text", "x")
             for _ in 0..<3 {
@@ -93,12 +93,12 @@ extension HeldFarms {
             #expect(try farm.scrape().sum("pushfarm_stray_inboxes") == 0)
         }
 
-        @Test func `refused jobs are counted a minute, and told of when there are many`() async throws {
+        @Test func `refused jobs are counted by minute, and many fire an alert`() async throws {
             let farm = try await Farm(
                 Farm.Options(lines: [BusyFarms.MetricsTests.listen, "alerts: { refused_jobs: 5 }"]))
             _ = try await farm.ready()
             let client = try farm.redis.client()
-            // Few are no trouble, and seen all the same.
+            // A few fire no alert, but are shown.
             for _ in 0..<3 { try client.run("RPUSH", "pushfarm:demo", "hello") }
             try await eventually("the status has them") {
                 let status = try await farm.run("status")
@@ -116,7 +116,7 @@ extension HeldFarms {
                         "jobs were refused in the last minute, see pushfarm refused list")
             }
             #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "refused_jobs"]) == 1)
-            // Few events, and all of them together stand for each job.
+            // There are few events, which together count each job.
             try await eventually("the events stand for all") {
                 try farm.events("job.refused").reduce(0) { $0 + ($1["jobs"].flatMap { Int($0) } ?? 1) } == 400
             }
@@ -128,7 +128,7 @@ extension HeldFarms {
             }
         }
 
-        @Test func `a suspicious payload is warned of in the record and the event`() async throws {
+        @Test func `the job record and the event warn of a suspicious payload`() async throws {
             let farm = try await Farm()
             try farm.push(#"{"id":"odd","tokens":["\#(Tokens.make(1)[0])"],"payload":{"alert":"Hi"}}"#)
             #expect(try await farm.finished("odd").delivered == 1)
@@ -140,7 +140,7 @@ extension HeldFarms {
             #expect(json.output.contains(#""warning":"the payload has no"#), "\(json)")
         }
 
-        @Test func `a job's topic is one of its app's`() async throws {
+        @Test func `a job's topic must be one of its app's`() async throws {
             let farm = try await Farm(Farm.Options(appLines: ["topics: [com.example.other]"]))
             _ = try await farm.ready()
             let tokens = Tokens.make(3)

@@ -19,7 +19,7 @@ extension BusyFarms {
             try farm.redis.client(as: user, Self.password)
         }
 
-        /// Whether Redis says that this user may not.
+        /// Whether Redis denies it to this user.
         private func isDenied(_ client: RedisClient, _ words: String...) throws -> Bool {
             do {
                 _ = try client.run(words)
@@ -29,11 +29,11 @@ extension BusyFarms {
             }
         }
 
-        @Test func `the farm's user may do all that a farm does`() async throws {
+        @Test func `the farm's user may do everything that a farm does`() async throws {
             let farm = try await farm {
                 $0.faults = ["latency 5ms"]
                 $0.appLines = ["max_job_bytes: 100000"]
-                // What the gateway refuses here is no trouble.
+                // Refusals of the gateway do not matter here.
                 $0.lines.append("alerts: { error_share: 100 }")
             }
             let host = try await farm.ready()
@@ -91,7 +91,7 @@ extension BusyFarms {
             #expect(try await farm.run("cancel", "back").status == 0)
             #expect(try await farm.run("promote", "due").status == 0)
             #expect(try await farm.finished("due").delivered == 30)
-            // What scripts wrote is read again at a restart as the default user, who must be allowed to.
+            // At a restart the default user replays the scripts' writes, and must be allowed to.
             let keys = ["u-0", "u-500", "bad", "pushed"].map { "{pushfarm:demo}:job:\($0)" }
             let before = try keys.map { try farm.redis.client().run("HGETALL", $0).fields }
             try await farm.redis.crash()
@@ -107,7 +107,7 @@ extension BusyFarms {
             #expect(!farm.coordinator.error.contains("NOPERM"), "\(farm.coordinator.error)")
         }
 
-        @Test func `the farm's user may not do what a farm does not`() async throws {
+        @Test func `the farm's user may do nothing else`() async throws {
             let farm = try await farm()
             let client = try client(farm, "farm")
             #expect(try isDenied(client, "SET", "elsewhere", "1"))
@@ -126,7 +126,7 @@ extension BusyFarms {
             }
         }
 
-        @Test func `a producer may push and submit, and read its own events and accounts`() async throws {
+        @Test func `a producer may push and submit, and read its own events and job records`() async throws {
             let farm = try await farm()
             _ = try await farm.ready()
             let producer = try client(farm, "producer-demo")
@@ -180,7 +180,7 @@ extension BusyFarms {
             }
         }
 
-        @Test func `the dashboard's user reads what commands show, and writes nothing`() async throws {
+        @Test func `the dashboard's user reads what commands need, and writes nothing`() async throws {
             let farm = try await farm()
             _ = try await farm.ready()
             try farm.push([Job(id: "seen", tokens: Tokens.make(5))])
@@ -196,11 +196,11 @@ extension BusyFarms {
                     arguments + ["--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
                 #expect(result.status == 0, "\(arguments): \(result)")
             }
-            // What needs scripts says so.
+            // Commands that need scripts say so.
             let denied = try await farm.run(
                 ["fsck", "--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
             #expect(denied.status == 1 && denied.error.contains("NOPERM"), "\(denied)")
-            // The scripts that the farm has loaded are there, under names that are no secret.
+            // The farm's scripts are loaded, and their names are not secret.
             let scripts = try farm.redis.client().run("INFO", "memory").text ?? ""
             #expect(
                 scripts.contains("number_of_cached_scripts:")
@@ -240,7 +240,7 @@ extension BusyFarms {
             }
         }
 
-        @Test func `as it stands the file lets nobody in`() async throws {
+        @Test func `the file as shipped admits no user`() async throws {
             let folder = try TestFolder()
             let text = try Users.text("x").replacingOccurrences(of: ">x", with: "resetpass")
             #expect(!text.contains(">") && !text.contains("nopass"))
@@ -261,7 +261,7 @@ extension BusyFarms {
             }
         }
 
-        @Test func `a farm that may not look at Redis's memory says so and goes on`() async throws {
+        @Test func `a farm that may not read Redis's memory says so and continues`() async throws {
             let farm = try await farm { _ in }
             _ = try await farm.ready()
             try client(farm, "operator").run("ACL", "SETUSER", "farm", "-info")
