@@ -1,9 +1,9 @@
 import ChaosChecker
 import Testing
 
-/// The judge is judged: ledgers are forged, and it has to say so, and about what.
+/// Tests of the checker: it must find each forgery of a ledger, and name its subject.
 struct CheckerTests {
-    @Test func `an honest run has nothing to complain of`() {
+    @Test func `a correct run has no complaints`() {
         let verdict = SampleRun().verdict
         #expect(verdict.complaints == [])
         #expect(verdict.pushes == 8 && verdict.delivered == 6 && verdict.doubled == 1 && verdict.lost == 0)
@@ -13,14 +13,14 @@ struct CheckerTests {
     // MARK: One line removed, doubled
 
     @Test(arguments: SampleRun().evidence.producers.indices)
-    func `a producer's line that is missing is missed`(index: Int) {
+    func `a missing producer's line is noticed`(index: Int) {
         var run = SampleRun()
         let note = run.evidence.producers.remove(at: index)
         #expect(run.verdict.complaints.contains { $0.text.contains("job \(note.job)") })
     }
 
     @Test(arguments: SampleRun().evidence.producers.indices)
-    func `a producer's line that is there twice is noticed`(index: Int) {
+    func `a repeated producer's line is noticed`(index: Int) {
         var run = SampleRun()
         let note = run.evidence.producers[index]
         run.evidence.producers.insert(note, at: index)
@@ -28,7 +28,7 @@ struct CheckerTests {
     }
 
     @Test(arguments: SampleRun().evidence.gateway.indices)
-    func `a request that is missing is missed`(index: Int) {
+    func `a missing request is noticed`(index: Int) {
         var run = SampleRun()
         let note = run.evidence.gateway.remove(at: index)
         let isLast = !run.evidence.gateway.contains {
@@ -36,12 +36,12 @@ struct CheckerTests {
         }
         let complaints = run.verdict.complaints
         #expect(!complaints.isEmpty)
-        // The last one of a connection leaves no gap: then what it was about must show.
+        // The last request of a connection leaves no gap, so its push must be named.
         if isLast { #expect(complaints.contains { $0.text.contains(note.token) }) }
     }
 
     @Test(arguments: SampleRun().evidence.gateway.indices)
-    func `a request that is there twice is noticed`(index: Int) {
+    func `a repeated request is noticed`(index: Int) {
         var run = SampleRun()
         let note = run.evidence.gateway[index]
         run.evidence.gateway.insert(note, at: index)
@@ -51,7 +51,7 @@ struct CheckerTests {
             })
     }
 
-    @Test func `a stream that was refused unread is nobody's push, and leaves no gap`() throws {
+    @Test func `a stream that was refused unread belongs to no push, and leaves no gap`() throws {
         var run = SampleRun()
         var note = try #require(
             run.evidence.gateway.filter { $0.connection == 1 }.max { $0.stream < $1.stream })
@@ -64,22 +64,21 @@ struct CheckerTests {
     }
 
     @Test(arguments: SampleRun().evidence.events.indices)
-    func `an event that is missing is missed`(index: Int) {
+    func `a missing event is noticed`(index: Int) {
         var run = SampleRun()
         let event = run.evidence.events.remove(at: index)
         #expect(run.verdict.complaints.contains { $0.text.contains("job \(event.job)") })
     }
 
     @Test(arguments: SampleRun().evidence.events.indices)
-    func `an event that is there twice is noticed`(index: Int) {
+    func `a repeated event is noticed`(index: Int) {
         var run = SampleRun()
         let event = run.evidence.events[index]
         run.evidence.events.insert(event, at: index)
         #expect(run.verdict.complaints.contains { $0.kind == .events && $0.text.contains(event.job) })
     }
 
-    @Test(arguments: [0, 1]) func `a look at the books that is missing or there twice is noticed`(index: Int)
-    {
+    @Test(arguments: [0, 1]) func `a missing or repeated reading of the job records is noticed`(index: Int) {
         var run = SampleRun()
         run.evidence.books.insert(run.evidence.books[index], at: index)
         #expect(run.verdict.complaints.contains { $0.kind == .ledger })
@@ -91,7 +90,7 @@ struct CheckerTests {
         #expect(run.verdict.complaints.contains { $0.kind == .ledger })
     }
 
-    @Test(arguments: ["a", "b", "c"]) func `an account that is missing is missed`(job: String) {
+    @Test(arguments: ["a", "b", "c"]) func `a missing job record is noticed`(job: String) {
         var run = SampleRun()
         run.evidence.books[1].accounts?[job] = nil
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job \(job)") })
@@ -108,12 +107,12 @@ struct CheckerTests {
     }
 
     @Test(arguments: SampleRun().evidence.gateway.indices)
-    func `another status of a request contradicts the account`(index: Int) {
+    func `a changed status of a request contradicts the job record`(index: Int) {
         var run = SampleRun()
         let note = run.evidence.gateway[index]
         run.evidence.gateway[index].status = note.status == 200 ? 500 : 200
         run.evidence.gateway[index].reason = ""
-        // One of the two requests of a push that came twice may be any: it stays delivered, and is doubled no more.
+        // If one of the two requests of a duplicated push changes, the push stays delivered and is no longer a duplicate.
         guard note.job != "a" || note.token != "a2" else { return }
         #expect(
             run.verdict.complaints.contains {
@@ -125,7 +124,7 @@ struct CheckerTests {
     @Test(
         arguments: ["a", "b", "c"],
         ["submitted", "accepted", "delivered", "failed", "expired", "waiting", "in_flight", "created_at"])
-    func `a number that is changed is noticed`(job: String, field: String) {
+    func `a changed number is noticed`(job: String, field: String) {
         for change in [-1, 1] {
             var run = SampleRun()
             let old = run.evidence.books[1].accounts?[job]?[field].flatMap { Int($0) } ?? 0
@@ -150,19 +149,19 @@ struct CheckerTests {
         #expect(run.verdict.complaints.contains { $0.kind == .falseClaim && $0.text.contains("job c") })
     }
 
-    @Test func `doubles beyond what the account admits are too many`() {
+    @Test func `duplicates beyond the job record's count are too many`() {
         var run = SampleRun()
         run.evidence.books[1].accounts?["a"]?["maybe_duplicated"] = "0"
         #expect(run.verdict.complaints.contains { $0.kind == .doubled && $0.text.contains("job a") })
     }
 
-    @Test func `doubles beyond what was done are too many`() {
+    @Test func `duplicates beyond the faults' bound are too many`() {
         var run = SampleRun()
         run.expectation.doubles = 0
         #expect(run.verdict.complaints.contains { $0.kind == .doubled })
     }
 
-    @Test func `a failure for no reason of the gateway's is a loss`() {
+    @Test func `a failure without a reason from the gateway is a loss`() {
         for (reason, status) in [
             ("Unregistered", "400"), ("BadTopic", "410"), ("unknown", ""), ("poison", ""), ("lost", ""),
             ("suppressed", ""),
@@ -177,14 +176,14 @@ struct CheckerTests {
         }
     }
 
-    @Test func `an accepted push that nobody heard of again is lost`() {
+    @Test func `an accepted push without any later trace is lost`() {
         var run = SampleRun()
         run.evidence.gateway.removeAll { $0.token == "c1" }
         #expect(run.verdict.lost == 1)
         #expect(run.verdict.complaints.contains { $0.kind == .lost && $0.text.contains("c1") })
     }
 
-    @Test func `the later of two jobs does not come first`() {
+    @Test func `a later job that arrives first is noticed`() {
         var run = SampleRun()
         let first = run.evidence.gateway.firstIndex { $0.job == "a" && $0.token == "a1" } ?? 0
         let second = run.evidence.gateway.firstIndex { $0.job == "b" && $0.token == "a1" } ?? 0
@@ -193,7 +192,7 @@ struct CheckerTests {
         #expect(run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a1") })
     }
 
-    @Test func `two connections that carry one shard by turns are told`() {
+    @Test func `two connections that alternate for a shard are noticed`() {
         var run = SampleRun()
         // Connections 1, 2, 1, 2, 1.
         for note in run.evidence.gateway { run.evidence.shards[note.token] = 7 }
@@ -201,18 +200,18 @@ struct CheckerTests {
         run.expectation.hasOneSender = false
         #expect(run.verdict.isGood && run.verdict.overlaps > 0)
         run.expectation.hasOneSender = true
-        // Long enough between them for a shard to be given away and back.
+        // Long enough between them for a hand-over and back.
         for index in run.evidence.gateway.indices { run.evidence.gateway[index].at += Int64(index) * 6_000 }
         #expect(run.verdict.overlaps == 0)
         run = SampleRun()
-        // A worker that took the shard over, and died: 1, 2, 1.
+        // A worker took the shard over and died: 1, 2, 1.
         for token in ["a1", "dead", "b1"] { run.evidence.shards[token] = 7 }
         #expect(run.verdict.isGood && run.verdict.overlaps == 0)
     }
 
-    @Test func `a device with requests under way over two connections is told`() {
+    @Test func `a token with requests in flight on two connections is noticed`() {
         var run = SampleRun()
-        // The retry of a2 came over the other connection 30 ms after the first try.
+        // The retry of a2 came over the other connection 30 ms after the first attempt.
         for time: Int64 in [30, 31] {
             run.expectation.answerTime = time
             let isTold = run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a2") }
@@ -229,32 +228,32 @@ struct CheckerTests {
         #expect(run.verdict.crossings == 0)
     }
 
-    @Test func `a delivery that takes too long after a fault is told`() {
+    @Test func `a delivery that takes too long after a fault is noticed`() {
         var run = SampleRun()
         run.expectation.recovery = 5
         #expect(run.verdict.complaints.contains { $0.kind == .stalled && $0.text.contains("kill worker") })
     }
 
-    @Test func `a job whose acceptance nobody learned of may be there or not`() {
+    @Test func `a job whose acceptance is unknown may exist or not`() {
         var run = SampleRun()
         run.evidence.producers[1].kind = .unknown
         #expect(run.verdict.isGood && run.verdict.recovered == 3)
     }
 
-    @Test func `a job that Redis refused is nowhere`() {
+    @Test func `a job that Redis refused does not appear`() {
         var run = SampleRun()
         run.evidence.producers[1].kind = .refused
         #expect(run.verdict.complaints.contains { $0.kind == .unexpected && $0.text.contains("job a") })
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a") })
     }
 
-    @Test func `keys that are left are told`() {
+    @Test func `leftover keys are noticed`() {
         var run = SampleRun()
         run.evidence.leftovers = ["{pushfarm:demo}:flight:07"]
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("flight:07") })
     }
 
-    @Test func `what Redis forgot when it was put back is named and not held against the farm`() {
+    @Test func `losses of a Redis that was put back are listed, and are not the farm's fault`() {
         var run = SampleRun()
         run.evidence.producers.append(
             ProducerNote(
@@ -266,7 +265,7 @@ struct CheckerTests {
         #expect(run.verdict.isGood && run.verdict.forgotten == 1)
     }
 
-    @Test func `books go back when Redis was put back, and at no other time`() throws {
+    @Test func `counts go back only when Redis was put back`() throws {
         var run = SampleRun()
         let (first, last) = (run.evidence.books[0].at, run.evidence.books[1].at)
         let middle = (first + last) / 2

@@ -4,9 +4,9 @@ import LoopTesting
 import Testing
 import Transport
 
-/// The proxy hands on every byte, and fails in the ways that it is told to.
+/// The proxy forwards every byte, and fails as it is told.
 @Suite(.timeLimit(.minutes(2))) struct FaultProxyTests {
-    @Test func `bytes arrive, in their order, both ways`() async throws {
+    @Test func `bytes arrive in order, in both directions`() async throws {
         try await onLoop {
             let line = try await Line()
             for _ in 0..<200 { line.say(String(repeating: "x", count: 5_000)) }
@@ -29,7 +29,7 @@ import Transport
         }
     }
 
-    @Test func `half open, the near side hears nothing more and no end`() async throws {
+    @Test func `on a half-open connection the client gets no more bytes and no end`() async throws {
         try await onLoop {
             let line = try await Line()
             line.say("hello")
@@ -42,7 +42,7 @@ import Transport
         }
     }
 
-    @Test func `what is blocked arrives when that is over, and nothing before`() async throws {
+    @Test func `blocked bytes arrive only after the block`() async throws {
         try await onLoop {
             let line = try await Line()
             line.proxy.fare = LinkFare(down: LinkFare.Way(isBlocked: true))
@@ -55,7 +55,7 @@ import Transport
         }
     }
 
-    @Test func `delay and rate hold bytes back and lose none`() async throws {
+    @Test func `delay and rate limit slow bytes down and lose none`() async throws {
         try await onLoop {
             let line = try await Line()
             line.proxy.fare = .both(LinkFare.Way(delay: .milliseconds(150)))
@@ -71,12 +71,12 @@ import Transport
         }
     }
 
-    @Test func `newcomers are linked, sent away or left waiting`() async throws {
+    @Test func `new connections are linked, refused or left waiting`() async throws {
         try await onLoop {
             let line = try await Line()
             for welcome in [FaultProxy.Welcome.close, .reset] {
                 line.proxy.welcome = welcome
-                // A reset may come before the call is through.
+                // A reset may come before the connection is complete.
                 try? await line.call()
                 #expect(await until { line.hasEnded })
             }
@@ -94,7 +94,7 @@ import Transport
     }
 }
 
-/// A caller, the proxy, and a server that says back what it hears.
+/// A client, the proxy, and an echo server.
 @Loop private final class Line {
     let proxy: FaultProxy
     private let listener: Listener

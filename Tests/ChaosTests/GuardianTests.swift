@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Whoever starts farms may be killed at any moment, with all of its process group: nothing of them is left.
+/// If the starter of farms is killed with its process group, nothing of the farms is left.
 @Suite(.timeLimit(.minutes(5))) struct GuardianTests {
     @Test func `a chaos run that is killed with its group leaves no process and no folder behind`()
         async throws
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `what leads a session of its own is found by its folder`() async throws {
+    @Test func `a process with a session of its own is found by its folder`() async throws {
         let guardian = Guardian()
         let home = try TestFolder()
         let folder = home.path + "/farm"
@@ -51,7 +51,7 @@ import Testing
         #expect(try await up.wait() == .killed(SIGKILL))
     }
 
-    /// Those that coordinators among these have started, which name no folder.
+    /// Children of the coordinators among these, which name no folder.
     private func workers(of pids: [pid_t]) -> [pid_t] {
         Set(pids.map { getpgid($0) }).flatMap { ProcessTable.members(ofGroup: $0) }.filter { pid in
             ProcessTable.visibleText(of: pid).split(separator: "\0", maxSplits: 2).dropFirst().first

@@ -5,7 +5,7 @@ import Testing
 
 /// A chaos run that cannot fail would prove nothing.
 @Suite(.timeLimit(.minutes(5))) struct SabotageTests {
-    @Test func `a batch that is gone and a number that is forged are found`() async throws {
+    @Test func `a lost batch and a forged number are found`() async throws {
         let outcome = try await onLoop {
             let keep = FileManager.default.temporaryDirectory.path + "/pf-sabotage"
             defer { try? FileManager.default.removeItem(atPath: keep) }

@@ -1,13 +1,13 @@
 import ChaosChecker
 
-/// Notes of a run in which all went well, although a worker was killed and a token was dead.
+/// Notes of a correct run with a killed worker and an invalid token.
 struct SampleRun {
     var evidence = Evidence()
     var expectation = Expectation(doubles: 1)
     private var streams: [Int: Int] = [:]
     private var time: Int64 = 1_000
 
-    /// Three jobs: one with a dead token and a push that came twice, one told about in full, one that asked for once.
+    /// Three jobs: one with an invalid token and a duplicated push, one with all receipts, one at most once.
     init() {
         accept("a", ["a1", "a2", "a3", "dead"])
         accept("b", ["b1", "a1"]) { $0.allReceipts = true }

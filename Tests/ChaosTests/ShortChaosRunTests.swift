@@ -3,10 +3,10 @@ import Foundation
 import LoopTesting
 import Testing
 
-/// Each kind of fault once, on farms of real processes, some at a time.
+/// Each kind of fault once, on farms of real processes, several at a time.
 @Suite(.timeLimit(.minutes(10))) struct ShortChaosRunTests {
     private static let seed: UInt64 = 7
-    @Test(arguments: Scenario.all) func `nothing is lost, and the books are right`(scenario: Scenario)
+    @Test(arguments: Scenario.all) func `nothing is lost, and the accounting is exact`(scenario: Scenario)
         async throws
     {
         await Places.shared.enter()
@@ -26,7 +26,7 @@ extension Scenario: CustomTestStringConvertible {
     public var testDescription: String { "\(number) \(name)" }
 }
 
-/// Lets some farms at a time onto the machine.
+/// Limits the number of farms at a time.
 private actor Places {
     static let shared = Places()
     private var free = 3

@@ -1,4 +1,4 @@
-/// The account of a job, as `pushfarm job ID --json` gives it. All fields are there, or decoding fails.
+/// A job record from `pushfarm job ID --json`. Decoding fails if a field is missing.
 struct Account: Decodable, Equatable {
     var id: String
     var app: String
@@ -29,7 +29,7 @@ struct Account: Decodable, Equatable {
         case finishedAt = "finished_at"
     }
 
-    /// What must hold at every instant.
+    /// The accounting, which must hold at every instant.
     var addsUp: Bool {
         submitted == accepted + malformed + duplicates
             && accepted == delivered + failed + expired + cancelled + queued + inFlight + waiting

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// What a command answers with `--json`.
+/// The output of a command with `--json`.
 struct Answered: Decodable {
     struct Host: Decodable {
         var host: String
@@ -18,7 +18,7 @@ struct Answered: Decodable {
 }
 
 extension Hosts {
-    /// Tells the farm something, and expects that it was done.
+    /// Runs a command, and expects that it succeeds.
     @discardableResult
     func operate(
         _ arguments: String..., status: Int32 = 0, on host: String = "alpha",
@@ -29,13 +29,13 @@ extension Hosts {
         return try JSONDecoder().decode(Answered.self, from: Data(result.output.utf8))
     }
 
-    /// A host's line, as `pushfarm status` has it.
+    /// A host in `pushfarm status`.
     func line(_ host: String) async throws -> Status.Host {
         let status = try Status(json: try await run(["status", "--json"], on: "alpha").output)
         return try #require(status.hosts.first { $0.host == host })
     }
 
-    /// The processes of a host's workers, when all of them are in its line and ready.
+    /// The processes of a host's workers, when all of them are shown as ready.
     func workers(_ host: String, count: Int = 2) async throws -> [pid_t] {
         try await eventually("the workers of \(host) are ready") {
             let workers = try await line(host).workers

@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// What came to the binary interface of the simulator, frame by frame.
+/// The frames that reached the simulator's binary port.
 struct BinaryLedger {
     struct Line: Decodable {
         var connection: Int
@@ -18,7 +18,7 @@ struct BinaryLedger {
         lines = try LedgerFile.lines(file).map { try decoder.decode(Line.self, from: $0) }
     }
 
-    /// How often a push to each token was accepted.
+    /// Accepted pushes of each token.
     var deliveries: [String: Int] {
         lines.reduce(into: [:]) { counts, line in
             if line.outcome == "accepted", let token = line.token { counts[token, default: 0] += 1 }
@@ -27,7 +27,7 @@ struct BinaryLedger {
 
     func count(_ outcome: String) -> Int { lines.count { $0.outcome == outcome } }
 
-    /// How many of these tokens got nothing.
+    /// The number of these tokens without an accepted push.
     func lost(of tokens: some Collection<String>) -> Int {
         let deliveries = deliveries
         return tokens.count { deliveries[$0] == nil }

@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 extension Farm {
-    /// What a farm that went through trouble owes: everything once, by the same coordinator, and few words about it.
+    /// Expectations after a fault: every push once, the same coordinator, and few log lines.
     func expectExactlyOnce(
         _ jobs: [Job], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {

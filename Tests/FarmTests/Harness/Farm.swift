@@ -2,13 +2,13 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// A whole farm of one test's own: Redis, a simulated gateway, a coordinator with its workers, each a real process.
+/// A whole farm for one test: Redis, a simulated gateway, a coordinator with its workers, each a real process.
 final class Farm {
     struct Options {
         var workers = 2
         /// `workers: auto` instead.
         var hasAutoWorkers = false
-        /// Lines for the simulator's control command, carried out at the start.
+        /// Lines for the simulator's control command, applied at the start.
         var faults: [String] = []
         var simulatorOptions: [String] = []
         var redisPassword: String?
@@ -18,9 +18,9 @@ final class Farm {
         var usersPassword: String?
         var redisOptions: [String] = []
         var environment: [String: String] = [:]
-        /// All of `apps:`; nil: one app "demo" with the simulator's own key.
+        /// The whole of `apps:`; nil: one app "demo" with the simulator's key.
         var apps: ((Gateway.Started, TestFolder) -> [App])?
-        /// Lines of the one app.
+        /// More lines of the app.
         var appLines: [String] = []
         /// Lines beside `apps`; FOLDER in them is the farm's.
         var lines: [String] = []
@@ -80,7 +80,7 @@ final class Farm {
 
     // MARK: The coordinator
 
-    /// Starts another one, after the first has ended.
+    /// Starts another coordinator after the first has ended.
     func restartCoordinator(environment: [String: String]? = nil) throws {
         coordinator = try Self.startCoordinator(folder, environment ?? options.environment)
     }
@@ -94,7 +94,7 @@ final class Farm {
             environment: environment, in: folder.path)
     }
 
-    /// Ends a process of the coordinator's group, and no other, without warning.
+    /// Kills a process, if it belongs to the coordinator's group.
     func kill(worker pid: pid_t) { signal(child: pid, SIGKILL) }
 
     func kill(child pid: pid_t) { signal(child: pid, SIGKILL) }
@@ -109,7 +109,7 @@ final class Farm {
         _ = Foundation.kill(pid, number)
     }
 
-    /// Worker processes that live now, as the machine knows them: what the farm says of itself is a moment old.
+    /// Living worker processes, from the machine, because the farm's own status is a moment old.
     var workers: [pid_t] { coordinator.descendants.filter { ProcessTable.isAbout("worker", $0) } }
 
     // MARK: Jobs
@@ -123,7 +123,7 @@ final class Farm {
         try redis.client().run("RPUSH", "pushfarm:\(app)", text)
     }
 
-    /// The account when the job is finished; its sums are checked.
+    /// The job record when the job is finished; its accounting is checked.
     func finished(
         _ id: String, app: String = "demo", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Account {
@@ -136,8 +136,8 @@ final class Farm {
         return account
     }
 
-    /// The sums of the accounts when all are finished. Redis is asked until they are, and the farm only once: a process for each
-    /// job, or look, would take the processors from the farm.
+    /// The sums of the job records when all are finished. The test polls Redis, and runs one command at the end: a process for each
+    /// job or poll would take CPU time from the farm.
     func finished(
         _ jobs: [Job], app: String = "demo", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Totals {
@@ -177,7 +177,7 @@ final class Farm {
         return states?.allSatisfy { $0.text == "finished" } ?? false
     }
 
-    /// The account as it is now; nil when there is none.
+    /// The current job record; nil when there is none.
     func account(_ id: String) async throws -> Account? {
         let result = try await run("job", id, "--app", "demo", "--json")
         return try? JSONDecoder().decode(Account.self, from: Data(result.output.utf8))
@@ -195,7 +195,7 @@ final class Farm {
         try redis.client().run("KEYS", "{pushfarm:demo}:suppressed:*").array?.compactMap(\.text) ?? []
     }
 
-    /// What all suppression lists hold.
+    /// The records of all suppression lists.
     func suppressionRecords() throws -> Int {
         let redis = try redis.client()
         return try suppressionLists().reduce(0) { $0 + Int(try redis.run("XLEN", $1).integer ?? 0) }
@@ -217,7 +217,7 @@ final class Farm {
         try Status(json: try await run("status", "--json").output)
     }
 
-    /// When the host's intake and all its workers are ready. A look at Redis is cheap, a process for it is not.
+    /// Waits until the host's intake and all its workers are ready. Polling Redis is cheaper than a command.
     func ready() async throws -> Status.Host {
         try await eventually("intake and workers are ready") {
             let lines =

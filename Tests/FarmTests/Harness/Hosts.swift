@@ -3,8 +3,8 @@ import FarmPolicy
 import Foundation
 import Testing
 
-/// A farm of several hosts: one Redis, one gateway, and a coordinator with its workers on each host; each host has a folder
-/// of its own and, in a network, an address of its own.
+/// A farm of several hosts: one Redis, one gateway, and a coordinator with its workers on each host; each host has its own folder
+/// and, in a network, an address of its own.
 final class Hosts {
     struct Options {
         var names = ["alpha", "beta"]
@@ -104,10 +104,10 @@ final class Hosts {
         return child
     }
 
-    /// A signal for all processes of a host, as when a machine loses its power or stands still.
+    /// Sends a signal to all processes of a host, as when a machine loses its power or is stopped.
     func signal(_ host: String, _ number: Int32) { _ = kill(-coordinator(host).pid, number) }
 
-    /// A signal to a process of the host's group, and to no other.
+    /// Sends a signal to a process, if it belongs to the host's group.
     func signal(child pid: pid_t, of host: String, _ number: Int32) {
         guard coordinator(host).descendants.contains(pid) else {
             Issue.record("process \(pid) is none of \(host)'s own")
@@ -118,7 +118,7 @@ final class Hosts {
 
     // MARK: What Redis says
 
-    /// Who owns which shard, and the intake; fields without an owner are left out.
+    /// The owners of shards and intake; fields without an owner are omitted.
     func owners(of app: String = "demo") throws -> [String: String] {
         try redis.client().run("HGETALL", "{pushfarm:\(app)}:owners").fields
             .filter { !$0.key.hasPrefix("until:") }
@@ -133,7 +133,7 @@ final class Hosts {
         try owners().reduce(into: [:]) { if $1.key != "intake" { $0[$1.value, default: 0] += 1 } }
     }
 
-    /// Waits until all shards and intakes are owned, each by the host that should, of these.
+    /// Waits until all shards and intakes are owned by the right ones of these hosts.
     func shared(by hosts: [String], within limit: Duration = .seconds(60)) async throws {
         var last: [String: [String: String]] = [:]
         do {
@@ -147,7 +147,7 @@ final class Hosts {
         }
     }
 
-    /// Who should own what, by the rule that all hosts follow.
+    /// The right owners, by the rule that all hosts follow.
     func expected(_ hosts: [String], app: String = "demo") -> [String: String] {
         let shares = HostShares(app: app, hosts: hosts.map { (name: $0, capacity: options.workers) })
         var owners = ["intake": shares.owner(of: .intake)]
@@ -169,7 +169,7 @@ final class Hosts {
             .filter { $0["type"] == "job.accepted" }.compactMap { $0["job"] }
     }
 
-    /// The sums of the jobs' accounts when they are finished.
+    /// The sums of the job records when they are finished.
     func finished(
         _ jobs: [Job], app: String = "demo", within limit: Duration = .seconds(90)
     ) async throws -> Totals {

@@ -1,7 +1,7 @@
 import FarmHarness
 import Testing
 
-/// What processes wrote in the folders of a test that failed is kept in .build/failed, under the test's name.
+/// Keeps the processes' files of a failed test in .build/failed, under the test's name.
 struct KeepsTraces: TestTrait, SuiteTrait, TestScoping {
     let isRecursive = true
 

@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// What came to the gateway: the only place where a delivery counts.
+/// The requests that reached the gateway, which alone prove a delivery.
 struct Ledger {
     struct Line: Decodable {
         var time: Int64
@@ -19,7 +19,7 @@ struct Ledger {
         var lost: Bool?
         var bodySha256: String?
 
-        // Spelt out: to convert the names of all lines takes longer than to read them.
+        // Explicit, because converting the names of all lines is slower than reading them.
         private enum CodingKeys: String, CodingKey {
             case time, connection, token, topic, priority, expiration, status, reason, warning, lost
             case apnsId = "apns_id"
@@ -36,21 +36,21 @@ struct Ledger {
         lines = try LedgerFile.lines(file).map { try decoder.decode(Line.self, from: $0) }
     }
 
-    /// Accepted requests a token, whether or not their answer got through.
+    /// Accepted requests of each token, even if their response was lost.
     var deliveries: [String: Int] {
         lines.reduce(into: [:]) { counts, line in
             if line.status == 200, let token = line.token { counts[token, default: 0] += 1 }
         }
     }
 
-    /// Requests a token, whatever the answer.
+    /// Requests of each token, whatever the response.
     var requests: [String: Int] {
         lines.reduce(into: [:]) { counts, line in
             if let token = line.token { counts[token, default: 0] += 1 }
         }
     }
 
-    /// How many of these tokens got nothing.
+    /// The number of these tokens without an accepted request.
     func lost(of tokens: some Collection<String>) -> Int {
         let deliveries = deliveries
         return tokens.count { deliveries[$0] == nil }

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Jobs for the same devices again and again, all the time, by which losses, doubles and order can be seen at the gateway.
+/// Repeated jobs for the same tokens, which show losses, duplicates and order at the gateway.
 final class Load {
     private let farm: Hosts
     private let app: String
@@ -11,7 +11,7 @@ final class Load {
     private let tokens: [String]
 
     /// Begins to push.
-    /// - Parameter seed: of the devices.
+    /// - Parameter seed: of the tokens.
     init(
         _ farm: Hosts, app: String = "demo", devices: Int = 400, seed: UInt64 = 1,
         every pause: Duration = .milliseconds(400)
@@ -25,18 +25,18 @@ final class Load {
 
     deinit { pushing.cancel() }
 
-    /// Waits until so many rounds more were pushed, and as many pushes more have arrived.
+    /// Waits until so many more rounds were pushed, and as many more pushes have arrived.
     func more(_ rounds: Int) async throws {
         let (before, arrived) = (await producer.rounds, try farm.gateway.requestCount())
         try await eventually("\(rounds) rounds more") { await producer.rounds >= before + rounds }
         try await farm.gateway.requests(arrived + rounds * tokens.count / 2)
     }
 
-    /// What became of it all.
+    /// The outcomes of all pushes.
     private struct End {
         let jobs: [Job]
         let totals: Totals
-        /// What came to every device, in order.
+        /// The pushes of every token, in order of arrival.
         let came: [String: [String]]
         let requests: Int
     }
@@ -46,7 +46,7 @@ final class Load {
         await pushing.value
     }
 
-    /// The ends of loads on one farm, whose ledger is long: it is read once, after all jobs are finished.
+    /// The results of loads on one farm. The ledger is long, so it is read once, after all jobs are finished.
     private static func ends(of loads: [Load]) async throws -> [End] {
         for load in loads { await load.stop() }
         var finished: [(jobs: [Job], totals: Totals)] = []
@@ -66,12 +66,12 @@ final class Load {
         }
     }
 
-    /// Every round was accepted once, in their order, and every device got every round once, in one and the same order.
+    /// Every round was accepted once and in order, and every token got every round once, in the same order.
     func expectExactlyOnce(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         try await Self.expectExactlyOnce([self], sourceLocation: sourceLocation)
     }
 
-    /// The same of several on one farm.
+    /// The same for several loads on one farm.
     static func expectExactlyOnce(_ loads: [Load], sourceLocation: SourceLocation = #_sourceLocation)
         async throws
     {
@@ -84,14 +84,14 @@ final class Load {
                 totals.maybeDuplicated == 0 && end.requests == totals.delivered,
                 sourceLocation: sourceLocation)
             #expect(came.count == load.tokens.count, sourceLocation: sourceLocation)
-            // All devices saw the rounds in one and the same order, and in that each once.
+            // All tokens got the rounds in the same order, each once.
             #expect(Set(came.values).count == 1, sourceLocation: sourceLocation)
             #expect(came.values.first.map { Set($0).count } == jobs.count, sourceLocation: sourceLocation)
         }
     }
 
-    /// Nothing is lost; what was sent twice is within the windows of the workers that were lost, and within what the farm
-    /// says of itself.
+    /// Nothing is lost; duplicates are within the windows of the lost workers, and within the farm's
+    /// `maybe_duplicated`.
     func expectBounded(workers: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let end = try #require(try await Self.ends(of: [self]).first)
         let (jobs, totals, came) = (end.jobs, end.totals, end.came)
@@ -117,7 +117,7 @@ private actor Producer {
 
     var rounds: Int { jobs.count }
 
-    /// Pushes until it is cancelled. A push without an answer is made again: the job's id tells them apart.
+    /// Pushes until it is cancelled. An RPUSH without a reply is repeated; the job's id makes that safe.
     func run(every pause: Duration) async {
         var client: RedisClient?
         while !Task.isCancelled {

@@ -2,11 +2,11 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// A machine of one test's own that systemd runs on (Tests/boot).
+/// A machine with systemd for one test (Tests/boot).
 final class Machine {
     static let root = Repository.root
 
-    /// Why there can be none here; nil when there can.
+    /// The reason that no machine can run here; nil if it can.
     static let obstacle: String? = {
         if let obstacle = Network.obstacle { return obstacle }
         guard FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd") else {
@@ -48,7 +48,7 @@ final class Machine {
     }
 
     deinit {
-        // In order, so that it cleans up behind it.
+        // In order, so that it cleans up.
         process.signal(SIGTERM)
         let deadline = ContinuousClock.now + .seconds(10)
         while !process.hasEnded, ContinuousClock.now < deadline { usleep(20_000) }
@@ -72,7 +72,7 @@ final class Machine {
         return Farm.Result(status: status, output: child.output, error: child.error)
     }
 
-    /// As above, and it must come to a good end.
+    /// As above, and it must succeed.
     @discardableResult
     func did(_ line: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> String {
         let result = try await run(line)
@@ -83,7 +83,7 @@ final class Machine {
         return result.output
     }
 
-    /// What systemd knows of a unit.
+    /// Properties of a unit, from systemd.
     func show(_ unit: String) async throws -> [String: String] {
         let text = try await did("systemctl show \(unit)")
         let pairs = text.split(separator: "\n").map {

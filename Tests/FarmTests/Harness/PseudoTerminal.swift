@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// A program in a terminal of its own, and what its screen shows.
+/// A program in a terminal of its own, and its screen.
 final class PseudoTerminal {
     private let main: Int32
     private let side: Int32
@@ -41,9 +41,9 @@ final class PseudoTerminal {
         _ = Array(text.utf8).withUnsafeBytes { write(main, $0.baseAddress!, $0.count) }
     }
 
-    /// Types, and waits until the program has read it, at once; what it draws meanwhile is not looked at.
+    /// Types, and waits until the program has read it all at once, without reading the screen.
     func typeUnseen(_ text: String) async throws {
-        // Else it could have read some of it before all of it is there.
+        // Otherwise it could read only a part.
         child.signal(SIGSTOP)
         type(text)
         try await eventually("it is there to be read") { unread == text.utf8.count }
@@ -57,7 +57,7 @@ final class PseudoTerminal {
         return ioctl(side, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
-    /// The program is told as a terminal does it.
+    /// Notifies the program as a terminal does.
     func resize(columns: Int, rows: Int) {
         var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(main, UInt(TIOCSWINSZ), &size)
@@ -65,7 +65,7 @@ final class PseudoTerminal {
         child.signal(SIGWINCH)
     }
 
-    /// The screen's lines, after everything that has come.
+    /// The screen's lines after all output so far.
     var lines: [String] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = read(main, &buffer, buffer.count), count > 0 { screen.take(buffer[..<count]) }
@@ -86,7 +86,7 @@ final class PseudoTerminal {
         return screen.isAlternate
     }
 
-    /// As much of a terminal as `top` uses; what goes beyond its edges is counted.
+    /// The part of a terminal that `top` uses; characters beyond its edges are counted.
     private struct Screen {
         private var columns: Int
         private var rows: Int
@@ -132,7 +132,7 @@ final class PseudoTerminal {
                         begun = [scalar] + characters
                         return
                     }
-                    // One that broke off ends where the next one begins.
+                    // An incomplete sequence ends where the next one begins.
                     guard characters.first == "[" else { continue }
                     characters = characters.dropFirst(1 + words.count)
                     if let last = characters.first, last != "\u{1B}" {
@@ -142,14 +142,14 @@ final class PseudoTerminal {
                 case "\r": column = 0
                 case "\n": row = min(rows - 1, row + 1)
                 default:
-                    // Without wrapping, what is too much stands on the last column.
+                    // Without wrapping, extra characters overwrite the last column.
                     cells[row][min(column, columns - 1)] = Character(scalar)
                     column = min(columns, column + 1)
                 }
             }
         }
 
-        /// Bytes at the end that begin a character whose others have not come.
+        /// Bytes at the end of an incomplete character.
         private static func unfinished(_ bytes: [UInt8]) -> Int {
             guard let first = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }
             let length =

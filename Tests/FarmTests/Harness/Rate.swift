@@ -1,12 +1,12 @@
 import Testing
 
-/// How many came in every stretch of time.
+/// The number of arrivals in every interval.
 enum Rate {
-    /// No stretch of these moments has more of them than the rate a second allows, and a burst.
+    /// Expects that no interval has more arrivals than the rate and a burst allow.
     ///
-    /// A gateway that stands still, because the machine has no processor for it, reads afterwards what came meanwhile. Such
-    /// a time shows as a gap, and what follows may make it up, but not often in one run; a short one does not show.
-    /// - Parameter times: in milliseconds, while there was always something to send.
+    /// A gateway that gets no CPU time reads the input of that time afterwards. Such
+    /// a time shows as a gap, and later arrivals may make up for it, but not often in one run; a short gap does not show.
+    /// - Parameter times: in milliseconds, while there were always pushes to send.
     static func expect(
         _ times: [Int64], atMost rate: Double, burst: Double,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -16,10 +16,10 @@ enum Rate {
         }
     }
 
-    /// What is wrong with these moments.
+    /// The violations of the rate.
     static func fault(_ times: [Int64], rate: Double, burst: Double) -> String? {
         guard var last = times.min() else { return "none" }
-        // In seconds; at least some three pushes' time.
+        // In seconds; at least the time of about three pushes.
         let unseen = max(0.25, 3 / rate)
         let most = burst + rate * unseen
         var (credit, gaps) = (most, 0)

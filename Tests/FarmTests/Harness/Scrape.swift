@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// A page of metrics, as a scraper reads it. Reading it checks its form.
+/// A page of metrics, parsed and checked as a scraper does.
 struct Scrape {
     struct Malformed: Error, CustomStringConvertible { let description: String }
 
@@ -85,7 +85,7 @@ struct Scrape {
     }
 }
 
-/// What a page server answers.
+/// The response of a page server.
 struct HTTPReply {
     let status: Int
     let head: String

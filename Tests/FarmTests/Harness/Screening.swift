@@ -2,9 +2,9 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// `pushfarm screen` on a farm: its files, its runs, and what it owes.
+/// `pushfarm screen` on a farm: its files, its runs, and its expectations.
 struct Screening {
-    /// What it prints with `--json`. All fields are there, or decoding fails.
+    /// Its output with `--json`. Decoding fails if a field is missing.
     struct Account: Decodable, Equatable {
         struct Malformed: Decodable, Equatable {
             var line: Int
@@ -52,7 +52,7 @@ struct Screening {
         ["screen", "--tokens-file", file, "--json", "--config", farm.folder.path + "/pushfarm.yaml"] + more
     }
 
-    /// Runs it to its end.
+    /// Runs it until it ends.
     func run(
         _ more: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> (status: Int32, account: Account) {
@@ -83,7 +83,7 @@ struct Screening {
         #expect(all.sorted() == tokens.sorted(), sourceLocation: sourceLocation)
     }
 
-    /// Each of these tokens came to the gateway once, and nothing else did.
+    /// Each of these tokens reached the gateway once, and no other did.
     func expectOnceAtTheGateway(
         _ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Byte strings that must be nowhere, in all the forms in which they could get there.
+/// Secret byte strings, in all the forms in which they could leak.
 struct Secrets {
     private var patterns: [(name: String, bytes: [UInt8])] = []
 
-    /// What every provider token begins with, or has after its first dot.
+    /// The common start of every provider token, and of its part after the first dot.
     static var bearer: Secrets {
         var secrets = Secrets()
         for (name, text) in [("header", #"{"alg":"#), ("claims", #"{"iss":"#)] {
-            // Whole groups of three bytes only: what follows does not change them.
+            // Only whole groups of three bytes, which do not depend on later ones.
             let group = Array(text.utf8.prefix(6))
             secrets.add("bearer token's \(name)", Data(group).base64EncodedString())
         }
         return secrets
     }
 
-    /// The names of what is there.
+    /// The names of the secrets that are found.
     func found(in bytes: UnsafeRawBufferPointer) -> [String] {
         patterns.filter { Self.contains(bytes, $0.bytes) }.map(\.name)
     }
@@ -34,7 +34,7 @@ struct Secrets {
         return sum
     }
 
-    /// Goes from one first byte to the next: tens of megabytes are searched for dozens of patterns.
+    /// Jumps between possible first bytes, because tens of megabytes are searched for dozens of patterns.
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
         guard var place = bytes.baseAddress, let first = pattern.first else { return false }
         let end = place + bytes.count
@@ -54,7 +54,7 @@ struct Secrets {
         patterns.append((name, bytes))
         add("\(name), hex", hex)
         add("\(name), hex", hex.uppercased())
-        // Where three bytes begin depends on what stands before: all three ways, without what is at the ends.
+        // Base64 groups may start at any offset, so all three offsets are searched, without the groups at the ends.
         for start in 0..<3 {
             let whole = bytes.dropFirst(start)
             let text = Data(whole.prefix(whole.count / 3 * 3)).base64EncodedString()
@@ -67,7 +67,7 @@ struct Secrets {
 extension Secrets {
     init(password: String, _ name: String) { add(name, forms: Array(password.utf8)) }
 
-    /// Device tokens, as a person could read them.
+    /// Device tokens as text.
     init(tokens: [String]) {
         for token in tokens {
             add("device token \(token.prefix(8))…", token)

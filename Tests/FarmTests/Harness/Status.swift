@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `pushfarm status --json` gives, as far as tests look at it. All fields are there, or decoding fails.
+/// The fields of `pushfarm status --json` that tests use. Decoding fails if one is missing.
 struct Status: Decodable {
     struct Host: Decodable {
         var host: String
@@ -21,7 +21,7 @@ struct Status: Decodable {
         var refused: Int
         var pushes: Int
 
-        /// Nobody's as long as there is no process.
+        /// 0 while there is no process.
         var pid: Int32 { process ?? 0 }
 
         private enum CodingKeys: String, CodingKey {
@@ -43,7 +43,7 @@ struct Status: Decodable {
         var delivered: Int
         var failed: Int
 
-        /// Nobody's as long as there is no process.
+        /// 0 while there is no process.
         var pid: Int32 { process ?? 0 }
 
         private enum CodingKeys: String, CodingKey {

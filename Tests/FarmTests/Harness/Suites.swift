@@ -1,20 +1,20 @@
 import Testing
 
-// Chains of farms: in each, one farm at a time; the chains beside each other. Most of a farm's time is waiting, so some chains
-// fill two processors, and more farms at a time would wait for them longer than for what they are about. What is added goes
-// where its subject is; the chains are about equally long.
+// Groups of suites: each group runs one farm at a time, and the groups run in parallel. A farm mostly waits, so a few groups
+// fill two cores, and more farms at a time would only wait for CPU time. Add a suite to
+// the group of its subject; the groups take about equally long.
 
-/// Farms that have much to do.
+/// Farms under load.
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum BusyFarms {}
 
-/// Farms that mostly wait for a time-out or a delay.
+/// Farms that mostly wait for a timeout or a delay.
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum PatientFarms {}
 
 /// Farms whose processes and connections end.
 @Suite(.serialized, .timeLimit(.minutes(5)), .keepsTraces) enum BrokenFarms {}
 
-/// Farms that find out which tokens are dead, and leave them out.
+/// Farms that find invalid tokens and suppress them.
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum TokenFarms {}
 
-/// Farms at the binary interface, which wait for its silence.
+/// Farms with binary gateways, which wait for quiet times.
 @Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum BinaryFarms {}

@@ -1,4 +1,4 @@
-/// Sums of several accounts.
+/// Sums of several job records.
 struct Totals: Equatable {
     var accepted = 0
     var delivered = 0

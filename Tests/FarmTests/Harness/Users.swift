@@ -5,7 +5,7 @@ import Foundation
 enum Users {
     private static let root = Repository.root
 
-    /// The file as it is, with a password for everybody where it has none.
+    /// The file with a password for each user that has none.
     static func text(_ password: String) throws -> String {
         let file = root.appendingPathComponent("deploy/users.acl")
         return try String(contentsOf: file, encoding: .utf8)

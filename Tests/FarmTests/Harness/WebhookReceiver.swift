@@ -1,10 +1,10 @@
 import Foundation
 
-/// Takes what webhooks bring, over plain HTTP on a port of its own, and answers as it is told.
+/// Receives webhooks over plain HTTP on a port of its own, and responds as configured.
 final class WebhookReceiver: Sendable {
     enum Answer {
         case status(Int)
-        /// Nothing at all; the connection stays open.
+        /// No response; the connection stays open.
         case nothing
     }
 
@@ -36,7 +36,7 @@ final class WebhookReceiver: Sendable {
 
     deinit { serving.cancel() }
 
-    /// Requests that came whole: the first line and the body.
+    /// Complete requests: the first line and the body.
     var requests: [(line: String, body: [String: Any])] {
         get async {
             await inbox.requests.map { line, body in
@@ -60,7 +60,7 @@ final class WebhookReceiver: Sendable {
             while !Task.isCancelled {
                 let client = accept(descriptor, nil, nil)
                 if client >= 0 {
-                    // What another test starts meanwhile would keep the connection open.
+                    // A process that another test starts meanwhile would keep the connection open.
                     _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                     _ = fcntl(client, F_SETFL, O_NONBLOCK)
                     open[client] = []

@@ -4,17 +4,17 @@ import Manual
 import Testing
 
 extension HostileFarms {
-    /// Commands that read a Redis in which nothing is as the farm writes it.
+    /// Commands on a Redis with hostile values in all keys.
     struct HostileCommandTests {
-        /// Commands that serve, or change or wait for things by nature.
+        /// Commands that serve, change, or wait.
         private static let others: Set<String> = [
             "up", "demo", "coordinator", "simulator", "push", "screen", "worker", "intake", "help",
         ]
 
-        @Test func `no command ends by a signal, whatever is in Redis`() async throws {
+        @Test func `no command ends by a signal, whatever Redis holds`() async throws {
             let farm = try await Farm(Farm.Options(appLines: ["audit: {megabytes: 1}"]))
             try await fill(farm)
-            // What a coordinator puts right would not stay hostile.
+            // A coordinator would repair hostile values.
             farm.coordinator.signal(SIGTERM)
             _ = try await farm.coordinator.wait()
             let commands = try await commands(of: farm)
@@ -22,7 +22,7 @@ extension HostileFarms {
             let hostile = HostileRedis(try farm.redis.client(), seed: 8)
             let names = try hostile.names()
             for round in 0..<2 {
-                // Few keys at a time: of a Redis in which all is wrong a command reads no more than the first.
+                // A few keys at a time, because with all keys wrong a command reads only the first.
                 for name in names where !name.hasSuffix(":hosts") || round > 0 {
                     try hostile.attack(name, round: round)
                 }
@@ -39,12 +39,12 @@ extension HostileFarms {
                     let child = try Child(
                         "hostile-\(round)-\(start + offset)", BuiltProgram.path,
                         words + ["--config", farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path,
-                        // Some write files where they are.
+                        // Some write files into the current folder.
                         prefix: ["env", "-C", farm.folder.path])
                     return (words, child)
                 }
                 for (words, child) in some {
-                    // Who waits for hosts that do not answer has read by then what there is.
+                    // A command that waits for hosts has read Redis by then.
                     if (try? await child.wait(within: .seconds(20))) == nil { child.destroy() }
                     guard case .killed(let signal) = child.end, signal != SIGKILL else { continue }
                     Issue.record("round \(round), \(words): signal \(signal), \(child.error.suffix(600))")
@@ -52,8 +52,8 @@ extension HostileFarms {
             }
         }
 
-        /// Every command, as the program lists them, with something for each argument that it wants; each says what it would do if
-        /// it can.
+        /// Every command of the program's list, with a value for each required argument, and with --dry-run
+        /// where it exists.
         private func commands(of farm: Farm) async throws -> [[String]] {
             let dump = try await farm.run(["--experimental-dump-help"])
             let root = try JSONDecoder().decode(CommandHelp.Dump.self, from: Data(dump.output.utf8)).command

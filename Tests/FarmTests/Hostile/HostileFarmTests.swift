@@ -3,7 +3,7 @@ import Foundation
 import RandomTesting
 import Testing
 
-/// Farms and commands that get values which nobody writes.
+/// Farms and commands that read hostile values.
 @Suite(.serialized, .timeLimit(.minutes(8)), .keepsTraces) enum HostileFarms {}
 
 extension HostileFarms {
@@ -11,7 +11,7 @@ extension HostileFarms {
     struct HostileFarmTests {
         private static let seed: UInt64 = 2026
 
-        @Test func `whatever is in Redis, no process ends, and pushes go out when it is gone`() async throws {
+        @Test func `no hostile value ends a process, and pushes are sent after its removal`() async throws {
             let farm = try await Farm(Farm.Options(appLines: ["audit: {megabytes: 1}"]))
             let before = try await farm.ready()
             try await fill(farm)
@@ -38,11 +38,11 @@ extension HostileFarms {
             #expect(try await farm.finished([job]).delivered == 500)
             let after = try await farm.ready()
             #expect(after.pid == before.pid && after.intake.pid == before.intake.pid)
-            // A worker ends in order when its shards have another owner; none ends in another way.
+            // A worker may end in order because its shards have another owner; none ends otherwise.
             let ends = farm.coordinator.error.split(separator: "\n").filter { $0.contains("worker ended") }
             #expect(ends.allSatisfy { $0.contains("exited(75)") }, "\(ends)")
             #expect(after.workers.map(\.state) == ["ready", "ready"])
-            // What was refused is told, and not a thousand times.
+            // Refused values are logged, but not a thousand times.
             let told = farm.coordinator.error.split(separator: "\n").filter {
                 $0.contains("a value is refused")
             }
@@ -51,7 +51,7 @@ extension HostileFarms {
             #expect(told.count < 20, "\(told)")
         }
 
-        /// Something in every kind of key.
+        /// Writes to every kind of key.
         private func fill(_ farm: Farm) async throws {
             let tokens = Tokens.make(40)
             let later = Int(Date().timeIntervalSince1970) + 86_400
@@ -88,7 +88,7 @@ extension HostileFarms {
             ])
         }
 
-        /// Gives the farm reasons to read everything, and waits until its coordinator has gone round.
+        /// Makes the farm read all keys, and waits until the coordinator has done its regular checks.
         private func look(_ farm: Farm, _ name: String) async throws {
             let redis = try farm.redis.client()
             let start = end(of: redis) ?? 0
@@ -99,13 +99,13 @@ extension HostileFarms {
             }
             try redis.run("PUBLISH", "{pushfarm:demo}:bell", "*")
             try redis.run("PUBLISH", "{pushfarm:demo}:bell", "s 0 1 2 3")
-            // What it does once a second it has done by then. A registry that cannot be read has no line to wait for.
+            // Its checks of each second are done by then. An unreadable registry has no heartbeat to wait for.
             _ = try? await eventually("the coordinator goes round", within: .seconds(3)) {
                 end(of: redis).map { $0 >= start + 1_200 } ?? false
             }
         }
 
-        /// When the host's line ends, which each beat puts off.
+        /// The end of the host's heartbeat, which each heartbeat extends.
         private func end(of redis: RedisClient) -> Int? {
             (try? redis.run("HGET", "{pushfarm}:hosts", "here"))?.text?.split(separator: " ").first
                 .flatMap { Int($0) }.flatMap { (0...(1 << 50)).contains($0) ? $0 : nil }
@@ -123,9 +123,9 @@ extension HostileFarms {
             }
         }
 
-        /// The numbers of issue reports, by Redis and by the socket.
+        /// Numbers that crashed earlier versions, through Redis and the socket.
         private func operate(_ farm: Farm) async throws {
-            // A number of workers that a host could have is a wish, and no hostile value.
+            // A possible number of workers is a valid setting, not a hostile value.
             for number in HostileValues.numbers where !(Int(number).map { $0 > 0 } ?? false) {
                 let redis = try farm.redis.client()
                 try redis.run("HSET", "{pushfarm}:desired", "scale:here", number)
@@ -143,7 +143,7 @@ extension HostileFarms {
             }
         }
 
-        /// A rate that is none is told of, and the app goes on as configured.
+        /// An invalid rate is logged, and the app keeps its configured rate.
         private func setRates(_ farm: Farm) async throws {
             let redis = try farm.redis.client()
             for number in HostileValues.numbers where !["64", "65536", "1.5"].contains(number) {
@@ -159,7 +159,7 @@ extension HostileFarms {
             try redis.run("PUBLISH", "{pushfarm}:commands", "look")
         }
 
-        /// The line of the log that tells of a process which did not end in order.
+        /// The log line about a process that did not end in order.
         private func trap(in log: String) -> String? {
             log.split(separator: "\n").first {
                 $0.contains("killed(signal") || $0.contains("Fatal error") || $0.contains(" hangs")

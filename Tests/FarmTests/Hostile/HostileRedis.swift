@@ -2,13 +2,13 @@ import FarmHarness
 import Foundation
 import RESP
 
-/// Puts values that the farm never writes in the place of its own, and takes them away again.
+/// Replaces the farm's values by hostile ones, and restores them.
 final class HostileRedis {
     private let client: RedisClient
     private var values: HostileValues
     private static let app = "demo"
     private static let backup = "hostile:backup:"
-    /// Fields, elements and members of a key that are changed at a time.
+    /// The most fields, elements or members of a key that are changed at once.
     private static let most = 12
 
     init(_ client: RedisClient, seed: UInt64) {
@@ -18,7 +18,7 @@ final class HostileRedis {
 
     // MARK: Names
 
-    /// All keys and channels that the sources name, and those of Redis: two of each kind, such as two accounts of jobs.
+    /// All keys and channels in the sources and in Redis: two of each kind, such as two job records.
     func names() throws -> [String] {
         var names = try Self.declared()
         var kinds: [Substring: Int] = [:]
@@ -32,7 +32,7 @@ final class HostileRedis {
         return names
     }
 
-    /// What Keys.swift names.
+    /// The keys of Keys.swift.
     private static func declared() throws -> [String] {
         let text = try Repository.text(of: "Sources/Processes/FarmStore/Keys.swift")
         let own = text.matches(of: /key\("([a-z]+)"\)/).map { "{pushfarm:\(app)}:\($0.1)" }
@@ -42,9 +42,9 @@ final class HostileRedis {
 
     // MARK: Changes
 
-    /// Keeps a key as it is, and then changes it: all of its parts, up to a number.
+    /// Saves a key, and then changes its parts, up to a number.
     ///
-    /// - Parameter round: a key that does not exist gets another type in each.
+    /// - Parameter round: a missing key gets another type in each round.
     func attack(_ key: String, round: Int) throws {
         let type = try client.run("TYPE", key).text ?? "none"
         if type != "none" { try client.run("COPY", key, Self.backup + key, "REPLACE") }
@@ -59,7 +59,7 @@ final class HostileRedis {
         }
     }
 
-    /// As it was before ``attack(_:round:)``.
+    /// Restores the key as it was before ``attack(_:round:)``.
     func restore(_ key: String) throws {
         if try client.run("EXISTS", Self.backup + key).integer == 1 {
             try client.run("RENAME", Self.backup + key, key)
@@ -68,7 +68,7 @@ final class HostileRedis {
         }
     }
 
-    /// Says something on a channel.
+    /// Publishes hostile messages on a channel.
     func publish(_ channel: String) throws {
         for text in HostileValues.numbers + HostileValues.texts {
             try client.run("PUBLISH", channel, text)
@@ -142,7 +142,7 @@ final class HostileRedis {
 
     private func bytes(_ words: String...) throws -> [UInt8] { try client.run(words).bytes ?? [] }
 
-    /// What Redis refuses, such as a score that is none, changes nothing.
+    /// Values that Redis refuses, such as an invalid score, change nothing.
     private func run(_ words: [String], _ arguments: [UInt8]...) throws {
         var command = RESPCommand(words[0])
         for word in words.dropFirst() { command.append(word) }

@@ -1,6 +1,6 @@
 import RandomTesting
 
-/// Makes of values that the farm wrote such as it never writes.
+/// Makes hostile values from the farm's values.
 struct HostileValues {
     private var random: SplitMix
 
@@ -37,7 +37,7 @@ struct HostileValues {
         return scores[random.int(in: 0...scores.count - 1)]
     }
 
-    /// Something in the place of a value, or the value with a part of it changed.
+    /// A replacement of a value, or the value with a changed part.
     mutating func mutant(of bytes: [UInt8]) -> [UInt8] {
         switch random.int(in: 0...9) {
         case 0: return Array(text().utf8)
@@ -55,7 +55,7 @@ struct HostileValues {
         }
     }
 
-    /// Each run of digits is another number, in half of the cases.
+    /// Replaces each run of digits by another number, in half of the cases.
     private mutating func withNumbers(changedIn bytes: [UInt8]) -> [UInt8] {
         var changed: [UInt8] = []
         var digits: [UInt8] = []

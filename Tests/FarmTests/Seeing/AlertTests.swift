@@ -4,7 +4,7 @@ import OpenSSL
 import Simulator
 import Testing
 
-/// Farms that are in trouble, and say so.
+/// Farms whose alerts fire and clear.
 @Suite(.serialized, .timeLimit(.minutes(4)), .keepsTraces) enum AlarmedFarms {}
 
 extension AlarmedFarms {
@@ -22,7 +22,7 @@ extension AlarmedFarms {
             return text.split(separator: "\n").map(String.init)
         }
 
-        /// What the farm's own stream has, oldest first.
+        /// The farm's stream of alerts, oldest first.
         private static func stream(_ redis: RedisServer) throws -> [String] {
             try redis.client().run("XRANGE", "{pushfarm}:alerts", "-", "+").entries.map {
                 "\($0["type"] ?? "") \($0["alert"] ?? "") \($0["app"] ?? $0["host"] ?? $0["subject"] ?? "")"
@@ -35,7 +35,7 @@ extension AlarmedFarms {
             try await FarmHarness.eventually("told: \(lines)", within: limit) { told(folder) == lines }
         }
 
-        @Test func `a paused app is told once by event, log, command and webhook, and called off`()
+        @Test func `the alert of a paused app fires once by event, log, command and webhook, and clears`()
             async throws
         {
             let secret = "hook-4711"
@@ -62,7 +62,7 @@ extension AlarmedFarms {
             #expect(status.status == 1 && status.output.contains(#""alert":"app_paused""#))
             #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "app_paused"]) == 1)
 
-            // A coordinator that starts again knows that it was told.
+            // A restarted coordinator knows that the alert fired.
             farm.coordinator.signal(SIGTERM)
             #expect(try await farm.coordinator.wait() == .exited(0))
             #expect(!farm.coordinator.error.contains(secret))
@@ -81,7 +81,7 @@ extension AlarmedFarms {
             #expect(await hook.requests.count == 3)
         }
 
-        @Test func `an old backlog is told as the last reload wants it, and called off when it is gone`()
+        @Test func `the alert of an old backlog follows the last reload, and clears when it is gone`()
             async throws
         {
             let farm = try await Farm(
@@ -109,7 +109,8 @@ extension AlarmedFarms {
             #expect(try await farm.finished("late").delivered == 5)
         }
 
-        @Test func `a gateway that processes nothing is told, and called off with its first responses`()
+        @Test
+        func `the alert of a gateway that processes nothing fires, and clears with its first responses`()
             async throws
         {
             let farm = try await Farm(Farm.Options(faults: ["refuse 100%"], lines: Self.lines()))
@@ -124,10 +125,11 @@ extension AlarmedFarms {
                 in: farm.folder.path)
         }
 
-        @Test func `a gateway that answers nothing but errors is told, and a job says that it waits for it`()
+        @Test
+        func `the alert of a gateway that sends only errors fires, and a job shows that it waits for it`()
             async throws
         {
-            // Errors of the gateway are another alert's, which may come first.
+            // Gateway errors fire another alert, which may come first.
             let farm = try await Farm(
                 Farm.Options(faults: ["answer 503"], lines: Self.lines("error_share: 100")))
             _ = try await farm.ready()
@@ -144,7 +146,7 @@ extension AlarmedFarms {
                 in: farm.folder.path)
         }
 
-        @Test func `a worker that ends again and again is told by its host`() async throws {
+        @Test func `the alert of a worker that keeps crashing fires on its host`() async throws {
             let farm = try await Farm(Farm.Options(workers: 1, lines: Self.lines()))
             _ = try await farm.ready()
             for _ in 1...3 {
@@ -160,7 +162,7 @@ extension AlarmedFarms {
                 in: farm.folder.path, within: .seconds(150))
         }
 
-        @Test func `a Redis that is nearly full, and errors of the gateway, are told`() async throws {
+        @Test func `alerts of a nearly full Redis and of gateway errors fire`() async throws {
             let farm = try await Farm(Farm.Options(lines: Self.lines("redis_memory: 60", "error_share: 20")))
             _ = try await farm.ready()
             let client = try farm.redis.client()
@@ -181,7 +183,7 @@ extension AlarmedFarms {
                 in: farm.folder.path)
         }
 
-        @Test func `a certificate that expires is told before it does`() async throws {
+        @Test func `the alert of an expiring certificate fires in advance`() async throws {
             let identity = try ThrowAwayAuthority().client(bundle: "com.example.demo", validity: .days(5))
             let pem = String(decoding: identity.pem.bytes, as: UTF8.self)
             let farm = try await Farm(
@@ -201,7 +203,7 @@ extension AlarmedFarms {
             #expect(text.status == 1 && text.output.contains("! demo: its certificate expires in 4 days"))
         }
 
-        @Test func `a command that hangs is ended, and so is what it has started; delivery goes on`()
+        @Test func `a hanging alert command is ended with its children, and delivery continues`()
             async throws
         {
             let farm = try await Farm(
@@ -231,13 +233,13 @@ extension AlarmedFarms {
             try farm.gateway.tell("answer off")
             #expect(try await farm.run("resume", "demo").status == 0)
             #expect(try await farm.finished("kept").delivered == 20)
-            // Nor does it outlive the coordinator, whose end nobody foresees.
+            // Nor does it outlive a killed coordinator.
             try await FarmHarness.eventually("it is told that the alert is called off") { tails() == 2 }
             farm.coordinator.signal(SIGKILL)
             try await FarmHarness.eventually("its processes are gone", within: .seconds(5)) { tails() == 0 }
         }
 
-        @Test func `a webhook that hangs is tried three times; delivery goes on, and the next alert is told`()
+        @Test func `a hanging webhook is tried three times; delivery continues, and the next alert is sent`()
             async throws
         {
             let hook = try WebhookReceiver([.nothing, .nothing, .nothing])
@@ -272,7 +274,7 @@ extension AlarmedFarms {
 
 extension HostFarms {
     struct HostAlertTests {
-        @Test func `one host tells of an app, and one of the others of a host that is gone`() async throws {
+        @Test func `one host fires an app's alert, and one living host that of a lost host`() async throws {
             let file = "FOLDER/../alerts.txt"
             let farm = try await Hosts(
                 Hosts.Options(
@@ -290,7 +292,7 @@ extension HostFarms {
             try farm.redis.client().run(
                 "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
             try await eventually("the pause is told") { told() == ["alert.raised app_paused demo"] }
-            // Whoever takes the intake over does not tell it again: it is in the books, which are written beside the command.
+            // The intake's next owner does not fire it again, because Redis has it.
             try await eventually("the pause is in the books") {
                 try farm.redis.client().run("HLEN", "{pushfarm}:alerting").integer == 1
             }
@@ -310,7 +312,7 @@ extension HostFarms {
             #expect(told().count { $0.contains("host_gone") } == 2, "\(told())")
         }
 
-        @Test func `a host that stood still for longer than its leases tells that it lost them, once`()
+        @Test func `a host that was stopped for longer than its leases fires their alert once`()
             async throws
         {
             let hook = try WebhookReceiver()

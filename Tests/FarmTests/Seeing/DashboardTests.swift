@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// Dashboard, rules and docs name what a scrape has.
+    /// Dashboard, alert rules and documentation name existing metrics.
     struct DashboardTests {
         private static let root = Repository.root
 
@@ -11,7 +11,7 @@ extension BusyFarms {
             try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
         }
 
-        /// Words that are metrics by their beginning.
+        /// Words with the prefix of a metric.
         private static func names(in text: String) -> Set<String> {
             Set(text.matches(of: /\b(?:pushfarm|process)_[a-z0-9_]+/).map { String($0.output) })
         }
@@ -25,10 +25,11 @@ extension BusyFarms {
             }
         }
 
-        @Test func `every metric that they name is in a real scrape, and every metric is documented`()
+        @Test
+        func `every metric in dashboard, rules and docs is in a real scrape, and every metric is documented`()
             async throws
         {
-            // A certificate, so that there is one that may expire.
+            // A certificate, for the metric of its expiry.
             let farm = try await Farm(
                 Farm.Options(
                     apps: { started, _ in

@@ -4,7 +4,7 @@ import RESP
 import Testing
 
 extension AlarmedFarms {
-    /// What keeps an app's work from being done is seen: by `status`, alerts, `doctor` and `fsck`.
+    /// `status`, alerts, `doctor` and `fsck` show faults that stop an app.
     struct FaultTests {
         private static let app = "{pushfarm:demo}:"
 
@@ -45,8 +45,8 @@ extension AlarmedFarms {
             }
         }
 
-        /// The gateway's body names an empty reason: the push fails with its status, and blocks no other.
-        @Test func `an empty reason keeps no push of its batch from being settled`() async throws {
+        /// A response with an empty reason: the push fails with its status, and blocks no other.
+        @Test func `an empty reason does not block its batch from being settled`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["answer 400 reason= share=10%"]))
             try farm.push([Job(id: "odd", tokens: Tokens.make(2_100))])
             let account = try await farm.finished("odd")
@@ -57,7 +57,7 @@ extension AlarmedFarms {
             #expect(try await farm.run("dead", "list").output.contains("HTTP400"))
         }
 
-        @Test func `what cannot be settled is seen until it is repaired, also after a restart`() async throws
+        @Test func `unsettled entries are shown until they are repaired, also after a restart`() async throws
         {
             let farm = try await Farm(Farm.Options(workers: 1))
             _ = try await farm.ready()

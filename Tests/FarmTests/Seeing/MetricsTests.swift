@@ -3,12 +3,12 @@ import Foundation
 import Testing
 
 extension BusyFarms {
-    /// What a coordinator tells a scraper.
+    /// A coordinator's metrics.
     struct MetricsTests {
         static let listen = "metrics: { listen: \"unix://FOLDER/metrics.sock\" }"
 
-        @Test func `what is counted is what the gateway has seen, whatever it answers`() async throws {
-            // Some answers are errors that pass, some streams are refused, and one worker is killed on the way.
+        @Test func `the metrics equal the gateway's counts, whatever its responses`() async throws {
+            // Some responses are temporary errors, some streams are refused, and one worker is killed.
             let farm = try await Farm(
                 Farm.Options(
                     faults: ["answer 503 share=0.05", "refuse 0.02", "latency 5ms"], lines: [Self.listen]))
@@ -26,7 +26,7 @@ extension BusyFarms {
             try farm.gateway.tell("answer off")
             let totals = try await farm.finished(jobs)
 
-            // The booked numbers are those of the accounts, and these are the ledger's.
+            // The settled counts equal those of the job records and the ledger.
             let scrape = try await eventually("all is counted") {
                 let scrape = try farm.scrape()
                 return Int(scrape.sum("pushfarm_pushes_total")) == all.count ? scrape : nil
@@ -45,7 +45,7 @@ extension BusyFarms {
             #expect(totals.maybeDuplicated == 0 && ledger.doubles == 0)
             #expect(counts[200] == totals.delivered)
             #expect(reasons == ["BadDeviceToken": counts[400], "Unregistered": counts[410]])
-            // Each 503 is one more try, and each answer one more in the histogram of the gateway.
+            // Each 503 is one more attempt, and each response one more in the gateway's histogram.
             #expect(scrape.sums("pushfarm_retries_total", by: "cause", app)["server"] == counts[503])
             let answers = ledger.lines.count { $0.status != 0 }
             let numbers = try await eventually("the workers' numbers have come") {
@@ -55,7 +55,7 @@ extension BusyFarms {
             #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(answers))
             #expect(
                 numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(answers) / 2)
-            // Of first attempts only; those that the gateway refused left as well.
+            // First attempts only; pushes that the gateway refused were sent as well.
             #expect(Int(numbers.sum("pushfarm_sent_total")) >= answers)
             #expect(
                 Int(numbers.sum("pushfarm_queue_wait_seconds_count"))
@@ -89,7 +89,7 @@ extension BusyFarms {
             #expect(scrape.sum("pushfarm_in_flight_batches") > 0)
         }
 
-        @Test func `probes hear whether it lives and is ready, and others what they may ask`() async throws {
+        @Test func `probes get liveness and readiness, and other paths a list of pages`() async throws {
             let farm = try await Farm(Farm.Options(lines: [Self.listen]))
             _ = try await farm.ready()
             let socket = farm.metricsSocket
@@ -104,7 +104,7 @@ extension BusyFarms {
             #expect(try HTTPReply.send("nonsense\r\n\r\n", at: socket).status == 400)
             let long = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"
             #expect(try HTTPReply.send(long, at: socket).status == 431)
-            // Many that say nothing keep nobody out for longer than their deadline.
+            // Many silent connections block others at most until their deadline.
             let silent = try (0..<40).map { _ in try UnixSocket(socket) }
             try await eventually("a scraper gets through") { (try? farm.scrape()) != nil }
             _ = silent

@@ -21,10 +21,11 @@ extension PatientFarms {
             } catch { throw Overdue(description: "\(error)\n\(terminal.lines.joined(separator: "\n"))") }
         }
 
-        @Test func `it shows the farm at work, follows keys and the window, and leaves all as it was`()
+        @Test
+        func `top shows the farm under load, follows keys and the window size, and restores the terminal`()
             async throws
         {
-            // What is seen lasts for so long that it cannot be missed.
+            // The visible states last long enough for the test.
             let farm = try await Farm(
                 Farm.Options(
                     faults: ["latency 500ms"], simulatorOptions: ["--streams", "100"],
@@ -67,12 +68,12 @@ extension PatientFarms {
             #expect(terminal.isRestored)
         }
 
-        @Test func `a terminal that takes nothing for a while shows everything afterwards`() async throws {
+        @Test func `a terminal that was blocked for a while shows everything afterwards`() async throws {
             let farm = try await Farm(Farm.Options(workers: 1))
             _ = try await farm.ready()
             let terminal = try top(farm)
             try await eventually(terminal, "it is there") { $0[0].hasSuffix("● live") }
-            // Far more than a terminal keeps for its reader. The last key means nothing: when it is read, all is drawn.
+            // Far more than a terminal buffers. The last key has no effect: when it is read, everything is drawn.
             try await terminal.typeUnseen(String(repeating: "13", count: 30) + "2")
             try await terminal.typeUnseen("x")
             try await eventually(terminal, "workers") { lines in
@@ -85,7 +86,7 @@ extension PatientFarms {
         }
 
         @Test(arguments: ["\u{3}", "TERM", "HUP"])
-        func `however it ends, the terminal is as it was`(end: String) async throws {
+        func `top restores the terminal, however it ends`(end: String) async throws {
             let farm = try await Farm(Farm.Options(workers: 1))
             _ = try await farm.ready()
             let terminal = try top(farm)
@@ -99,7 +100,7 @@ extension PatientFarms {
             #expect(terminal.isRestored)
         }
 
-        @Test func `a Redis that goes away is said to be away, and the picture goes on when it is back`()
+        @Test func `top reports an outage of Redis, and continues when it is back`()
             async throws
         {
             let farm = try await Farm(Farm.Options(workers: 1))
@@ -117,7 +118,7 @@ extension PatientFarms {
             #expect(try await terminal.child.wait() == .exited(0))
         }
 
-        @Test func `where there is no terminal it writes plain lines`() async throws {
+        @Test func `without a terminal top writes plain lines`() async throws {
             let farm = try await Farm(Farm.Options(workers: 1))
             _ = try await farm.ready()
             let once = try await farm.run("top", "--once")
