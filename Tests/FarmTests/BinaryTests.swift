@@ -212,7 +212,7 @@ extension BinaryFarms {
             let mixture = Mixture(200) { $0 == 19 }
             let jobs = Job.several("late", mixture.tokens, size: 200)
             try farm.push(jobs)
-            #expect(try await farm.finished(jobs).delivered == 200, "nobody could know better")
+            #expect(try await farm.finished(jobs).delivered == 200, "no sender could know better")
             let event = try await farm.event("gateway.late")
             #expect(event["reason"] == "InvalidToken")
             let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)

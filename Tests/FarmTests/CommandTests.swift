@@ -211,7 +211,7 @@ extension BusyFarms {
             try configure(Farm.configuration(address, workers: 2, folder: farm.folder.path, apps: apps))
             farm.coordinator.signal(SIGHUP)
             try farm.push([Job(id: "new", tokens: Tokens.make(50))], to: "second")
-            try await eventually("the new app has its account") {
+            try await eventually("the new app has its job record") {
                 try farm.redis.client().run("EXISTS", "{pushfarm:second}:job:new").integer == 1
             }
             #expect(try await farm.finished("new", app: "second").delivered == 50)
@@ -250,7 +250,7 @@ extension BusyFarms {
                 try await configure(apps)
                 guard apps.count == 2 else { continue }
                 try farm.push([Job(id: "job\(round)", tokens: Tokens.make(50))], to: "second")
-                try await eventually("the app has its account") {
+                try await eventually("the app has its job record") {
                     try farm.redis.client().run("EXISTS", "{pushfarm:second}:job:job\(round)").integer == 1
                 }
                 #expect(try await farm.finished("job\(round)", app: "second").delivered == 50)

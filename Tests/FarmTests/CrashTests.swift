@@ -85,7 +85,7 @@ extension BrokenFarms {
                 Farm.Options(environment: ["PUSHFARM_FAILPOINTS": "redis.leave.before:stop"]))
             _ = try await farm.ready()
             farm.coordinator.signal(SIGTERM)
-            try await eventually("it is about to send the word") { farm.coordinator.standsStill }
+            try await eventually("it is about to announce its end") { farm.coordinator.standsStill }
             // The call takes longer than the time between two heartbeats.
             farm.redis.process.signal(SIGSTOP)
             farm.coordinator.signal(SIGCONT)

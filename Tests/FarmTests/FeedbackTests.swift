@@ -167,7 +167,7 @@ extension TokenFarms {
             #expect(try await tell(1_700_000_000) == 600)
             #expect(try await tell(1_700_000_000) == 600)
             #expect(try farm.events("token.dead").count == 1200)
-            #expect(try await tell(1_700_000_001) == 1200, "dead again later is news")
+            #expect(try await tell(1_700_000_001) == 1200, "a later unregistration is new")
         }
 
         @Test func `a time in the future counts as now, and a registration ends the suppression`()

@@ -297,7 +297,7 @@ extension OperatedFarms {
             try await farm.operate("upgrade", "alpha", "--abort")
             try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
             // It holds the host's locks and ignores messages.
-            try await eventually("the new one is ended") {
+            try await eventually("the successor has ended") {
                 !old.descendants.contains { ProcessTable.isAbout("300", $0) }
             }
             try await load.more(1)
@@ -363,7 +363,7 @@ extension OperatedFarms {
             let new = try #require(old.descendants.first { ProcessTable.isAbout("coordinator", $0) })
             farm.signal(child: new, of: "alpha", SIGSTOP)
             try farm.gateway.tell("latency 30ms")
-            try await eventually("the old one has nothing left") {
+            try await eventually("the predecessor has nothing left") {
                 farm.log("alpha").split(separator: "worker ended").count == 3
             }
             farm.signal(child: new, of: "alpha", SIGKILL)

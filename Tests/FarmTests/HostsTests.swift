@@ -122,7 +122,7 @@ extension HostFarms {
             farm.signal("beta", SIGKILL)
             _ = try await beta.wait()
             let start = ContinuousClock.now
-            try await eventually("nothing is the dead host's any more", within: .seconds(40)) {
+            try await eventually("the dead host owns nothing", within: .seconds(40)) {
                 let owners = try farm.owners()
                 return owners.count == 65 && !owners.values.contains("beta")
             }

@@ -108,7 +108,7 @@ extension BrokenFarms {
                 mixed.insert(large, at: Int.random(in: 0...mixed.count))
                 try farm.push(mixed)
                 jobs += first + mixed
-                try await eventually("some of it is in hand") {
+                try await eventually("workers hold some of it") {
                     try client.run("LLEN", "{pushfarm:demo}:taken").integer ?? 0 > 0
                         || client.run("EXISTS", "{pushfarm:demo}:job:\(mixed[150].id)").integer == 1
                 }

@@ -90,7 +90,7 @@ import Testing
             }
             #expect(doctor.output.contains("runs as root") == (geteuid() == 0))
             let coordinator = try start("coordinator", as: "coordinator-\(mode)")
-            try await eventually("it has said all that it says before") {
+            try await eventually("it has logged everything before") {
                 coordinator.error.contains("metrics at=")
             }
             #expect(

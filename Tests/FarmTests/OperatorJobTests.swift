@@ -153,7 +153,7 @@ extension HeldFarms {
             #expect(try await farm.finished("plain").delivered == 5)
             #expect(try await farm.event("farm.full")["reason"] == "operator")
             // The coordinator does not open it by itself either.
-            try await eventually("the coordinator has judged again") {
+            try await eventually("the coordinator has decided again") {
                 try client.run("HGET", "{pushfarm:demo}:gate", "retry").text != nil
             }
             #expect(try submit("b").first == "BUSY")
@@ -350,7 +350,7 @@ extension HeldFarms {
                     && held.output.contains("reason loops"), "\(held)")
             try farm.push([Job(id: "some", tokens: tokens)])
             let redis = try farm.redis.client()
-            try await eventually("only what was put aside is left") {
+            try await eventually("only the paused tokens are left") {
                 let ready = (try redis.run("LLEN", "{pushfarm:demo}:ready:05").integer ?? 0)
                 let parked = try redis.run("LLEN", "{pushfarm:demo}:parked").integer ?? 0
                 let states = try redis.run("HLEN", "{pushfarm:demo}:states").integer ?? 0

@@ -119,7 +119,7 @@ extension BusyFarms {
             #expect(ledger.lost(of: accepted.tokens) == 0 && ledger.doubles <= maybe)
             #expect(try client.run("HGET", "{pushfarm:demo}:load", "open").text == "0")
 
-            try await eventually("producers are welcome again") {
+            try await eventually("producers may push again") {
                 try client.run("HGET", "{pushfarm:demo}:gate", "full").isNull
             }
             #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")

@@ -35,7 +35,7 @@ extension PatientFarms {
             // An invalid file changes nothing, and the status says so.
             try farm.folder.write("redis: nonsense://\n", to: "pushfarm.yaml")
             farm.coordinator.signal(SIGHUP)
-            let refused = try await eventually("the status line says why not") {
+            let refused = try await eventually("the status line gives the reason") {
                 manager.listen()
                 return manager.heard.dropFirst(again.number).firstIndex { lines in
                     lines.contains { $0.hasPrefix("STATUS=1 host") && $0.contains("configuration refused: ") }
@@ -59,7 +59,7 @@ extension PatientFarms {
             for _ in 0..<3 { sign = try await manager.line("WATCHDOG=1", from: sign + 1).number }
 
             farm.coordinator.signal(SIGSTOP)
-            try await eventually("it stands still") { farm.coordinator.standsStill }
+            try await eventually("it is stopped") { farm.coordinator.standsStill }
             manager.listen()
             let heard = manager.heard.count
             // Longer than the watchdog's limit.

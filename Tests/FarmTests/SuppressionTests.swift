@@ -229,7 +229,7 @@ extension TokenFarms {
             #expect(try farm.events("app.paused").isEmpty)
             let redis = try farm.redis.client()
             let alert = "bad_tokens app demo "
-            try await eventually("the alert is raised") {
+            try await eventually("the alert fires") {
                 try redis.run("HEXISTS", "{pushfarm}:alerting", alert).integer == 1
             }
             let status = try await farm.run("status")
@@ -243,7 +243,7 @@ extension TokenFarms {
             let confirmed = try await farm.run("suppressed", "confirm", "--json")
             #expect(
                 confirmed.status == 0 && confirmed.output.contains(#""applied":\#(waiting)"#), "\(confirmed)")
-            try await eventually("the alert is called off") {
+            try await eventually("the alert clears") {
                 try redis.run("HEXISTS", "{pushfarm}:alerting", alert).integer == 0
             }
             let bad = tokens.filter { $0.hasPrefix("bad00000") }

@@ -108,7 +108,7 @@ extension PatientFarms {
             let machine = try await Self.machine()
             try await machine.did("systemctl start pushfarm")
             try await machine.did("kill -STOP $(systemctl show pushfarm --property=MainPID --value)")
-            try await eventually("its silence is heard") {
+            try await eventually("its silence is noticed") {
                 let unit = try await machine.show("pushfarm")
                 return unit["NRestarts"] == "1" && unit["ActiveState"] == "active"
             }
@@ -143,7 +143,7 @@ extension PatientFarms {
             // A reload with a wrong file changes nothing, and is reported.
             try await machine.did(
                 "echo 'redis: nonsense' >/etc/pushfarm/pushfarm.yaml && systemctl reload pushfarm")
-            try await eventually("the status line tells why not") {
+            try await eventually("the status line gives the reason") {
                 let unit = try await machine.show("pushfarm")
                 return unit["ActiveState"] == "active"
                     && unit["StatusText"]?.contains("configuration refused: /etc/pushfarm/pushfarm.yaml:1")

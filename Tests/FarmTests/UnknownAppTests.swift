@@ -29,7 +29,7 @@ extension HeldFarms {
             _ = try await farm.ready()
             try farm.redis.client().run("FLUSHALL")
             try await eventually("the app is known") { try Self.submit(farm, "demo", "a").first != "REFUSED" }
-            try await eventually("the farm is founded, and lists its app") {
+            try await eventually("the farm is initialised, and lists its app") {
                 try farm.redis.client().run("SMEMBERS", "{pushfarm}:apps").array?.map(\.text) == ["demo"]
                     && farm.redis.client().run("HEXISTS", "{pushfarm}:farm", "shards").integer == 1
             }
@@ -123,7 +123,7 @@ extension HeldFarms {
             #expect(try farm.events("job.refused").count < 400)
             let refusals = farm.coordinator.error.split(separator: "\n").count { $0.contains("job refused") }
             #expect(refusals < 400)
-            try await eventually("the alert is called off", within: .seconds(180)) {
+            try await eventually("the alert clears", within: .seconds(180)) {
                 try farm.scrape().sum("pushfarm_alerts_active", ["alert": "refused_jobs"]) == 0
             }
         }

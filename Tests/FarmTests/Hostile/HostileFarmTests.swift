@@ -100,7 +100,7 @@ extension HostileFarms {
             try redis.run("PUBLISH", "{pushfarm:demo}:bell", "*")
             try redis.run("PUBLISH", "{pushfarm:demo}:bell", "s 0 1 2 3")
             // Its checks of each second are done by then. An unreadable registry has no heartbeat to wait for.
-            _ = try? await eventually("the coordinator goes round", within: .seconds(3)) {
+            _ = try? await eventually("the coordinator has done its checks", within: .seconds(3)) {
                 end(of: redis).map { $0 >= start + 1_200 } ?? false
             }
         }

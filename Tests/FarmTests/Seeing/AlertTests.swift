@@ -234,7 +234,7 @@ extension AlarmedFarms {
             #expect(try await farm.run("resume", "demo").status == 0)
             #expect(try await farm.finished("kept").delivered == 20)
             // Nor does it outlive a killed coordinator.
-            try await FarmHarness.eventually("it is told that the alert is called off") { tails() == 2 }
+            try await FarmHarness.eventually("the command gets that the alert clears") { tails() == 2 }
             farm.coordinator.signal(SIGKILL)
             try await FarmHarness.eventually("its processes are gone", within: .seconds(5)) { tails() == 0 }
         }
@@ -265,7 +265,7 @@ extension AlarmedFarms {
             #expect(farm.coordinator.error.contains("no answer in time"))
             #expect(try await farm.run("resume", "demo").status == 0)
             #expect(try await farm.finished("kept").delivered == 20)
-            try await FarmHarness.eventually("the next alert is told") { await hook.requests.count == 4 }
+            try await FarmHarness.eventually("the next alert is sent") { await hook.requests.count == 4 }
             let types = await hook.requests.map { $0.body["type"] as? String }
             #expect(types == ["alert.raised", "alert.raised", "alert.raised", "alert.cleared"])
         }
@@ -291,9 +291,9 @@ extension HostFarms {
             try await farm.startAll()
             try farm.redis.client().run(
                 "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
-            try await eventually("the pause is told") { told() == ["alert.raised app_paused demo"] }
+            try await eventually("the pause fires") { told() == ["alert.raised app_paused demo"] }
             // The intake's next owner does not fire it again, because Redis has it.
-            try await eventually("the pause is in the books") {
+            try await eventually("Redis has the pause") {
                 try farm.redis.client().run("HLEN", "{pushfarm}:alerting").integer == 1
             }
             let owner = try #require(try farm.owners()["intake"])
@@ -328,9 +328,9 @@ extension HostFarms {
             farm.signal("alpha", SIGSTOP)
             try await farm.shared(by: ["beta"])
             farm.signal("alpha", SIGCONT)
-            try await eventually("the loss is told") { await told() == ["alert.raised alpha by alpha"] }
+            try await eventually("the loss fires") { await told() == ["alert.raised alpha by alpha"] }
             try await farm.shared(by: ["alpha", "beta"])
-            try await eventually("it is called off", within: .seconds(90)) { await told().count == 2 }
+            try await eventually("the alert clears", within: .seconds(90)) { await told().count == 2 }
             #expect(await told().last == "alert.cleared alpha by alpha")
             let tokens = Tokens.make(40)
             try farm.push([Job(id: "after", tokens: tokens)])

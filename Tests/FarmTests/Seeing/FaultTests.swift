@@ -17,7 +17,7 @@ extension AlarmedFarms {
             let key = Self.app + name
             let before = try redis.run("DUMP", key).bytes
             try redis.run("SET", key, "x")
-            try await eventually("the alert is raised") {
+            try await eventually("the alert fires") {
                 try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
                     $0.text == "key_type app demo "
                 } == true
@@ -38,7 +38,7 @@ extension AlarmedFarms {
                 command.append("REPLACE")
                 try redis.run(command)
             }
-            try await eventually("the alert is called off") {
+            try await eventually("the alert clears") {
                 try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
                     $0.text == "key_type app demo "
                 } == false
@@ -64,7 +64,7 @@ extension AlarmedFarms {
             let redis = try farm.redis.client()
             let id = try #require(try redis.run("XADD", Self.app + "results", "*", "r", "nonsense").text)
             func expectSeen() async throws {
-                try await eventually("the alert is raised") {
+                try await eventually("the alert fires") {
                     try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
                         $0.text == "unreadable app demo "
                     } == true
@@ -85,7 +85,7 @@ extension AlarmedFarms {
             let kept = try await farm.run("status")
             #expect(kept.status == 1 && kept.output.contains("1 item could not be read and is kept (\(id))"))
             #expect(try await farm.run("fsck", "--drop-unreadable").status == 0)
-            try await eventually("the alert is called off") {
+            try await eventually("the alert clears") {
                 try redis.run("HLEN", "{pushfarm}:alerting").integer == 0
             }
             #expect(try await farm.run("status").status == 0)
