@@ -56,7 +56,7 @@ enum ChildRole: String {
                 }
                 return switch self {
                 case .intake: await IntakeProcess(log: log, logging: Self.logging).run()
-                case .worker: await Worker(log: log, logging: Self.logging).run()
+                case .worker: await WorkerProcess(log: log, logging: Self.logging).run()
                 }
             }
             exit(status)

@@ -85,10 +85,10 @@ final class BinaryLine {
     private func drain(at now: ContinuousClock.Instant) {
         while let event = exchange.nextEvent() {
             switch event {
-            case .settled(let ticket, .delivered): delivered.append(ticket.position)
-            case .settled(let ticket, .unknown): unknown.append(ticket.position)
-            case .settled(let ticket, .unprocessed): unprocessed.append(ticket.position)
-            case .settled(let ticket, .refused(let refusal)):
+            case .completed(let ticket, .delivered): delivered.append(ticket.position)
+            case .completed(let ticket, .unknown): unknown.append(ticket.position)
+            case .completed(let ticket, .unprocessed): unprocessed.append(ticket.position)
+            case .completed(let ticket, .refused(let refusal)):
                 dead.append(ticket.position)
                 verdicts.append(refusal.verdict)
             case .wasWrong(let count, _): wrong.append(count)

@@ -29,21 +29,25 @@ private final class Hasty: BinaryExchange {
 
 private final class TrustsEnds: BinaryExchange {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(let ticket, .unknown) = event { return super.tell(.settled(ticket, .unprocessed)) }
+        if case .completed(let ticket, .unknown) = event {
+            return super.tell(.completed(ticket, .unprocessed))
+        }
         super.tell(event)
     }
 }
 
 private final class Talkative: BinaryExchange {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(_, .unprocessed) = event { super.tell(event) }
+        if case .completed(_, .unprocessed) = event { super.tell(event) }
         super.tell(event)
     }
 }
 
 private final class Naive: BinaryExchange {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(let ticket, .unprocessed) = event { return super.tell(.settled(ticket, .delivered)) }
+        if case .completed(let ticket, .unprocessed) = event {
+            return super.tell(.completed(ticket, .delivered))
+        }
         super.tell(event)
     }
 }
@@ -73,7 +77,7 @@ private final class Deaf: BinaryExchange {
 
 private final class Forgetful: BinaryExchange {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(_, .unprocessed) = event { return }
+        if case .completed(_, .unprocessed) = event { return }
         super.tell(event)
     }
 }

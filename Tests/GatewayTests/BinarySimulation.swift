@@ -279,7 +279,7 @@ final class BinarySimulation {
     private func drain(_ link: Link) throws {
         while let event = link.exchange.nextEvent() {
             switch event {
-            case .settled(let ticket, let fate): try settled(ticket.position, fate, of: link)
+            case .completed(let ticket, let fate): try settled(ticket.position, fate, of: link)
             case .isOver:
                 link.exchange.left(allBut: link.queued.count, at: now)
                 link.exchange.end("over", isPeersDoing: false, at: now)

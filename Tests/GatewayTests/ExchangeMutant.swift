@@ -31,8 +31,8 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
 
 private final class TrustsResets: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("stream reset") {
-            return super.tell(.settled(ticket, .unprocessed))
+        if case .completed(let ticket, .unknown(let cause)) = event, cause.hasPrefix("stream reset") {
+            return super.tell(.completed(ticket, .unprocessed))
         }
         super.tell(event)
     }
@@ -40,8 +40,8 @@ private final class TrustsResets: PushExchange<APNsService> {
 
 private final class TrustsCuts: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("connection lost") {
-            return super.tell(.settled(ticket, .unprocessed))
+        if case .completed(let ticket, .unknown(let cause)) = event, cause.hasPrefix("connection lost") {
+            return super.tell(.completed(ticket, .unprocessed))
         }
         super.tell(event)
     }
@@ -49,8 +49,8 @@ private final class TrustsCuts: PushExchange<APNsService> {
 
 private final class TrustsDeadlines: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(let ticket, .unknown(let cause)) = event, cause.hasPrefix("no answer") {
-            return super.tell(.settled(ticket, .unprocessed))
+        if case .completed(let ticket, .unknown(let cause)) = event, cause.hasPrefix("no answer") {
+            return super.tell(.completed(ticket, .unprocessed))
         }
         super.tell(event)
     }
@@ -72,13 +72,13 @@ private final class DoubtsRefusals: PushExchange<APNsService> {
 private final class TellsTwice: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
         super.tell(event)
-        if case .settled(_, .unknown(let cause)) = event, cause.hasPrefix("no answer") { super.tell(event) }
+        if case .completed(_, .unknown(let cause)) = event, cause.hasPrefix("no answer") { super.tell(event) }
     }
 }
 
 private final class SilentAtTheEnd: PushExchange<APNsService> {
     override func tell(_ event: ExchangeEvent) {
-        if case .settled(_, .unknown(let cause)) = event, cause.hasPrefix("connection lost") { return }
+        if case .completed(_, .unknown(let cause)) = event, cause.hasPrefix("connection lost") { return }
         super.tell(event)
     }
 }

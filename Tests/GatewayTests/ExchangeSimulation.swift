@@ -155,7 +155,7 @@ final class ExchangeSimulation {
         withRoom { room in
             up.append(UnsafeRawBufferPointer(rebasing: room[..<exchange.fill(room)]), chance: int)
         }
-        exchange.settleFilled()
+        exchange.didFill()
         try drain()
         let bytes = up.take(chance(3) ? int(0...80) : .max)
         try bytes.withUnsafeBytes { try gateway.receive($0) }
@@ -195,7 +195,7 @@ final class ExchangeSimulation {
         while let event = exchange.nextEvent() {
             guard !hasEnded else { throw Fault(description: "\(event) after the end") }
             switch event {
-            case .settled(let ticket, let fate):
+            case .completed(let ticket, let fate):
                 isRoomTold = true
                 try settled(ticket.position, fate)
             case .hasRoom: isRoomTold = true

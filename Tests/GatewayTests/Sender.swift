@@ -114,7 +114,7 @@ import PushModel
         Loop.atEndOfTurn(self)
     }
 
-    func settled(_ ticket: PushTicket, _ fate: SendOutcome) {
+    func completed(_ ticket: PushTicket, _ fate: SendOutcome) {
         let place = Int(ticket.position)
         guard fates[place] == nil else {
             settledTwice += 1

@@ -30,14 +30,14 @@ struct StalledExchangeTests {
         // So much still fits between the two.
         var space = [UInt8](repeating: 0, count: 65_536)
         #expect(space.withUnsafeMutableBytes { exchange.fill($0) } > 0)
-        exchange.settleFilled()
+        exchange.didFill()
         var (settled, isOver) = (0, false)
         for _ in 0..<20 where !isOver {
             now += PushExchange<APNsService>.tickInterval
             receive(ping)
             exchange.look(at: now)
             while let event = exchange.nextEvent() {
-                if case .settled = event { settled += 1 }
+                if case .completed = event { settled += 1 }
                 if case .isOver = event { isOver = true }
             }
         }

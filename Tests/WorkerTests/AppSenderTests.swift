@@ -145,7 +145,7 @@ import Testing
             try await farm.submit([10])
             try farm.follow()
             try await farm.finish()
-            // All of them are in the air when the first answer comes.
+            // All of them are in flight when the first answer comes.
             try farm.order("latency 100ms")
             try farm.order("answer 500")
             try await farm.submit([200, 200])
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `a pause gives back what is not in the air, and nothing is sent twice`() async throws {
+    @Test func `a pause gives back what is not in flight, and nothing is sent twice`() async throws {
         try await SendingFarm.run {
             // Far from their end when the pause comes, however late that is.
             $0.faults = ["latency 200ms", "streams 50"]
@@ -217,7 +217,7 @@ import Testing
             #expect(farm.counters.accepted == 0)
             // Lifted before the coordinator has looked: it never says that the app goes on.
             _ = try await farm.run("HDEL", "{pushfarm:demo}:gate", "paused", "since")
-            sender.lookAround()
+            sender.searchBatches()
             #expect(await until { farm.counters.accepted == 200 })
             try await farm.finish()
             #expect(farm.repeated == 0)

@@ -148,9 +148,9 @@ extension HeldBatch {
     }
 
     /// A report of what is settled: its positions, its lines, and whether it holds facts only.
-    func reportNow() throws -> (positions: [Int], lines: [String], areFacts: Bool)? {
+    func reportNow() throws -> (positions: [Int], lines: [String], isFinal: Bool)? {
         var builder = ResultsBuilder()
         guard let report = beginReport(&builder) else { return nil }
-        return (Batches.positions(report.runs), try Batches.lines(report.entry), report.areFacts)
+        return (Batches.positions(report.runs), try Batches.lines(report.entry), report.isFinal)
     }
 }

@@ -7,30 +7,30 @@ import Testing
 /// Careful batches of one app beside another app that cannot send for a while.
 @Suite struct ExclusiveTurnTests {
     @Loop private final class Sender: ExclusiveTurn.Member {
-        var hasCareful = false
-        var hasCarefulInAir = false
-        var isStill = true
-        var hasClearAir = true
+        var hasSuspect = false
+        var hasSuspectInFlight = false
+        var isClearForSuspect = true
+        var hasNothingInFlight = true
         var turns = 0
         func schedule() { turns += 1 }
     }
 
-    @Test func `careful pushes in the air keep it theirs, whether more can be sent or not`() async throws {
+    @Test func `careful pushes in flight keep it theirs, whether more can be sent or not`() async throws {
         try await onLoop { () async throws -> Void in
             let exclusiveTurn = ExclusiveTurn()
             let (careful, other) = (Sender(), Sender())
             for member in [careful, other] { exclusiveTurn.join(member) }
             #expect(!exclusiveTurn.isWanted && exclusiveTurn.lets(other) && exclusiveTurn.lets(careful))
-            careful.hasCareful = true
+            careful.hasSuspect = true
             #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(careful) && exclusiveTurn.lets(other))
-            (careful.hasCarefulInAir, careful.hasClearAir) = (true, false)
+            (careful.hasSuspectInFlight, careful.hasNothingInFlight) = (true, false)
             #expect(exclusiveTurn.admits(careful), "the rest of its group")
             // Its lease is in doubt, or its credentials: it cannot send any more.
-            careful.hasCareful = false
+            careful.hasSuspect = false
             #expect(exclusiveTurn.isWanted && !exclusiveTurn.lets(other) && exclusiveTurn.lets(careful))
             exclusiveTurn.cameBack(to: careful)
-            #expect(other.turns == 0, "others of the group are in the air")
-            careful.hasCarefulInAir = false
+            #expect(other.turns == 0, "others of the group are in flight")
+            careful.hasSuspectInFlight = false
             exclusiveTurn.cameBack(to: careful)
             #expect(other.turns == 1 && exclusiveTurn.lets(other) && !exclusiveTurn.isWanted)
         }
@@ -44,32 +44,32 @@ import Testing
             farm.context.exclusiveTurn.join(other)
             // It has no way to send yet: it counts as still, and keeps its credit.
             try await farm.submit([100])
-            #expect(await until { sender.window.exposure == 100 && !sender.window.isCheckingOut })
-            #expect(sender.isStill)
-            (other.hasCarefulInAir, other.hasClearAir) = (true, false)
+            #expect(await until { sender.window.exposure == 100 && !sender.window.checkouts.isPending })
+            #expect(sender.isClearForSuspect)
+            (other.hasSuspectInFlight, other.hasNothingInFlight) = (true, false)
             try farm.follow()
             for _ in 0..<5 { _ = try await farm.run("PING") }
             #expect(sender.pool.dials == 0)
-            (other.hasCarefulInAir, other.hasClearAir) = (false, true)
+            (other.hasSuspectInFlight, other.hasNothingInFlight) = (false, true)
             farm.context.exclusiveTurn.cameBack(to: other)
             #expect(await until { farm.counters.accepted == 100 })
         }
     }
 
-    @Test func `a careful batch waits for what others have in the air or credit for, and for the first`()
+    @Test func `a careful batch waits for what others have in flight or credit for, and for the first`()
         async throws
     {
         try await onLoop { () async throws -> Void in
             let exclusiveTurn = ExclusiveTurn()
             let (first, second) = (Sender(), Sender())
             for member in [first, second] { exclusiveTurn.join(member) }
-            second.hasCareful = true
+            second.hasSuspect = true
             #expect(exclusiveTurn.admits(second))
-            first.isStill = false
+            first.isClearForSuspect = false
             #expect(!exclusiveTurn.admits(second))
-            (first.isStill, first.hasClearAir) = (true, false)
+            (first.isClearForSuspect, first.hasNothingInFlight) = (true, false)
             #expect(!exclusiveTurn.admits(second))
-            (first.hasClearAir, first.hasCareful) = (true, true)
+            (first.hasNothingInFlight, first.hasSuspect) = (true, true)
             #expect(!exclusiveTurn.admits(second) && exclusiveTurn.admits(first))
         }
     }

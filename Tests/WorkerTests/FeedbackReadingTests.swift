@@ -24,7 +24,7 @@ import Testing
             let store = farm.sender.store
             let reading = FeedbackReading(
                 order, scope: SuppressionScope(environment: "here", topic: "com.example.demo"), store: store,
-                known: DeadTokens(store, life: 86_400, log: Logger(label: "test")),
+                known: SuppressionLists(store, life: 86_400, log: Logger(label: "test")),
                 ended: { _, _ in })
             reading.start(nil, proxy: nil)
             // The system offers the more room the faster a socket is read.

@@ -8,10 +8,10 @@ import Testing
 @Suite struct HeldBatchWalkTests {
     /// What the model knows of a position.
     private enum State: Equatable {
-        case open, inAir
+        case open, inFlight
         case settled(ReportedOutcome?)
         case reporting(ReportedOutcome?)
-        case handed
+        case reported
 
         var fact: ReportedOutcome?? {
             switch self {
@@ -43,7 +43,7 @@ import Testing
             let count = parts.reduce(0) { $0 + $1.count }
             let granted = Int.random(in: 0...count, using: &random)
             let map = (0..<count).map { _ in random.chance(5) ? UInt8(ascii: "x") : UInt8(ascii: ".") }
-            states = map.map { $0 == UInt8(ascii: ".") ? .open : .handed }
+            states = map.map { $0 == UInt8(ascii: ".") ? .open : .reported }
             batch = try Batches.held(parts, granted: granted, map: String(decoding: map, as: UTF8.self))
             partOf = parts.indices.flatMap { index in Array(repeating: index, count: parts[index].count) }
             (self.random, self.parts, self.granted) = (random, parts, granted)
@@ -52,7 +52,7 @@ import Testing
         private func positions(_ matches: (State) -> Bool) -> [Int] {
             states.indices.filter { matches(states[$0]) }
         }
-        private var inAir: [Int] { positions { $0 == .inAir } }
+        private var inFlight: [Int] { positions { $0 == .inFlight } }
         private var settled: [Int] { positions { if case .settled = $0 { true } else { false } } }
         private var reporting: [Int] { positions { if case .reporting = $0 { true } else { false } } }
 
@@ -74,13 +74,13 @@ import Testing
             batch.grant(upTo: states.count)
             granted = states.count
             while batch.hasNext { try send() }
-            while !inAir.isEmpty { settle() }
+            while !inFlight.isEmpty { settle() }
             while !settled.isEmpty {
                 try report()
                 accept()
             }
             try check()
-            #expect(batch.isSettled && batch.handed == states.count && batch.exposure == 0)
+            #expect(batch.isComplete && batch.reported == states.count && batch.exposure == 0)
         }
 
         private mutating func send() throws {
@@ -88,11 +88,11 @@ import Testing
             #expect(batch.hasNext == (first != nil))
             let position = batch.next()
             try #require(position == first, "the lowest open position within the credit goes out")
-            if let position { states[position] = .inAir }
+            if let position { states[position] = .inFlight }
         }
 
         private mutating func settle() {
-            guard let position = inAir.randomElement(using: &random) else { return }
+            guard let position = inFlight.randomElement(using: &random) else { return }
             let fact: ReportedOutcome? =
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: .failed(reason: "BadDeviceToken", status: 400, isDead: true)
@@ -103,12 +103,12 @@ import Testing
                 case 5: .retry(.unknownOutcome, status: 0, reason: "cut", retryAfterMilliseconds: 7)
                 default: nil
                 }
-            if let fact { batch.settle(position, fact) } else { batch.delivered(position) }
+            if let fact { batch.record(position, as: fact) } else { batch.delivered(position) }
             states[position] = .settled(fact)
         }
 
         private mutating func giveBack() {
-            guard let position = inAir.randomElement(using: &random) else { return }
+            guard let position = inFlight.randomElement(using: &random) else { return }
             batch.giveBack(position)
             states[position] = .open
         }
@@ -130,7 +130,7 @@ import Testing
             let made = try #require(report)
             #expect(made.positions == expected)
             #expect(made.lines.sorted() == expected.map(line).sorted())
-            #expect(made.areFacts == !facts.isEmpty)
+            #expect(made.isFinal == !facts.isEmpty)
             for position in expected { states[position] = .reporting(states[position].fact!) }
             isReporting = true
         }
@@ -159,7 +159,7 @@ import Testing
 
         private mutating func accept() {
             batch.reportAccepted()
-            for position in reporting { states[position] = .handed }
+            for position in reporting { states[position] = .reported }
             isReporting = false
         }
 
@@ -183,7 +183,7 @@ import Testing
             var map = [UInt8](repeating: UInt8(ascii: "."), count: states.count)
             for position in states.indices {
                 switch states[position] {
-                case .handed: map[position] = UInt8(ascii: "x")
+                case .reported: map[position] = UInt8(ascii: "x")
                 case .reporting where random.chance(2): map[position] = UInt8(ascii: "x")
                 case .settled where random.chance(4): map[position] = UInt8(ascii: "x")
                 case .open where random.chance(8): map[position] = UInt8(ascii: "x")
@@ -194,18 +194,18 @@ import Testing
             batch.reconcile(map, granted: granted)
             for position in reporting { states[position] = .settled(states[position].fact!) }
             for position in states.indices where map[position] == UInt8(ascii: "x") {
-                states[position] = .handed
+                states[position] = .reported
             }
             isReporting = false
         }
 
         private func check() throws {
             try #require(batch.granted == granted && batch.isReporting == isReporting)
-            try #require(batch.inAir == inAir.count && batch.settled == settled.count)
+            try #require(batch.inFlight == inFlight.count && batch.unreported == settled.count)
             try #require(
-                batch.reporting == reporting.count && batch.handed == positions { $0 == .handed }.count)
-            try #require(batch.exposure == states.prefix(granted).count { $0 != .handed })
-            try #require(batch.isSettled == states.allSatisfy { $0 != .open && $0 != .inAir })
+                batch.reporting == reporting.count && batch.reported == positions { $0 == .reported }.count)
+            try #require(batch.exposure == states.prefix(granted).count { $0 != .reported })
+            try #require(batch.isComplete == states.allSatisfy { $0 != .open && $0 != .inFlight })
         }
     }
 

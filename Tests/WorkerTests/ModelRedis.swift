@@ -138,7 +138,7 @@ struct ModelRedis {
         ready[id.shard, default: []].insert(id, at: 0)
     }
 
-    /// The position is handed over by somebody else.
+    /// The position is reported over by somebody else.
     mutating func close(_ place: Place) {
         batches[place.batch]?.isOpen[place.position] = false
         if batches[place.batch]?.open == 0 { remove(place.batch) }

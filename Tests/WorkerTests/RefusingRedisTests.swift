@@ -20,7 +20,7 @@ import Testing
         let delay = try #require(window.delay)
         #expect(delay > .zero && delay <= .milliseconds(200))
         // Somebody else's report is due earlier: the pause is not forgotten.
-        window.reportDirty()
+        window.reportDue()
         #expect(window.checkOut(wantsMore: true) == nil && window.delay == .milliseconds(10))
         window.now += .milliseconds(10)
         #expect(window.checkOut(wantsMore: true) != nil)

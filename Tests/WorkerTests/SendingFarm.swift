@@ -200,7 +200,7 @@ import Testing
         let sender = sender
         try #require(
             await until {
-                sender.isIdle && sender.deadTokens.isWhole && sender.window.shards.isQuiet()
+                sender.isIdle && sender.suppressionLists.isWhole && sender.window.shards.isQuiet()
             })
     }
 

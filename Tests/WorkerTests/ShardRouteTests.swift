@@ -10,11 +10,11 @@ import Testing
     private let second = ObjectIdentifier(ShardRoute.self)
     private let route = ShardRoute()
 
-    /// A batch in hand, of which so many pushes are in the air over the first connection.
-    private func batch(_ number: UInt32, _ devices: [Int], inAir: Int = 0) throws -> HeldBatch {
+    /// A held batch, of which so many pushes are in flight over the first connection.
+    private func batch(_ number: UInt32, _ devices: [Int], inFlight: Int = 0) throws -> HeldBatch {
         let batch = try Batches.held(number, devices: devices, on: route)
-        for _ in 0..<inAir { _ = batch.next() }
-        if inAir > 0 { route.left(over: first, by: batch) }
+        for _ in 0..<inFlight { _ = batch.next() }
+        if inFlight > 0 { route.left(over: first, by: batch) }
         return batch
     }
 
@@ -22,7 +22,7 @@ import Testing
         for position in positions { batch.delivered(position) }
     }
 
-    @Test func `with nothing in the air any connection will do`() throws {
+    @Test func `with nothing in flight any connection will do`() throws {
         let one = try batch(1, [1, 2, 3])
         #expect(route.way(of: 1) == .any)
         _ = one.next()
@@ -31,15 +31,15 @@ import Testing
         #expect(route.way(of: 1) == .any)
     }
 
-    @Test func `pushes follow those in the air, of whichever batch`() throws {
-        let (one, two) = (try batch(1, [1, 2, 3], inAir: 3), try batch(2, [1]))
+    @Test func `pushes follow those in flight, of whichever batch`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
         for number: UInt32 in [1, 2] { #expect(route.way(of: number) == .following(first)) }
         land(one, 0..<2)
         #expect(route.way(of: two.number) == .following(first))
     }
 
     @Test func `nothing follows over a connection that was left, until all has landed`() throws {
-        let (one, two) = (try batch(1, [1, 2, 3], inAir: 3), try batch(2, [1]))
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
         route.leave()
         #expect(route.way(of: 1) == .none && route.way(of: two.number) == .none)
         land(one, 0..<2)
@@ -50,11 +50,11 @@ import Testing
     }
 
     @Test func `a batch that shares no device with another in hand may use any connection`() throws {
-        let (one, two) = (try batch(1, [1, 2, 3], inAir: 2), try batch(2, [4, 5], inAir: 1))
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 2), try batch(2, [4, 5], inFlight: 1))
         #expect(route.way(of: 2) == .following(first))
         #expect(route.free(two) && route.free(two))
         #expect(route.way(of: 2) == .any && route.way(of: 1) == .following(first))
-        // What it has in the air says nothing about the others.
+        // What it has in flight says nothing about the others.
         land(one, 0..<2)
         #expect(route.way(of: 1) == .any)
         _ = two.next()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `a batch that shares a device, or has one twice, cannot be freed`() throws {
-        let (one, two) = (try batch(1, [1, 2, 3], inAir: 1), try batch(2, [3, 4]))
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 1), try batch(2, [3, 4]))
         #expect(!route.free(two) && !route.free(one))
         #expect(try !route.free(batch(3, [7, 8, 7])))
         // The other one is done: nothing holds it any more.
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `what comes later waits for a free batch with which it shares a device, to its end`() throws {
-        let one = try batch(1, [1, 2], inAir: 1)
+        let one = try batch(1, [1, 2], inFlight: 1)
         #expect(route.free(one))
         let (two, three) = (try batch(2, [2, 3]), try batch(3, [4]))
         #expect(route.way(of: 2) == .none && !route.free(two))
@@ -94,11 +94,11 @@ import Testing
     @Test func `what is younger waits for a batch of which Redis is asked what it knows`() throws {
         let first = try Batches.held([.init(job: "j", count: 3)])
         let route = first.route
-        first.isDoubted = true
+        first.mustCompare = true
         #expect(route.way(of: first.number) == .any && route.way(of: first.number + 1) == .none)
-        first.isDoubted = false
+        first.mustCompare = false
         #expect(route.way(of: first.number + 1) == .any)
-        first.isDoubted = true
+        first.mustCompare = true
         first.end()
         #expect(route.way(of: first.number + 1) == .any, "it is nobody's any more")
     }
@@ -157,8 +157,8 @@ private struct RouteGame {
             if step < 2_000, batches.count < 6, random.int(in: 1...4) == 1 { try addBatch() }
             try send()
             connectionActs()
-            for batch in batches where batch.isSettled { batch.leaveRoute() }
-            batches.removeAll { $0.isSettled }
+            for batch in batches where batch.isComplete { batch.leaveRoute() }
+            batches.removeAll { $0.isComplete }
         }
         guard batches.isEmpty else { throw Overtaken(description: "\(batches.count) batches never end") }
     }
@@ -228,7 +228,7 @@ private struct RouteGame {
             for push in carried[connection].prefix(count) {
                 push.batch.delivered(push.position)
                 // Redis has taken the report.
-                push.batch.keep(push.position)
+                push.batch.markReported(push.position)
             }
             carried[connection].removeFirst(count)
         }

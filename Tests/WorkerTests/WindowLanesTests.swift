@@ -17,10 +17,10 @@ import Testing
         /// Batches that were given though an older one of their list lacked credit, and may be overtaken.
         private(set) var early = 0
         private var nextBatch = 0
-        private var inAir: [(batch: HeldBatch, position: Int)] = []
+        private var inFlight: [(batch: HeldBatch, position: Int)] = []
 
         init(limit: Int) {
-            window.limit = limit
+            window.credit.limit = limit
             window.assign([0: FenceToken(Array("1:n:h".utf8))])
         }
 
@@ -42,7 +42,7 @@ import Testing
             while left > 0, let (batch, turn) = window.nextBatch(isAlone: false) {
                 var count = 0
                 while count < min(turn, left), let position = batch.next() {
-                    inAir.append((batch, position))
+                    inFlight.append((batch, position))
                     count += 1
                 }
                 window.sent(count, of: batch)
@@ -54,9 +54,9 @@ import Testing
 
         /// So many answers, the oldest pushes first.
         func deliver(_ count: Int) {
-            for (batch, position) in inAir.prefix(count) { window.delivered(batch, position) }
-            inAir.removeFirst(min(count, inAir.count))
-            window.reportDirty()
+            for (batch, position) in inFlight.prefix(count) { window.delivered(batch, position) }
+            inFlight.removeFirst(min(count, inFlight.count))
+            window.reportDue()
             while answerReports() {}
         }
 
@@ -152,7 +152,7 @@ import Testing
         floor: Int
     ) {
         let lists = Lists(limit: 1000)
-        lists.window.share = LaneShare(bulkFloor: floor)
+        lists.window.queues.share = LaneShare(bulkFloor: floor)
         lists.waiting = [.high: 10_000_000, .bulk: 10_000_000]
         for _ in 0..<500 {
             lists.ring()

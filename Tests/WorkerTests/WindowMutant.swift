@@ -28,13 +28,13 @@ struct WindowMutant: Sendable, CustomStringConvertible {
         WindowMutant("takes more credit than it was given", GrantsMore.self),
         WindowMutant("does not tell again what Redis has forgotten", ForgetsToRepeat.self),
         WindowMutant("sends again what it knew of a batch that it had before", RecallsNothing.self),
-        WindowMutant("lets a stale batch go with pushes in the air", ForgetsStale.self),
+        WindowMutant("lets a stale batch go with pushes in flight", ForgetsStale.self),
         WindowMutant("sends of a batch that it is giving back", SendsGoingBack.self),
         WindowMutant("begins again when a batch comes back into its hands", BeginsAnew.self),
         WindowMutant("keeps a batch that Redis has ended", NeverEnds.self),
         WindowMutant("asks for more credit than there is room for", AsksForMore.self),
         WindowMutant("leaves the exposure of batches that it let go", LeavesExposure.self),
-        WindowMutant("takes what is in the air for open", ResendsInAir.self),
+        WindowMutant("takes what is in flight for open", ResendsInAir.self),
         WindowMutant("remembers nothing of batches that are done") { RinglessWindow(worker: "w", now: $0) },
         WindowMutant("goes on sending of withdrawn shards") { DeafWindow(worker: "w", now: $0) },
         WindowMutant("holds a batch twice") { DoubleWindow(worker: "w", now: $0) },
@@ -53,7 +53,7 @@ private final class BreakingWindow: Window {
 }
 
 private final class SendsStale: HeldBatch {
-    override var maySend: Bool { !isHalted && !isDoubted }
+    override var maySend: Bool { !isHalted && !mustCompare }
 }
 
 private final class SendsDoubted: HeldBatch {
@@ -67,18 +67,18 @@ private final class GrantsMore: HeldBatch {
 private final class ForgetsToRepeat: HeldBatch {
     override func reconcile(_ map: [UInt8], granted: Int) -> Bool {
         let closed = map.indices.map { position in
-            positions[position].isHanded ? UInt8(ascii: "x") : map[position]
+            positions[position].isReported ? UInt8(ascii: "x") : map[position]
         }
         return super.reconcile(closed, granted: granted)
     }
 }
 
 private final class RecallsNothing: HeldBatch {
-    override func recall(_ past: ReleasedBatch) {}
+    override func restore(_ past: ReleasedBatch) {}
 }
 
 private final class ForgetsStale: HeldBatch {
-    override var isQuiet: Bool { settled == 0 && !isReporting }
+    override var isIdle: Bool { unreported == 0 && !isReporting }
 }
 
 private final class SendsGoingBack: HeldBatch {
@@ -89,9 +89,9 @@ private final class BeginsAnew: HeldBatch {
     override func redeliver(_ given: Checkout.Batch) {
         super.redeliver(given)
         for position in positions.indices
-        where positions[position] == .delivered && positions[position].isSettled {
+        where positions[position] == .delivered && positions[position].isUnreported {
             positions[position] = .open
-            settled -= 1
+            unreported -= 1
         }
         recount()
     }
@@ -111,16 +111,16 @@ private final class LeavesExposure: HeldBatch {
 
 private final class ResendsInAir: HeldBatch {
     override func redeliver(_ given: Checkout.Batch) {
-        let flying = positions.indices.filter { positions[$0] == .inAir }
+        let flying = positions.indices.filter { positions[$0] == .inFlight }
         super.redeliver(given)
         for position in flying.prefix(1) { giveBack(position) }
     }
 }
 
 private final class RinglessWindow: Window {
-    override func forget(_ batch: HeldBatch) {
-        super.forget(batch)
-        ring = RecentOutcomes()
+    override func release(_ batch: HeldBatch) {
+        super.release(batch)
+        repeats.removeAll()
     }
 }
 
@@ -133,7 +133,7 @@ private final class DeafWindow: Window {
 
 private final class DoubleWindow: Window {
     override func accept(_ given: Checkout.Batch) {
-        numbers[given.id] = nil
+        held.forgetID(given.id)
         super.accept(given)
     }
 }
@@ -141,7 +141,7 @@ private final class DoubleWindow: Window {
 private final class GreedyWindow: Window {
     override func assign(_ tokens: [Int: FenceToken]) {
         for shard in shards.tokens.keys where tokens[shard] == nil {
-            for batch in held.values where batch.shard == shard { held[batch.number] = nil }
+            for batch in held.values where batch.shard == shard { _ = held.drop(batch.number) }
         }
         super.assign(tokens)
     }

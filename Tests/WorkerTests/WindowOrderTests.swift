@@ -75,7 +75,7 @@ struct WindowOrderTests {
         #expect(window.nextBatch(isAlone: true)?.batch.lane == .bulk)
         let second = returned()
         #expect(second.map(\.batch) == [given(2).id])
-        for call in [first.call] + second.map(\.call) { window.givenBack(call, .success(1)) }
+        for call in [first.call] + second.map(\.call) { window.putBack(call, .success(1)) }
         // Redis has both in their order.
         for number in [1, 2] { window.accept(given(number)) }
         #expect(window.nextBatch(isAlone: true)?.batch.id == given(1).id)
@@ -87,7 +87,7 @@ struct WindowOrderTests {
         window.accept(given(1))
         window.assign([:])
         let first = try #require(returned().first)
-        window.givenBack(first.call, .failure(.redis(.closed)))
+        window.putBack(first.call, .failure(.redis(.closed)))
         window.assign([3: Self.token])
         window.accept(given(2))
     }

@@ -56,7 +56,7 @@ struct WindowSimulation {
     private var shown: Set<Place> = []
     /// How far the worker was told that it may send.
     private var credit: [BatchID: Int] = [:]
-    private var givenBack: Set<BatchID> = []
+    private var putBack: Set<BatchID> = []
     private var withdrawn: Set<Int> = []
     private var epoch = 0
     private var made = 0
@@ -68,7 +68,7 @@ struct WindowSimulation {
         self.troubles = troubles
         limit = Int.random(in: 80...200, using: &random)
         window = make(now)
-        window.limit = limit
+        window.credit.limit = limit
         for shard in 0..<Self.shards { redis.owners[shard] = newToken() }
         window.assign(redis.owners)
     }
@@ -118,11 +118,11 @@ struct WindowSimulation {
     }
 
     private mutating func send() throws {
-        window.beginTurn()
+        window.queues.beginTurn()
         for _ in 0..<Int.random(in: 1...40, using: &random) {
-            guard let (batch, _) = window.nextBatch(isAlone: window.isStill) else { return }
-            if !batch.isCareful, batch.route.way(of: batch.number) == .none {
-                window.pass(batch)
+            guard let (batch, _) = window.nextBatch(isAlone: window.isClearForSuspect) else { return }
+            if !batch.isSuspect, batch.route.way(of: batch.number) == .none {
+                window.queues.pass(batch)
                 continue
             }
             if let older = older(than: batch) {
@@ -132,7 +132,7 @@ struct WindowSimulation {
             let push = Flying(batch: batch, position: position)
             sent += 1
             guard !flying.contains(where: { $0.place == push.place }) else {
-                throw Fault(description: "\(push.place) is in the air twice")
+                throw Fault(description: "\(push.place) is in flight twice")
             }
             guard !known.contains(push.place) else {
                 throw Fault(description: "\(push.place) was sent again though its outcome was known")
@@ -141,7 +141,7 @@ struct WindowSimulation {
                 throw Fault(
                     description: "\(push.place) was sent beyond the credit of \(credit[batch.id] ?? 0)")
             }
-            guard !givenBack.contains(batch.id), !withdrawn.contains(batch.shard) else {
+            guard !putBack.contains(batch.id), !withdrawn.contains(batch.shard) else {
                 throw Fault(description: "\(push.place) was sent though the batch was on its way back")
             }
             flying.append(push)
@@ -150,10 +150,10 @@ struct WindowSimulation {
 
     /// One of the same list that is to be sent first, or of which that is not known.
     private func older(than batch: HeldBatch) -> HeldBatch? {
-        guard !batch.isCareful else { return nil }
+        guard !batch.isSuspect else { return nil }
         return window.held.values.first {
-            $0.number < batch.number && $0.shard == batch.shard && $0.lane == batch.lane && !$0.isCareful
-                && ($0.hasNext || $0.isDoubted && $0.standing == .ours && !$0.isHalted)
+            $0.number < batch.number && $0.shard == batch.shard && $0.lane == batch.lane && !$0.isSuspect
+                && ($0.hasNext || $0.mustCompare && $0.standing == .ours && !$0.isHalted)
         }
     }
 
@@ -183,16 +183,16 @@ struct WindowSimulation {
 
     private func settle(_ push: Flying, _ fact: ReportedOutcome) {
         guard window.held[push.batch.number] === push.batch else { return }
-        window.settle(push.batch, push.position, fact, timestamp: nil)
+        window.record(push.batch, push.position, as: fact, timestamp: nil)
     }
 
     private mutating func tick() {
         if nextLook <= now {
-            window.lookAround()
+            window.searchBatches()
             nextLook = now + .seconds(5)
         }
         guard isConnected, window.delay != nil else { return }
-        window.reportDirty()
+        window.reportDue()
     }
 
     private mutating func checkOut() {
@@ -229,7 +229,7 @@ struct WindowSimulation {
             guard let reply, !isLost else { return window.checkedOut(request, .failure(lost)) }
             for batch in reply.batches {
                 credit[batch.id] = batch.granted
-                givenBack.remove(batch.id)
+                putBack.remove(batch.id)
                 show(batch.id, batch.map)
             }
             window.checkedOut(request, .success(reply))
@@ -247,7 +247,7 @@ struct WindowSimulation {
         case .action(.putBack(let call, let request)):
             var result: Result<Int, StoreError> = .success(0)
             change { result = $0.putBack(request) }
-            window.givenBack(call, isLost ? .failure(lost) : result)
+            window.putBack(call, isLost ? .failure(lost) : result)
         case .action: break
         }
     }
@@ -307,7 +307,7 @@ struct WindowSimulation {
         case .checkOut(let request): window.checkedOut(request, .failure(lost))
         case .action(.report(let call, _)): window.answered(call, .failure(lost))
         case .action(.repeated(let report)): window.repeated(report, .failure(lost))
-        case .action(.putBack(let call, _)): window.givenBack(call, .failure(lost))
+        case .action(.putBack(let call, _)): window.putBack(call, .failure(lost))
         case .action: break
         }
     }
@@ -377,16 +377,17 @@ struct WindowSimulation {
                 wire.append(.action(action))
             case .putBack(_, let request):
                 for batch in request.batches {
-                    givenBack.insert(batch.id)
+                    putBack.insert(batch.id)
                     guard !flying.contains(where: { $0.batch.id == batch.id }) else {
-                        throw Fault(description: "\(batch.id) is given back with pushes in the air")
+                        throw Fault(description: "\(batch.id) is given back with pushes in flight")
                     }
                 }
                 wire.append(.action(action))
-            case .park(let park): throw Fault(description: "\(park.batch) is parked: \(park.reason)")
+            case .quarantine(let park):
+                throw Fault(description: "\(park.batch) is quarantined: \(park.reason)")
             case .released(let shards):
                 guard !flying.contains(where: { shards.contains($0.batch.shard) }) else {
-                    throw Fault(description: "shards \(shards) are released with pushes in the air")
+                    throw Fault(description: "shards \(shards) are released with pushes in flight")
                 }
             case .hasReported, .fenced: break
             }
@@ -400,8 +401,8 @@ struct WindowSimulation {
     }
 
     private func check() throws {
-        if flying.count > limit { throw Fault(description: "\(flying.count) in the air, \(limit) allowed") }
-        let sum = window.held.values.reduce(0) { $0 + $1.exposure + $1.asked } + window.checkoutCredit
+        if flying.count > limit { throw Fault(description: "\(flying.count) in flight, \(limit) allowed") }
+        let sum = window.held.values.reduce(0) { $0 + $1.exposure + $1.asked } + window.checkouts.credit
         guard window.exposure == sum else {
             throw Fault(description: "the tally says \(window.exposure), the batches say \(sum)")
         }
@@ -433,14 +434,15 @@ struct WindowSimulation {
                 "\(id) of '\(batch.worker)', delivery \(batch.delivery), \(batch.open) open, credit \(batch.granted)"
             }
             let held = window.held.values.map { batch in
-                "\(batch.id) \(batch.standing) credit \(batch.granted)/\(batch.count) handed \(batch.handed) "
-                    + "settled \(batch.settled) in the air \(batch.inAir)"
+                "\(batch.id) \(batch.standing) credit \(batch.granted)/\(batch.count) reported \(batch.reported) "
+                    + "unreported \(batch.unreported) in flight \(batch.inFlight)"
             }
             throw Fault(
                 description:
                     "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.exposure) of \(limit), "
-                    + "unsure of \(window.unsure), \(window.shards.isQuiet() ? "quiet" : "rung"), "
-                    + "\(window.isCheckingOut ? "checking out" : ""), lists \(redis.ready) \(redis.flight)")
+                    + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.isQuiet() ? "quiet" : "rung"), "
+                    + "\(window.checkouts.isPending ? "checking out" : ""), lists \(redis.ready) \(redis.flight)"
+            )
         }
         guard window.exposure == 0 else { throw Fault(description: "exposure of \(window.exposure) is left") }
         if let lost = known.subtracting(redis.told).subtracting(shown).min(by: { "\($0)" < "\($1)" }) {

@@ -2,10 +2,10 @@ import APNs
 
 /// What an exchange of pushes over one connection tells the connection.
 enum ExchangeEvent {
-    case settled(PushTicket, SendOutcome)
+    case completed(PushTicket, SendOutcome)
     /// There is room for pushes, or the limit has changed.
     case hasRoom
-    /// It takes no more pushes; it still settles the open ones. `verdict` is what the gateway's note means for our
+    /// It takes no more pushes; it still awaits the outcomes of the open ones. `verdict` is what the gateway's note means for our
     /// credentials.
     case isSpent(reason: String, verdict: Verdict)
     /// So many pushes were told as delivered, and the gateway now says that it did not accept them: one that it refused, and
@@ -13,7 +13,7 @@ enum ExchangeEvent {
     case wasWrong(count: Int, reason: String)
     /// Nothing more is to come: write what is left, close, and say that it has ended.
     case isOver(reason: String)
-    /// Everything is settled. The last event.
+    /// Everything has its outcome. The last event.
     case ended(reason: String)
 }
 

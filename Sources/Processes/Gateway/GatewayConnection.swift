@@ -5,12 +5,12 @@ package import PushModel
 
 /// A live connection to a gateway, whatever it speaks.
 ///
-/// Every push that was sent comes back to the listener exactly once, as settled, at the latest when its
+/// Every push that was sent comes back to the listener exactly once, with its outcome, at the latest when its
 /// deadline has passed or the connection has ended.
 @Loop package protocol GatewayConnection: AnyObject {
     /// Pushes that may be sent now.
     var room: Int { get }
-    /// Pushes sent and not settled.
+    /// Pushes sent and without an outcome.
     var openStreams: Int { get }
     /// The most pushes that it allows to be open at a time.
     var limit: Int { get }
@@ -20,7 +20,7 @@ package import PushModel
     var isLoaded: Bool { get }
     /// When a bad token has probably ended it; nil: not known.
     var expectedEnd: ContinuousClock.Instant? { get }
-    /// It takes no more pushes, though it may still settle some.
+    /// It takes no more pushes, though it still awaits some outcomes.
     var isSpent: Bool { get }
     /// Some answer has proved that the gateway takes our credentials.
     var isProven: Bool { get }
@@ -52,7 +52,7 @@ package import PushModel
     func takeLatencies() -> LatencyCounts?
     /// Takes no more pushes, awaits the answers that are due, and closes.
     func retire()
-    /// Closes at once; what is open is settled as of unknown outcome.
+    /// Closes at once; the outcome of what is open is unknown.
     func close()
 }
 
@@ -64,17 +64,17 @@ extension GatewayConnection {
     package var expectedEnd: ContinuousClock.Instant? { nil }
 }
 
-/// Hears what becomes of pushes and of the connection. Calls come from the loop, never from within `send`.
+/// Is told the outcomes of pushes, and the state of the connection. Calls come from the loop, never from within `send`.
 @Loop package protocol GatewayListener: AnyObject {
-    func settled(_ ticket: PushTicket, _ fate: SendOutcome)
+    func completed(_ ticket: PushTicket, _ fate: SendOutcome)
     /// There is room for pushes, or the limit has changed.
     func hasRoom(_ connection: any GatewayConnection)
-    /// It takes no more pushes (GOAWAY); it still settles the open ones. `verdict` is what the gateway's note
+    /// It takes no more pushes (GOAWAY); it still awaits the outcomes of the open ones. `verdict` is what the gateway's note
     /// means for our credentials.
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
     /// So many pushes were told as delivered, and the gateway says now that it did not accept them: one that it
     /// refused, and what came behind that, which is lost.
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String)
-    /// It is closed, and everything is settled.
+    /// It is closed, and everything has its outcome.
     func ended(_ connection: any GatewayConnection, reason: String)
 }

@@ -1,18 +1,18 @@
 package import APNs
 
-/// What became of a push that was sent, and how certain that is.
+/// The outcome of a push that was sent, and how certain that is. `ReportedOutcome` in Worker explains how outcomes relate.
 package enum SendOutcome {
     /// The gateway accepted it.
     case delivered
-    /// The gateway answered something else; it did not accept the push.
+    /// The gateway responded something else; it did not accept the push.
     case refused(Rejection)
-    /// The gateway certainly did not act on it: it may go out again, free of charge.
+    /// The gateway certainly did not act on it: it may be sent again, which is no retry.
     case unprocessed
-    /// It left us and no answer came: it may have been accepted. `cause` says what cut the answer off.
+    /// It was sent and no response came: it may have been accepted. `cause` says what cut the response off.
     case unknown(cause: String)
 }
 
-/// An answer that is not an acceptance.
+/// A response that is not an acceptance.
 package struct Rejection {
     /// Judged without regard to when the token was registered, which the sender knows.
     package let verdict: Verdict

@@ -72,7 +72,7 @@ import Transport
 
     func hasRoom(_ connection: any GatewayConnection) { sendWhenReady() }
 
-    func settled(_ ticket: PushTicket, _ fate: SendOutcome) {
+    func completed(_ ticket: PushTicket, _ fate: SendOutcome) {
         switch fate {
         case .delivered: answer(.accepted)
         case .refused(let refusal):

@@ -51,7 +51,7 @@ final class SimulatedWorker {
     init(name: String, slot: Int, simulation: Simulation) {
         (self.name, self.slot, self.simulation) = (name, slot, simulation)
         window = Window(worker: name, now: Self.start)
-        window.limit = 70 + simulation.below(100)
+        window.credit.limit = 70 + simulation.below(100)
     }
 
     func assign(_ shards: [Int: FenceToken]) {
@@ -128,17 +128,18 @@ final class SimulatedWorker {
 
     /// The end of a turn of the loop: what the window wants is on its way.
     private func turn() throws {
-        window.yields = window.careful != nil
+        window.yieldsToSuspect = window.suspect != nil
         for action in window.takeActions() {
             switch action {
             case .released(let shards): areEmpty(shards)
             case .fenced: isFenced = true
             case .hasReported: break
-            case .park(let park): throw SimulationFault.count("\(park.batch) is parked: \(park.reason)")
+            case .quarantine(let park):
+                throw SimulationFault.count("\(park.batch) is quarantined: \(park.reason)")
             case .report, .putBack, .repeated: wire.append(.action(action))
             }
         }
-        if isConnected, let request = window.checkOut(wantsMore: mayStart && !window.yields) {
+        if isConnected, let request = window.checkOut(wantsMore: mayStart && !window.yieldsToSuspect) {
             wire.append(.checkOut(request))
         }
         if !isConnected { fail() }
@@ -147,23 +148,23 @@ final class SimulatedWorker {
     private func tick() {
         if simulation.clock.now - lastLook > 5_000_000 {
             lastLook = simulation.clock.now
-            window.lookAround()
+            window.searchBatches()
         }
-        if isConnected, window.delay != nil { window.reportDirty() }
+        if isConnected, window.delay != nil { window.reportDue() }
     }
 
     // MARK: The gateway
 
     private func send() throws {
         for _ in 0..<1 + simulation.below(simulation.isQuiet ? 100 : 30) where mayStart {
-            let isAlone = window.careful != nil && window.isStill
+            let isAlone = window.suspect != nil && window.isClearForSuspect
             guard let (batch, _) = window.nextBatch(isAlone: isAlone), let position = batch.next() else {
                 return
             }
             let push = batch.batch.pushes[position]
             let token = Array(batch.batch.bytes[push.token])
             guard SimulatedGateway.fate(token) != nil else {
-                window.settle(batch, position, .expired, timestamp: nil)
+                window.record(batch, position, as: .expired, timestamp: nil)
                 continue
             }
             guard !simulation.gateway.poison.contains(token) else {
@@ -185,7 +186,7 @@ final class SimulatedWorker {
         for _ in 0..<1 + simulation.below(simulation.isQuiet ? 200 : 40) where !flying.isEmpty {
             let push = flying.remove(at: simulation.below(flying.count))
             guard window.held[push.batch.number] === push.batch else {
-                throw SimulationFault.count("\(push.batch.id) is forgotten with pushes in the air")
+                throw SimulationFault.count("\(push.batch.id) is forgotten with pushes in flight")
             }
             switch push.answer {
             case .unprocessed: window.giveBack(push.batch, push.position)
@@ -212,7 +213,7 @@ final class SimulatedWorker {
     }
 
     private func settle(_ push: Flying, _ fact: ReportedOutcome) {
-        window.settle(push.batch, push.position, fact, timestamp: fact.isFinal ? 5 : nil)
+        window.record(push.batch, push.position, as: fact, timestamp: fact.isFinal ? 5 : nil)
     }
 
     // MARK: Redis
@@ -279,7 +280,7 @@ final class SimulatedWorker {
         case .action(.report(let call, let report)): window.answered(call, try result(of: report, isLost))
         case .action(.repeated(let report)): window.repeated(report, try result(of: report, isLost))
         case .action(.putBack(let call, let request)):
-            window.givenBack(call, try result(of: request, isLost))
+            window.putBack(call, try result(of: request, isLost))
         case .action: break
         }
     }
@@ -291,7 +292,7 @@ final class SimulatedWorker {
         case .checkOut(let request): window.checkedOut(request, .failure(lost))
         case .action(.report(let call, _)): window.answered(call, .failure(lost))
         case .action(.repeated(let report)): window.repeated(report, .failure(lost))
-        case .action(.putBack(let call, _)): window.givenBack(call, .failure(lost))
+        case .action(.putBack(let call, _)): window.putBack(call, .failure(lost))
         case .action: break
         }
     }
@@ -320,11 +321,11 @@ final class SimulatedWorker {
     /// For whoever looks for the cause of a fault.
     var description: String {
         let held = window.held.values.sorted { $0.number < $1.number }.map {
-            "\($0.id) \($0.standing) credit \($0.granted)/\($0.count) handed \($0.handed) settled \($0.settled)"
-                + " in the air \($0.inAir)\($0.isCareful ? " careful" : "")\($0.isDoubted ? " doubted" : "")"
+            "\($0.id) \($0.standing) credit \($0.granted)/\($0.count) reported \($0.reported) unreported \($0.unreported)"
+                + " in flight \($0.inFlight)\($0.isSuspect ? " suspect" : "")\($0.mustCompare ? " uncompared" : "")"
                 + "\($0.isReporting ? " reporting" : "")\($0.isHalted ? " halted" : "")"
         }
-        return "\(name) holds \(held), exposure \(window.exposure) of \(window.limit), "
-            + "shards \(window.shards.tokens.keys.sorted()), unsure \(window.unsure.sorted()), wire \(wire.count)"
+        return "\(name) holds \(held), exposure \(window.exposure) of \(window.credit.limit), "
+            + "shards \(window.shards.tokens.keys.sorted()), unconfirmed \(window.checkouts.unconfirmed.sorted()), wire \(wire.count)"
     }
 }

@@ -64,7 +64,7 @@ import Transport
             return false
         }
         if exchange.wantsWrite { stream.setNeedsFlush() }
-        // What is settled at once is told when the caller is done.
+        // What has its outcome at once is told when the caller is done.
         if exchange.hasEvents { Loop.atEndOfTurn(self) }
         return true
     }
@@ -125,7 +125,7 @@ import Transport
     private func tellEvents() {
         while let event = exchange.nextEvent() {
             switch event {
-            case .settled(let ticket, let fate): listener?.settled(ticket, fate)
+            case .completed(let ticket, let fate): listener?.completed(ticket, fate)
             case .hasRoom: listener?.hasRoom(self)
             case .isSpent(let reason, let verdict):
                 listener?.isSpent(self, reason: reason, verdict: verdict)

@@ -1,7 +1,7 @@
 import APNs
 import PushModel
 
-/// What becomes of pushes: by a reply, by quiet, and at the end of the connection.
+/// The outcomes of pushes: by a reply, by quiet, and at the end of the connection.
 extension BinaryExchange {
     func judge(_ reply: BinaryReply, at now: Instant) {
         let reason = reply.status.reason
@@ -14,7 +14,7 @@ extension BinaryExchange {
             isProven = reply.status.verdict.map { !$0.blamesCredentials } ?? isProven
             if let culprit = window.popFirst(), culprit != Self.sentinel {
                 experience.pace.refused(after: accepted)
-                settle(PushTicket(culprit), refusedWith: reply.status)
+                reject(PushTicket(culprit), with: reply.status)
             }
         case .late(let count):
             // A reply that is slower than all before it lengthens the wait for the next ones.
@@ -25,7 +25,7 @@ extension BinaryExchange {
             accept(window.count - 1)
         }
         // Nothing that follows was looked at.
-        while let ticket = pop() { tell(.settled(ticket, .unprocessed)) }
+        while let ticket = pop() { tell(.completed(ticket, .unprocessed)) }
         finish(reason)
     }
 
@@ -53,14 +53,14 @@ extension BinaryExchange {
         experience.pace.accepted(count)
         for _ in 0..<count {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            tell(.settled(PushTicket(ticket), .delivered))
+            tell(.completed(PushTicket(ticket), .delivered))
         }
     }
 
-    func settle(_ ticket: PushTicket, refusedWith status: BinaryStatus) {
+    func reject(_ ticket: PushTicket, with status: BinaryStatus) {
         guard let verdict = status.verdict else { return }
         tell(
-            .settled(
+            .completed(
                 ticket,
                 .refused(
                     Rejection(
@@ -84,27 +84,27 @@ extension BinaryExchange {
 
     // MARK: The end
 
-    /// The connection is closed: what is open is settled, as what is known of it.
+    /// The connection is closed: what is open gets its outcome, as far as that is known.
     ///
     /// - Parameter isPeersDoing: it ended without our having closed it.
     func end(_ reason: String, isPeersDoing: Bool, at now: Instant) {
         guard !hasEnded else { return }
         (hasEnded, isOver) = (true, true)
         // What was quiet for long enough was taken out when that was looked at. By now the end may have been waiting to be
-        // read for longer than anybody knows.
+        // read for an unknown time.
         for _ in 0..<doubtful(isPeersDoing: isPeersDoing) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            tell(.settled(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
+            tell(.completed(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
         }
-        while let ticket = pop() { tell(.settled(ticket, .unprocessed)) }
+        while let ticket = pop() { tell(.completed(ticket, .unprocessed)) }
         tell(.ended(reason: reason))
     }
 
-    /// An end without a reply leaves a window in doubt, all of which goes again: less at a time, or a gateway that closes early
+    /// An end without a reply leaves the outcomes of a window unknown, all of which goes again: less at a time, or a gateway that closes early
     /// would never be quiet for long enough. Without identifiers it says that something was refused, and only a window of one
     /// says what.
     ///
-    /// - Returns: the pushes in doubt.
+    /// - Returns: the pushes whose outcome is unknown.
     private func doubtful(isPeersDoing: Bool) -> Int {
         let whole = window.whole
         guard whole > 0, isPeersDoing else { return whole }
@@ -115,7 +115,7 @@ extension BinaryExchange {
         guard let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
         tell(
-            .settled(
+            .completed(
                 ticket,
                 .refused(Rejection(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
         return 0

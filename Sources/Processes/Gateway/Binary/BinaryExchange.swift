@@ -5,8 +5,8 @@ import Transport
 /// Pushes over one binary connection, without the connection: pushes, bytes and moments in, bytes and events out.
 ///
 /// The gateway says nothing about what it accepts. What it refuses it names once, and then it discards all that follows. So each
-/// push stays in the ``SendWindow`` until something proves what became of it. After each call drain ``nextEvent()``. Every push
-/// that ``send(_:token:payload:ticket:at:)`` took is settled exactly once, at the latest by ``end(_:isPeersDoing:at:)``.
+/// push stays in the ``SendWindow`` until something proves its outcome. After each call drain ``nextEvent()``. Every push
+/// that ``send(_:token:payload:ticket:at:)`` took gets its outcome exactly once, at the latest by ``end(_:isPeersDoing:at:)``.
 class BinaryExchange {
     typealias Instant = ContinuousClock.Instant
 
@@ -69,7 +69,7 @@ class BinaryExchange {
 
     /// Pushes that may be sent now.
     var room: Int { isSpent || isAlone && !window.isEmpty ? 0 : window.room }
-    /// Pushes sent and not settled.
+    /// Pushes sent and without an outcome.
     var openPushes: Int { window.count }
     /// The most pushes that may be open at a time.
     var limit: Int { isSpent ? window.count : max(window.longest, window.count) }
@@ -82,7 +82,7 @@ class BinaryExchange {
         guard experience.pace.isRefusing, let fullSince, window.room == 0 else { return nil }
         return experience.quiet.usualReply.map { fullSince + $0 }
     }
-    /// It takes no more pushes, though it may still settle some.
+    /// It takes no more pushes, though it still awaits some outcomes.
     var isSpent: Bool { isRetiring || isOver }
     /// There are bytes to hand over.
     var wantsWrite: Bool { !output.isEmpty }
@@ -114,7 +114,7 @@ class BinaryExchange {
                 > BinaryCommand.longestToken
             { .invalidTokenSize } else { nil }
         if let oversize {
-            settle(ticket, refusedWith: oversize)
+            reject(ticket, with: oversize)
             return true
         }
         write(
@@ -126,7 +126,7 @@ class BinaryExchange {
         return true
     }
 
-    /// Takes no more pushes, and is over when all are settled.
+    /// Takes no more pushes, and is over when all have their outcome.
     func retire(at now: Instant) {
         guard !isRetiring, !hasEnded else { return }
         isRetiring = true

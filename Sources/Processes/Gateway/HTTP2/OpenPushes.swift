@@ -11,7 +11,7 @@ struct OpenPushes {
         var credentials: UInt32 = 0
         /// Milliseconds since the connection began.
         var sentAt: UInt32 = 0
-        /// The deadline has settled the push; only the stream is still to close.
+        /// The deadline has ended the push; only the stream is still to close.
         var isAbandoned = false
     }
 
@@ -47,14 +47,14 @@ struct OpenPushes {
 
     mutating func set(stream: Int32, of slot: Int) { entries[slot].stream = stream }
 
-    /// The push is settled before its stream is closed: the slot stays taken until then.
+    /// The push has its outcome before its stream is closed: the slot stays taken until then.
     mutating func abandon(_ slot: Int) -> PushTicket {
         entries[slot].isAbandoned = true
         return entries[slot].ticket
     }
 
     /// Frees the slot of a closed stream.
-    /// - Returns: the push, unless it was settled before.
+    /// - Returns: the push, unless it had its outcome before.
     @discardableResult
     mutating func remove(_ slot: Int) -> (ticket: PushTicket, request: RequestDeadlines.Request)? {
         let entry = entries[slot]

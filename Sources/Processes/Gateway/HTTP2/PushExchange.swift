@@ -5,7 +5,7 @@ import PushModel
 
 /// Pushes over one HTTP/2 connection, without the connection: pushes, bytes and moments in, bytes and events out.
 ///
-/// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took is settled exactly once,
+/// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took gets its outcome exactly once,
 /// at the latest by ``end(_:)``. Not final only so that tests can break it on purpose.
 class PushExchange<Service: StreamService & ~Copyable> {
     typealias Instant = ContinuousClock.Instant
@@ -70,7 +70,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
         return streams.room(of: session.remoteMaxConcurrentStreams - session.openStreams)
     }
 
-    /// Pushes sent and not settled, and streams of pushes given up that are still to close.
+    /// Pushes sent and without an outcome, and streams of pushes given up that are still to close.
     var openStreams: Int { streams.open }
     /// The most pushes that may be open at a time.
     var limit: Int { streams.limit }
@@ -82,7 +82,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
     var hasMadeProgress: Bool { streams.hasMadeProgress }
     /// Some response has proved that the gateway takes our credentials.
     var isProven: Bool { streams.isProven }
-    /// It takes no more pushes, though it may still settle some.
+    /// It takes no more pushes, though it still awaits some outcomes.
     var isSpent: Bool { isRetiring || isOver || streams.isSpent }
     /// Spreads the pauses of connections that were refused together.
     var random: any RandomNumberGenerator {
@@ -160,7 +160,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
         drain(roomBefore: before)
     }
 
-    /// Writes what is to be sent into `space`, as much as fits; ``settleFilled()`` is to follow.
+    /// Writes what is to be sent into `space`, as much as fits; ``didFill()`` is to follow.
     func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
         if roomBeforeFill == nil { roomBeforeFill = room }
         do { return try session.fill(space) } catch {
@@ -170,7 +170,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
     }
 
     /// Acts on what came up while output was written: resets that left, a session that failed.
-    func settleFilled() {
+    func didFill() {
         guard let before = roomBeforeFill else { return }
         roomBeforeFill = nil
         if !hasEnded { drain(roomBefore: before) }
@@ -191,7 +191,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
             if hasLeft(number) {
                 streams.endedUnanswered()
                 let ticket = open.abandon(late.slot)
-                tell(.settled(ticket, .unknown(cause: "no answer within the deadline")))
+                tell(.completed(ticket, .unknown(cause: "no answer within the deadline")))
             }
             session.reset(number)
         }
@@ -208,7 +208,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
 
     // MARK: The end
 
-    /// The connection is closed: what is open is settled, as what is known of it.
+    /// The connection is closed: what is open gets its outcome, as far as that is known.
     func end(_ reason: String) {
         guard !hasEnded else { return }
         (hasEnded, isOver) = (true, true)
@@ -300,7 +300,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
         case .unknown: streams.endedUnanswered()
         case .delivered, .refused, .unprocessed: break
         }
-        tell(.settled(entry.ticket, outcome))
+        tell(.completed(entry.ticket, outcome))
     }
 
     /// The gateway did not act on a push that was sent in time.

@@ -99,7 +99,7 @@ package final class StreamConnection<Service: StreamService & ~Copyable>: Gatewa
 
     package func loopTurnEnded() {
         hasFilled = false
-        exchange.settleFilled()
+        exchange.didFill()
         tellEvents()
     }
 
@@ -123,7 +123,7 @@ package final class StreamConnection<Service: StreamService & ~Copyable>: Gatewa
     private func tellEvents() {
         while let event = exchange.nextEvent() {
             switch event {
-            case .settled(let ticket, let outcome): listener?.settled(ticket, outcome)
+            case .completed(let ticket, let outcome): listener?.completed(ticket, outcome)
             case .hasRoom: listener?.hasRoom(self)
             case .isSpent(let reason, let verdict):
                 listener?.isSpent(self, reason: reason, verdict: verdict)

@@ -1,0 +1,225 @@
+import EventLoop
+import FarmPolicy
+import Gateway
+import Logging
+
+/// Carries out what an app's ``Governor`` decides: tells it how the connections do, has the pool keep as many as it says, and
+/// lets as many pushes go as the rates allow.
+///
+/// Costs nothing a push: it is asked and told once a turn.
+@Loop final class AppGovernor {
+    private let context: WorkerContext
+    private let app: String
+    private unowned let pool: ConnectionPool
+    /// Called when sending may resume.
+    private let wake: @Loop () -> Void
+
+    private var planned = GovernorSettings()
+    private var settings = GovernorSettings()
+    private var governor = Governor(GovernorSettings())
+    private var meter = LoadMeter(at: .now)
+    private var throttles = ThrottleMonitor()
+    private var limits = RateLimits()
+    /// This worker's part of what the farm may use.
+    private var share = FarmBudget.Share()
+    private var tokens: TokenBucket?
+    private var bits: BandwidthBucket?
+    private lazy var poll = Timer { [unowned self] in decide() }
+    private lazy var refill = Timer { [unowned self] in wake() }
+    /// Acceptances, answers that were no trouble, and answers that were, since the last decision.
+    private var delivered: UInt64 = 0
+    private var refusals = 0
+    private var troubles = 0
+    private var bytes = 0
+    private var toldAt: ContinuousClock.Instant?
+
+    /// What the sender knows, and the governor does not.
+    struct Observation {
+        var delivered: UInt64
+        /// Something is held or in flight.
+        var isAtWork: Bool
+        /// After much trouble nothing is sent for a while but a probe.
+        var isStopped: Bool
+    }
+
+    /// Asked before each decision.
+    var observe: @Loop () -> Observation = { Observation(delivered: 0, isAtWork: false, isStopped: false) }
+
+    init(_ context: WorkerContext, app: String, pool: ConnectionPool, wake: @escaping @Loop () -> Void) {
+        self.context = context
+        self.app = app
+        self.pool = pool
+        self.wake = wake
+    }
+
+    /// Follows the plan that the pool follows since just now. What was learned by the same settings stays.
+    func follow(_ plan: GatewayPlan, limits: RateLimits) {
+        if plan.governor != planned {
+            planned = plan.governor
+            settings = bounded
+            governor = Governor(settings)
+        }
+        pool.most = share.connections ?? .max
+        pool.keep(governor.connections)
+        self.limits = limits
+        applyRates(at: .now)
+    }
+
+    /// From now on this is the worker's part of what the farm may use.
+    func follow(_ share: FarmBudget.Share) {
+        guard share != self.share else { return }
+        self.share = share
+        if bounded != settings {
+            settings = bounded
+            governor.change(to: settings)
+        }
+        pool.most = share.connections ?? .max
+        pool.keep(governor.connections)
+        applyRates(at: .now)
+        wake()
+    }
+
+    private var bounded: GovernorSettings {
+        var settings = planned
+        settings.maxConnections = min(settings.maxConnections, share.connections ?? .max)
+        settings.minConnections = min(settings.minConnections, settings.maxConnections)
+        return settings
+    }
+
+    /// Pushes a second because of the gateway's trouble; nil: any number.
+    var rate: Double? { governor.rate }
+
+    // MARK: The turn
+
+    /// Pushes that may leave now, as far as rates go.
+    func allowance(at now: ContinuousClock.Instant) -> Int {
+        measureBytes()
+        return min(tokens?.available(at: now) ?? .max, bits?.available(at: now) ?? .max)
+    }
+
+    /// Pushes worth holding: what can leave in about a second.
+    var worthHolding: Int {
+        guard let rate = [tokens?.rate, bits?.rate].compactMap(\.self).min() else { return .max }
+        return max(1, Int(clamping: min(rate, 1e9)))
+    }
+
+    /// The sender has sent what it could.
+    ///
+    /// - Parameters:
+    ///   - waits: there is more held that may be sent.
+    ///   - isLimited: that waits for the rates.
+    func fed(_ sent: Int, waits: Bool, isLimited: Bool, at now: ContinuousClock.Instant) {
+        if sent > 0 {
+            tokens?.take(sent)
+            bits?.take(sent)
+        }
+        if !poll.isRunning {
+            guard sent > 0 || waits else { return }
+            meter = LoadMeter(at: now)
+            poll.start(after: settings.pollInterval, every: settings.pollInterval)
+        }
+        let isBlocked = waits && !isLimited && !pool.connections.isEmpty
+        meter.note(isLimited ? .limited : isBlocked ? .blocked : .flowing, open: pool.openStreams, at: now)
+        if isLimited, !refill.isRunning {
+            refill.start(after: max(tokens?.wait ?? .zero, bits?.wait ?? .zero, .milliseconds(1)))
+        }
+    }
+
+    /// Nothing may be sent for now, whatever waits.
+    func rests(at now: ContinuousClock.Instant) {
+        if poll.isRunning { meter.note(.flowing, open: pool.openStreams, at: now) }
+    }
+
+    // MARK: Answers
+
+    /// A push was answered, and was not accepted.
+    func refused() { refusals += 1 }
+
+    /// The gateway was in trouble.
+    func troubled() { troubles += 1 }
+
+    /// A device got more than the gateway likes.
+    func throttled(device: UInt64) { throttles.throttled(device) }
+
+    // MARK: Deciding
+
+    private func decide() {
+        let now = ContinuousClock.now
+        let observation = observe()
+        context.thread.refresh(at: now)
+        let (throttled, others) = throttles.take(at: now)
+        if throttled > 0 { pool.heedThrottles() }
+        var sample = meter.take(at: now)
+        (sample.connections, sample.streams) = pool.living
+        sample.answers = Int(clamping: observation.delivered &- delivered) + refusals + others
+        sample.troubles = troubles + throttled
+        sample.isBusy = context.thread.share > 0.9
+        (sample.isSlowed, sample.wasLowered) = (pool.isSlowed, pool.takeLowered())
+        sample.isStopped = observation.isStopped
+        (delivered, refusals, troubles) = (observation.delivered, 0, 0)
+        for change in governor.look(sample, at: now) { carryOut(change, at: now) }
+        let isAtRest = governor.connections == settings.minConnections && governor.rate == nil
+        if isAtRest, !observation.isAtWork { poll.stop() }
+    }
+
+    private func measureBytes() {
+        guard bits != nil else { return }
+        let written = pool.bytesWritten
+        bits?.measured(bytes: written - bytes)
+        bytes = written
+    }
+
+    private func carryOut(_ change: Governor.Change, at now: ContinuousClock.Instant) {
+        switch change {
+        case .connections(let step):
+            pool.keep(step.to)
+            context.log.info(
+                "connections",
+                metadata: [
+                    "app": "\(app)", "from": "\(step.from)", "to": "\(step.to)",
+                    "because": "\(step.cause.rawValue)",
+                ])
+            if step.to > step.from { wake() }
+        case .rate(let before, let after):
+            applyRates(at: now)
+            log(before, after, at: now)
+            wake()
+        }
+    }
+
+    /// Up and down it goes by steps: not each of them is worth a line.
+    private func log(_ before: Double?, _ after: Double?, at now: ContinuousClock.Instant) {
+        guard let after else {
+            toldAt = nil
+            return context.log.info("the gateway takes any rate again", metadata: ["app": "\(app)"])
+        }
+        let isDown = before.map { after < $0 } ?? true
+        guard isDown, toldAt.map({ now - $0 >= .seconds(30) }) ?? true else { return }
+        toldAt = now
+        context.log.info(
+            "slower, because the gateway is in trouble",
+            metadata: ["app": "\(app)", "rate": "\(Int(clamping: after.rounded()))"])
+    }
+
+    private func applyRates(at now: ContinuousClock.Instant) {
+        if let rate = [limits.rate, share.rate, governor.rate].compactMap(\.self).min() {
+            if tokens == nil {
+                tokens = TokenBucket(rate: rate, at: now)
+            } else {
+                tokens?.change(rate: rate, at: now)
+            }
+        } else {
+            tokens = nil
+        }
+        if let bandwidth = [limits.bandwidth, share.bandwidth].compactMap(\.self).min() {
+            if bits == nil {
+                bits = BandwidthBucket(bitsPerSecond: bandwidth, at: now)
+                bytes = pool.bytesWritten
+            } else {
+                bits?.change(bitsPerSecond: bandwidth, at: now)
+            }
+        } else {
+            bits = nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+
+#if FAILPOINTS
+    import Failpoints
+#endif
+
+/// Calls to Redis that the window wants, and their answers.
+extension AppSender {
+    /// Makes the calls and tells the coordinator.
+    func carryOut() {
+        var hasReported = false
+        for action in window.takeActions() {
+            switch action {
+            case .report(let call, let report):
+                store.send(report) { [weak self] result in
+                    self?.tell { $0.answered(call, result) }
+                    if case .failure(let error) = result { self?.note(error, "report failed") }
+                    #if FAILPOINTS
+                        if case .success(.taken(let state)) = result, state.isDone {
+                            Failpoint.hit("batch.done")
+                        }
+                    #endif
+                }
+            case .putBack(let call, let putBack):
+                store.send(putBack) { [weak self] result in self?.tell { $0.putBack(call, result) } }
+            case .quarantine(let request):
+                context.log.error(
+                    "batch quarantined",
+                    metadata: ["batch": "\(request.batch)", "reason": "\(request.reason)"])
+                store.send(request) { [weak self] result in
+                    self?.tell { $0.quarantined(request, result) }
+                }
+            case .repeated(let report):
+                store.send(report) { [weak self] result in self?.tell { $0.repeated(report, result) } }
+            case .hasReported: hasReported = true
+            case .released(let shards): released(shards)
+            case .fenced: context.onFenced(name)
+            }
+        }
+        if hasReported { context.tell(.reported(app: name)) }
+        if let delay = window.delay, !reportTimer.isRunning { reportTimer.start(after: delay) }
+    }
+
+    func reportsAreDue() {
+        // Without a connection nothing can be told; when there is one again, everything is told.
+        guard context.redis.isReady else { return }
+        tell { $0.reportDue() }
+    }
+
+    func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
+        if case .failure(let error) = result { note(error, "checkout failed") }
+        tell { $0.checkedOut(request, result) }
+        recallLate()
+        guard case .success(let reply) = result else { return }
+        learnGate(isPaused: reply.pauseReason != nil)
+        #if FAILPOINTS
+            for given in reply.batches {
+                guard let batch = window.held[given.id]?.batch else {
+                    continue
+                }
+                for segment in batch.segments.indices {
+                    Failpoint.hit("batch.read", of: batch.jobID(of: segment))
+                }
+            }
+        #endif
+    }
+
+    /// Tells the window something; what comes of it is carried out at the end of the turn.
+    private func tell(_ body: (Window) -> Void) {
+        window.now = .now
+        window.yieldsToSuspect = context.exclusiveTurn.isWanted
+        body(window)
+        context.exclusiveTurn.changed()
+        schedule()
+    }
+
+    private func note(_ error: StoreError, _ what: Logger.Message) {
+        context.log.debug(what, metadata: ["app": "\(name)", "error": "\(error)"])
+    }
+}

@@ -1,0 +1,44 @@
+import APNs
+import ControlChannel
+import EventLoop
+import Gateway
+import Logging
+
+/// What connections and the pool tell.
+extension AppSender {
+    func hasRoom(_ connection: any GatewayConnection) { schedule() }
+
+    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
+        context.log.debug("connection spent", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        pool.spent(connection)
+        schedule()
+        // Such as a certificate for the other environment, told before there was any push to refuse.
+        guard case .credentialsWrong(let reason) = verdict, hold == nil else { return }
+        hold = .doubt
+        pool.retireAll()
+        context.tell(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
+    }
+
+    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {
+        context.log.error(
+            "pushes that counted as delivered were not accepted: the gateway said so later than it had ever done",
+            metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
+        context.tell(.late(app: name, pushes: UInt32(clamping: count), reason: reason))
+    }
+
+    func ended(_ connection: any GatewayConnection, reason: String) {
+        pool.remove(connection, reason: reason)
+        context.log.info("connection ended", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        schedule()
+    }
+
+    func dialFailed(_ reason: String, refusedByPeer: Bool) {
+        context.log.warning("cannot connect", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        schedule()
+        guard refusedByPeer, pool.refusalsInARow >= 3, hold == nil else { return }
+        hold = .doubt
+        context.tell(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
+    }
+
+    func dialPauseEnded() { schedule() }
+}

@@ -1,0 +1,56 @@
+import ControlChannel
+
+/// What a worker tells of an app with its heartbeats, and in a dump.
+extension AppSender {
+    /// The app's numbers since the last call; nil when there is nothing to tell.
+    func takeNumbers() -> Notice.Beat.App? {
+        var numbers = Notice.Beat.App(name: name)
+        numbers.connections = UInt32(pool.connections.count)
+        numbers.openStreams = UInt32(pool.openStreams)
+        if let rate = governor.rate {
+            numbers.slowedTo = UInt32(clamping: Int(clamping: max(1, min(rate, 1e9))))
+        }
+        if !window.held.isEmpty {
+            numbers.isStalled = pool.isStalled
+            if troubles.isLasting { numbers.trouble = troubles.reason }
+        }
+        counts.take(into: &numbers, dials: pool.dials, latencies: pool.takeLatencies())
+        return numbers == Notice.Beat.App(name: name) ? nil : numbers
+    }
+
+    /// Adds the app to the numbers of the whole worker.
+    func add(to sum: inout Notice.Beat) {
+        sum.connections += UInt32(pool.connections.count)
+        sum.openStreams += UInt32(pool.openStreams)
+        sum.batches += UInt32(window.held.count)
+        sum.sent += counts.sent
+        sum.delivered += counts.delivered
+        sum.failed += counts.failed
+        sum.retried += counts.retried
+        sum.dials += UInt64(pool.dials)
+        if let rate = governor.rate { sum.slowedTo += UInt64(clamping: max(1, min(rate, 1e9))) }
+        if let numbers = takeNumbers() { sum.apps.append(numbers) }
+    }
+
+    // MARK: Dump
+
+    var summary: String {
+        let state = hold.map { "\($0)" } ?? "sending"
+        return [
+            state, "shards \(shards.count)", "batches \(window.held.count)", "in flight \(pool.openStreams)",
+            "not reported \(window.exposure)", "waiting high \(window.queues.count(.high))",
+            "bulk \(window.queues.count(.bulk))", "dials \(pool.dials)",
+        ].joined(separator: ", ")
+    }
+
+    var connectionSummaries: [String] {
+        pool.connections.map { connection in
+            var words = ["open \(connection.openStreams) of \(connection.limit)"]
+            if connection.isSpent { words.append("spent") }
+            if connection.isSlowed { words.append("slowed") }
+            if !connection.isProven { words.append("not proven") }
+            words.append("bytes \(connection.bytesWritten)")
+            return words.joined(separator: ", ")
+        }
+    }
+}

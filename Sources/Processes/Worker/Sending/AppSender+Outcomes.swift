@@ -1,0 +1,152 @@
+import APNs
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import Gateway
+import PushModel
+
+#if FAILPOINTS
+    import Failpoints
+#endif
+
+/// The outcomes of pushes, and what they mean for their batch, their app and their connection.
+extension AppSender {
+    func completed(_ ticket: PushTicket, _ outcome: SendOutcome) {
+        guard let batch = window.held[ticket.batch] else { return }
+        let position = Int(ticket.position)
+        let wasSuspect = batch.isSuspect
+        defer { if wasSuspect { context.exclusiveTurn.cameBack(to: self) } }
+        #if FAILPOINTS
+            Failpoint.hit("answer", token: batch.batch.bytes[batch.batch.pushes[position].token])
+        #endif
+        switch outcome {
+        case .delivered:
+            troubles.delivered()
+            counts.addDelivered()
+            if !coolDowns.isEmpty { coolDowns.accepted(batch, position, at: .now) }
+            window.delivered(batch, position)
+            if provenGeneration != generation { prove() }
+        case .unprocessed:
+            troubles.unprocessed(at: .now)
+            window.giveBack(batch, position)
+        case .unknown(let cause):
+            troubles.lostResponse(at: .now)
+            lostTrack(batch, position, cause)
+        case .refused(let rejection): rejected(batch, position, rejection)
+        }
+        schedule()
+    }
+
+    private func rejected(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection) {
+        func retry(_ cause: RetryCause, _ reason: String) -> ReportedOutcome {
+            .retry(
+                cause, status: rejection.status, reason: reason, retryAfterMilliseconds: asked(rejection))
+        }
+        tellGovernor(of: rejection.verdict, batch, position)
+        troubles.rejected(rejection.verdict, at: .now)
+        switch rejection.verdict {
+        case .delivered: preconditionFailure("an acceptance told as a rejection")
+        case .tokenDead(let reason, let timestamp, let isDeclared):
+            invalidToken(batch, position, rejection, reason, timestamp, isDeclared: isDeclared)
+        case .requestWrong(let reason):
+            record(batch, position, as: .refused(reason: reason, status: rejection.status))
+        case .configurationWrong(let reason): misconfigured(batch, position, rejection, reason)
+        case .credentialsWrong(let reason): doubt(batch, position, .credentialsWrong, rejection, reason)
+        case .credentialsStale(let reason): doubt(batch, position, .credentialsStale, rejection, reason)
+        case .authenticationSlow(let reason): record(batch, position, as: retry(.authSlow, reason))
+        case .throttled(let reason): throttled(batch, position, rejection, reason)
+        case .serverTrouble(let reason, let reconnect):
+            record(batch, position, as: retry(.server, reason))
+            if reconnect || !troubles.isClosed { pool.retireAll() }
+        case .outcomeUnknown(let reason):
+            lostTrack(batch, position, reason, status: rejection.status)
+            if !troubles.isClosed { pool.retireAll() }
+        case .processingFailed(let reason): record(batch, position, as: retry(.processing, reason))
+        case .connectionOver:
+            pool.retireAll()
+            window.giveBack(batch, position)
+        }
+    }
+
+    private func invalidToken(
+        _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String, _ timestamp: Int64?,
+        isDeclared: Bool
+    ) {
+        let isInvalid =
+            isDeclared && !suppression.wasRegisteredSince(batch, position, rejection, timestamp)
+        var scope: String?
+        if isInvalid {
+            scope = suppression.suppress(
+                batch, position, rejection, timestamp: timestamp, isPaused: hold?.isPause == true,
+                at: context.redis.clock.seconds)
+        }
+        record(
+            batch, position,
+            as: .failed(reason: reason, status: rejection.status, isDead: isInvalid, scope: scope),
+            timestamp: timestamp)
+    }
+
+    /// The gateway refused a push because its device gets too many.
+    private func throttled(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String) {
+        let wait = coolDowns.throttled(
+            batch, position, asked: .milliseconds(Int64(asked(rejection))), isSlowed: governor.rate != nil,
+            at: .now)
+        record(
+            batch, position,
+            as: .retry(
+                .throttled, status: rejection.status, reason: reason,
+                retryAfterMilliseconds: UInt32(clamping: wait.milliseconds)))
+    }
+
+    private func tellGovernor(of verdict: Verdict, _ batch: HeldBatch, _ position: Int) {
+        switch verdict {
+        case .serverTrouble, .outcomeUnknown: governor.troubled()
+        case .throttled: governor.throttled(device: batch.device(of: position))
+        default: governor.refused()
+        }
+    }
+
+    /// The push may have been accepted, or not: it is sent again only if its job allows that.
+    private func lostTrack(_ batch: HeldBatch, _ position: Int, _ cause: String, status: UInt16 = 0) {
+        let delivery = batch.batch.segments[batch.segment(of: position)].options.delivery
+        record(
+            batch, position,
+            as: delivery == .atMostOnce
+                ? .lostTrack(cause: cause)
+                : .retry(.unknownOutcome, status: status, reason: cause, retryAfterMilliseconds: 0))
+    }
+
+    /// The topic is wrong. One that the job chose is the job's fault; the app's own pauses it after some in a row.
+    private func misconfigured(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String)
+    {
+        let options = batch.batch.segments[batch.segment(of: position)].options
+        if options.topic == nil, troubles.topicRefused() {
+            return doubt(batch, position, .configurationWrong, rejection, reason)
+        }
+        record(batch, position, as: .refused(reason: reason, status: rejection.status))
+    }
+
+    /// A response that concerns the whole app: nothing more is sent until the coordinator has decided.
+    private func doubt(
+        _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ rejection: Rejection, _ reason: String
+    ) {
+        window.giveBack(batch, position)
+        guard hold == nil, rejection.generation == generation else { return }
+        hold = .doubt
+        pool.retireAll()
+        context.tell(.doubt(app: name, doubt, generation: generation, reason: reason))
+    }
+
+    /// Records the outcome of a push that was not delivered.
+    func record(
+        _ batch: HeldBatch, _ position: Int, as outcome: ReportedOutcome, timestamp: Int64? = nil
+    ) {
+        counts.add(outcome)
+        window.record(batch, position, as: outcome, timestamp: timestamp)
+    }
+
+    private func prove() {
+        provenGeneration = generation
+        context.tell(.proved(app: name, generation: generation))
+    }
+}

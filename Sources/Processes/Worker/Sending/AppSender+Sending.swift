@@ -1,0 +1,158 @@
+import EventLoop
+import FarmPolicy
+import Gateway
+import PushModel
+
+#if FAILPOINTS
+    import Failpoints
+#endif
+
+/// From held batches to connections that have room for them.
+extension AppSender {
+    /// Sends what may be sent on what has room for it.
+    func feed() {
+        let now = ContinuousClock.now
+        guard hold == nil, context.mayStart, context.exclusiveTurn.lets(self) else {
+            return governor.rests(at: now)
+        }
+        var isProbe = false
+        switch troubles.permit(at: now) {
+        case .all: break
+        case .probe: isProbe = true
+        case .nothing(let until):
+            if let until { timer.start(after: until - now) }
+            return governor.rests(at: now)
+        }
+        let (allowance, share) = (governor.allowance(at: now), context.turns.share(of: self, weight: weight))
+        var left = min(allowance, share)
+        var (isBulkFull, maySpread) = (false, false)
+        window.queues.beginTurn()
+        pool.share(window.queues.sendable)
+        while left > 0 {
+            guard let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) else {
+                // What is left follows its shard on a full connection: now it may use another one.
+                guard window.queues.hasPassed, !maySpread else { break }
+                maySpread = true
+                window.queues.beginTurn()
+                continue
+            }
+            guard let connection = connection(for: batch, maySpread: maySpread) else {
+                if pool.roomiest(for: batch.lane) != nil {
+                    window.queues.pass(batch)
+                    continue
+                }
+                guard batch.lane == .bulk, !isBulkFull else { break }
+                isBulkFull = true
+                continue
+            }
+            let room = min(left, most, isProbe ? 1 : connection.chunk)
+            let sent = send(from: batch, over: connection, atMost: room, at: now)
+            left -= sent
+            batch.route.left(over: ObjectIdentifier(connection), by: batch)
+            window.sent(sent, of: batch)
+            if batch.lane == .high, sent > 0 { sentHigh() }
+            if isProbe, sent > 0 {
+                troubles.probeSent()
+                break
+            }
+            // The connection did not take what it had room for: never ask it again and again.
+            guard sent > 0 || !batch.hasNext else { break }
+        }
+        let sent = min(allowance, share) - left
+        // The rest goes after the others had theirs, and after what has come meanwhile.
+        let isInterrupted = left == 0 && share < allowance
+        if isInterrupted { nextTurn.start(after: .zero) }
+        let waits = !isInterrupted && window.nextBatch(isAlone: isAlone) != nil
+        if waits && left > 0 || window.suspect != nil && pool.roomiest == nil || sent > 0 && pool.isShort {
+            pool.needConnection()
+        }
+        // Also of what was passed over: its connection may be waiting for the reply to a bad token.
+        if left > 0, pool.mayGrow {
+            let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
+            // More may be held now, and need one more.
+            if pool.needConnection(for: waiting) { schedule() }
+        }
+        governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
+    }
+
+    /// A connection with room that keeps the order of the batch's shard.
+    ///
+    /// - Parameter maySpread: nothing else can be sent. As long as something can, a batch keeps to its connection, for its answers then
+    ///   come together, and are told together.
+    private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
+        switch batch.route.way(of: batch.number) {
+        case .any: return pool.roomiest(for: batch.lane)
+        case .none: return nil
+        case .following(let last):
+            let same = pool.connections.first { ObjectIdentifier($0) == last }
+            if let same, same.room > 0 {
+                // What is put on it now would most likely be behind a bad token.
+                guard same.isLoaded, let other = pool.roomiest(for: batch.lane), !other.isLoaded,
+                    batch.route.free(batch)
+                else { return same }
+                return other
+            }
+            guard maySpread, let other = pool.roomiest(for: batch.lane) else { return nil }
+            if batch.route.free(batch) { return other }
+            batch.route.leave()
+            return nil
+        }
+    }
+
+    /// High was sent; a campaign may be on its way, too.
+    private func sentHigh() {
+        guard window.held.values.contains(where: { $0.lane == .bulk }) else { return }
+        sentBothLanes()
+    }
+
+    private func send(
+        from batch: HeldBatch, over connection: any GatewayConnection, atMost most: Int,
+        at now: ContinuousClock.Instant
+    ) -> Int {
+        var sent = 0
+        let milliseconds = context.redis.clock.milliseconds
+        let seconds = milliseconds / 1000
+        let list = suppressionLists.list(of: batch.shard)
+        batch.batch.bytes.withUnsafeBytes { bytes in
+            while sent < most, let position = batch.next() {
+                let push = batch.batch.pushes[position]
+                let segment = Int(push.segment)
+                if let deadline = batch.batch.segments[segment].options.deadline, deadline <= seconds {
+                    record(batch, position, as: .expired)
+                    continue
+                }
+                let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
+                if let list,
+                    let found = suppression.suppression(batch, segment, token: token, list, at: seconds)
+                {
+                    record(
+                        batch, position, as: .suppressed(cause: found.reason.name),
+                        timestamp: found.since * 1000)
+                    continue
+                }
+                if !coolDowns.isEmpty, let delay = coolDowns.putOff(batch, segment, position, at: now) {
+                    record(batch, position, as: delay)
+                    continue
+                }
+                #if FAILPOINTS
+                    Failpoint.hit("send.before", token: token)
+                #endif
+                let taken = connection.send(
+                    batch.head(of: segment, appTopic: topic), token: token,
+                    id: batch.pushID(of: position, token: token),
+                    payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]),
+                    ticket: PushTicket(batch: batch.number, position: UInt32(position)), at: now)
+                guard taken else {
+                    batch.giveBack(position)
+                    break
+                }
+                #if FAILPOINTS
+                    Failpoint.hit("send.after", token: token)
+                #endif
+                sent += 1
+            }
+        }
+        counts.addSent(sent, of: batch, at: milliseconds)
+        return sent
+    }
+}

@@ -1,0 +1,269 @@
+import APNs
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Gateway
+import Logging
+import PushModel
+
+#if FAILPOINTS
+    import Failpoints
+#endif
+
+/// Sends the pushes of one app: checks batches out, feeds them to the gateway, reports their outcomes.
+///
+/// Work is done at the end of a loop's turn, once for all that the turn brought.
+@Loop final class AppSender: ConnectionPool.Owner, TurnListener, ExclusiveTurn.Member {
+    let context: WorkerContext
+    let name: String
+    let store: AppStore
+    private(set) var topic = ""
+    /// Its share of the worker's time when other apps have something to send as well.
+    private(set) var weight = 1
+    /// Where the gateway's Retry-After asks for more, so much counts.
+    private var longestRetryAfter = Duration.seconds(600)
+    let suppressionLists: SuppressionLists
+    let suppression: SuppressionFilter
+    /// All shards that the coordinator gave us; the window has those of them whose suppression lists are known.
+    let shards = ServedShards()
+    let window: Window
+    private(set) lazy var pool = ConnectionPool(owner: self)
+    private(set) lazy var governor = makeGovernor()
+    var troubles = GatewayTroubles()
+    var coolDowns = DeviceCoolDowns()
+    var counts = SendCounts()
+    private var isDue = false
+    /// The app goes on as soon as its suppression lists are known.
+    private var resumesWhenKnown = false
+    lazy var timer = Timer { [unowned self] in schedule() }
+    lazy var nextTurn = Timer { [unowned self] in schedule() }
+    lazy var reportTimer = Timer { [unowned self] in reportsAreDue() }
+    /// When high was last sent while bulk was held.
+    private var mixedAt: ContinuousClock.Instant?
+    private static let mixedFor = Duration.seconds(60)
+
+    /// Why nothing is sent, if nothing is.
+    var hold: Hold? {
+        didSet { window.change(to: hold?.mode ?? .sending) }
+    }
+    /// Credentials of this generation were told to be accepted.
+    var provenGeneration: UInt32?
+    private(set) var generation: UInt32 = 0
+
+    enum Hold {
+        /// The coordinator was told of a doubt, and has not answered.
+        case doubt
+        /// The app is paused: batches go back.
+        case paused
+        /// Redis says that the app is paused, which the coordinator may not know: batches go back until Redis says otherwise.
+        case gateClosed
+        /// The app is not served any more: batches go back.
+        case left
+        /// The worker is finishing: nothing new starts.
+        case finishing
+
+        var isPause: Bool { self == .paused || self == .gateClosed }
+        fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
+    }
+
+    init(_ context: WorkerContext, app: String) {
+        self.context = context
+        name = app
+        store = AppStore(app: app, connection: context.redis)
+        window = Window(worker: context.name, now: .now)
+        suppressionLists = SuppressionLists(store, life: 30 * 86_400, log: context.log)
+        suppression = SuppressionFilter(suppressionLists)
+        context.exclusiveTurn.join(self)
+        suppressionLists.onLoaded = { [unowned self] in suppressionsAreKnown() }
+    }
+
+    // MARK: Orders
+
+    /// - Parameters:
+    ///   - weight: the app's share of the worker's time, relative to other apps.
+    ///   - bulkFloor: percent of what is sent that is bulk while high waits, too.
+    func share(weight: Int, bulkFloor: Int) {
+        self.weight = max(1, weight)
+        if bulkFloor != window.queues.share.bulkFloor {
+            window.queues.share = LaneShare(bulkFloor: bulkFloor)
+        }
+    }
+
+    func follow(
+        _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits(),
+        budget: FarmBudget = FarmBudget(), shards: Int = 1
+    ) {
+        self.shards.follow(budget, shards: shards)
+        takeShare()
+        suppression.follow(
+            topic: topic, environment: environment, generation: plan?.generation ?? generation)
+        self.topic = topic
+        if let plan {
+            generation = plan.generation
+            longestRetryAfter = plan.longestRetryAfter
+            suppression.use(oneTopic: plan.wire.hasOneTopic)
+        }
+        pool.follow(plan)
+        if let plan { governor.follow(plan, limits: limits) }
+        if case .doubt = hold { hold = nil }
+        schedule()
+    }
+
+    /// The provider token was renewed by age: the connections stay, and use it from now on.
+    func renew(_ token: [UInt8], generation: UInt32) {
+        self.generation = generation
+        pool.renew(token, generation: generation)
+        schedule()
+    }
+
+    /// How long the gateway asked to wait, in milliseconds, as far as that counts; 0: it did not.
+    func asked(_ rejection: Rejection) -> UInt32 {
+        let time = min(.seconds(Int64(rejection.retryAfter ?? 0)), longestRetryAfter)
+        return UInt32(clamping: time.milliseconds)
+    }
+
+    func pause() { hold(as: .paused) }
+
+    /// The coordinator does not serve the app any more.
+    func leave() {
+        hold(as: .left)
+        provenGeneration = nil
+    }
+
+    /// The coordinator serves the app again.
+    func comeBack() {
+        guard hold == .left else { return }
+        hold = nil
+        resume()
+    }
+
+    /// Redis was asked for batches, and said so or otherwise about the app.
+    func learnGate(isPaused: Bool) {
+        if isPaused, hold == nil || hold == .doubt { hold(as: .gateClosed) }
+        if !isPaused, hold == .gateClosed { resume() }
+    }
+
+    private func hold(as next: Hold) {
+        guard !isFinishing, hold != .left else { return }
+        // Recent suppressions may be false and rejected by Redis: reload them.
+        if next.isPause, hold?.isPause != true { suppressionLists.reload() }
+        hold = next
+        resumesWhenKnown = false
+        pool.retireAll()
+        schedule()
+    }
+
+    func resume() {
+        guard !isFinishing, hold != .left else { return }
+        guard suppressionLists.isWhole else {
+            resumesWhenKnown = true
+            return
+        }
+        hold = nil
+        troubles.reset()
+        window.shards.ringAll()
+        schedule()
+    }
+
+    func resumeIfKnown() {
+        guard resumesWhenKnown, suppressionLists.isWhole else { return }
+        resumesWhenKnown = false
+        resume()
+    }
+
+    func finish() {
+        hold = .finishing
+        pool.retireAll()
+        schedule()
+    }
+
+    func stop() {
+        pool.closeAll()
+        reportTimer.stop()
+    }
+
+    /// Nothing is held, sent or being reported any more.
+    var isIdle: Bool { window.isIdle && pool.openStreams == 0 }
+
+    /// There is a connection to Redis again.
+    func reconnected(isOther: Bool) {
+        window.now = .now
+        window.shards.ringAll()
+        window.reconnected(isOther: isOther)
+        suppressionLists.reconnected(isOther: isOther)
+        schedule()
+    }
+
+    /// Finds batches that Redis assigns to this worker and that it does not hold.
+    func searchBatches() {
+        window.searchBatches()
+        suppressionLists.readEnds()
+        schedule()
+    }
+
+    /// Ownership is uncertain: the reports of the last seconds are made once more.
+    func repeatReports() {
+        window.now = .now
+        window.repeatAll()
+    }
+
+    /// High was sent while bulk is held, too.
+    func sentBothLanes() {
+        mixedAt = window.now
+        pool.isMixed = true
+    }
+
+    // MARK: Batches
+
+    private var limit: Int {
+        min(pool.window, governor.worthHolding)
+    }
+    private var wantsBatches: Bool { hold == nil && context.mayStart && troubles.maySend(at: .now) }
+
+    /// Expires what is held and can no longer be sent in time: the gateway may be out of reach for long.
+    func expireOverdue() {
+        window.now = .now
+        if let mixedAt, window.now - mixedAt > Self.mixedFor { (self.mixedAt, pool.isMixed) = (nil, false) }
+        counts.addFailed(window.expireOverdue(at: context.redis.clock.seconds))
+        // While Redis is away nothing grows old: it may come back without what it was told last.
+        if context.redis.isReady { window.repeats.dropOld(at: window.now) }
+        schedule()
+    }
+
+    // MARK: Suspect batches
+
+    var hasSuspect: Bool { window.suspect != nil && canSend }
+    var hasSuspectInFlight: Bool { window.hasSuspectInFlight }
+    var isClearForSuspect: Bool { window.isClearForSuspect || hasNothingInFlight && !canSend }
+    var hasNothingInFlight: Bool { pool.openStreams == 0 }
+
+    private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
+    var isAlone: Bool { window.suspect != nil && context.exclusiveTurn.admits(self) }
+
+    // MARK: The turn
+
+    func schedule() {
+        guard !isDue else { return }
+        isDue = true
+        Loop.atEndOfTurn(self)
+    }
+
+    func loopTurnEnded() {
+        isDue = false
+        context.turns.note(self, isAtWork: !window.held.isEmpty)
+        window.now = .now
+        window.credit.limit = limit
+        window.yieldsToSuspect = context.exclusiveTurn.isWanted
+        feed()
+        let wantsMore = wantsBatches && !window.yieldsToSuspect
+        if context.redis.isReady, let request = window.checkOut(wantsMore: wantsMore) {
+            store.send(request) { [weak self] in self?.checkedOut(request, $0) }
+        }
+        carryOut()
+    }
+
+    private var isFinishing: Bool {
+        if case .finishing = hold { true } else { false }
+    }
+}

@@ -1,0 +1,60 @@
+import APNs
+import FarmPolicy
+
+/// Whether an app's gateway is in trouble, by its responses: the circuit breaker, and responses about a wrong configuration in a row.
+struct GatewayTroubles {
+    private var breaker = ServerBreaker()
+    private var streak = ConfigurationStreak()
+    private var random = SystemRandomNumberGenerator()
+    /// What the gateway last responded when it was in trouble.
+    private(set) var reason = ""
+
+    /// Nothing stops the app from sending but a probe.
+    var isClosed: Bool { breaker.isClosed }
+    /// Each pause ended with a probe that fared no better.
+    var isLasting: Bool { breaker.pauses >= 3 }
+
+    /// A push may be sent; a probe needs one as well.
+    mutating func maySend(at now: @autoclosure () -> ContinuousClock.Instant) -> Bool {
+        if breaker.isClosed { return true }
+        if case .probe = breaker.permit(at: now()) { return true }
+        return false
+    }
+
+    mutating func permit(at now: ContinuousClock.Instant) -> ServerBreaker.Permit { breaker.permit(at: now) }
+
+    mutating func probeSent() { breaker.probeSent() }
+
+    mutating func delivered() {
+        breaker.answered()
+        streak.other()
+    }
+
+    mutating func unprocessed(at now: ContinuousClock.Instant) { breaker.probeReturned(at: now) }
+
+    /// The response to a push was lost.
+    mutating func lostResponse(at now: @autoclosure () -> ContinuousClock.Instant) {
+        if !breaker.isClosed { breaker.troubled(at: now(), using: &random) }
+    }
+
+    mutating func rejected(_ verdict: Verdict, at now: @autoclosure () -> ContinuousClock.Instant) {
+        switch verdict {
+        case .serverTrouble(let reason, _), .outcomeUnknown(let reason):
+            self.reason = reason
+            breaker.troubled(at: now(), using: &random)
+        default: breaker.answered()
+        }
+        if case .configurationWrong = verdict {} else { streak.other() }
+    }
+
+    /// The app's own topic was refused.
+    ///
+    /// - Returns: whether it was so often that the app's configuration must be wrong.
+    mutating func topicRefused() -> Bool { streak.wrong() }
+
+    /// An operator has resumed the app: what was before counts no more.
+    mutating func reset() {
+        breaker = ServerBreaker()
+        streak = ConfigurationStreak()
+    }
+}

@@ -1,0 +1,49 @@
+import ControlChannel
+import FarmPolicy
+import PushModel
+
+/// What an app has sent, and what the worker tells of that with its heartbeats.
+struct SendCounts {
+    private var counts = Notice.Beat()
+    /// From the split of first attempts to their departure, by lane, since the last heartbeat.
+    private var waits = [LatencyCounts(), LatencyCounts()]
+    private var told: (sent: UInt64, dials: Int) = (0, 0)
+
+    var sent: UInt64 { counts.sent }
+    var delivered: UInt64 { counts.delivered }
+    var failed: UInt64 { counts.failed }
+    var retried: UInt64 { counts.retried }
+
+    mutating func addDelivered() { counts.delivered += 1 }
+
+    mutating func addFailed(_ count: Int) { counts.failed += UInt64(count) }
+
+    mutating func add(_ outcome: ReportedOutcome) {
+        switch outcome {
+        case .failed, .refused, .suppressed, .lostTrack, .expired: counts.failed += 1
+        case .retry: counts.retried += 1
+        }
+    }
+
+    /// So many pushes of a batch have left, at this time in Redis's milliseconds.
+    mutating func addSent(_ count: Int, of batch: HeldBatch, at milliseconds: Int64) {
+        counts.sent += UInt64(count)
+        if let since = batch.waitsSince, count > 0 {
+            waits[Int(batch.lane.rawValue)].add(UInt64(max(0, milliseconds - since)), times: UInt64(count))
+        }
+    }
+
+    /// Writes what has happened since the last call.
+    mutating func take(into numbers: inout Notice.Beat.App, dials: Int, latencies: LatencyCounts) {
+        (numbers.sent, numbers.dials) = (counts.sent &- told.sent, UInt32(dials - told.dials))
+        told = (counts.sent, dials)
+        numbers.gateway = Notice.Beat.Times(latencies)
+        numbers.highWait = Notice.Beat.Times(waits[0])
+        numbers.bulkWait = Notice.Beat.Times(waits[1])
+        waits = [LatencyCounts(), LatencyCounts()]
+    }
+}
+
+extension Notice.Beat.Times {
+    fileprivate init(_ counts: LatencyCounts) { self.init(counts.counts, milliseconds: counts.milliseconds) }
+}

@@ -1,0 +1,170 @@
+import APNs
+import ControlChannel
+import EventLoop
+import FarmStore
+import OpenSSL
+import PushModel
+import Transport
+
+/// Reads an app's feedback service once, to its end.
+///
+/// What was read is gone there permanently. So every tuple goes to Redis, in portions and one at a time, and nothing more is read
+/// from the socket while a portion is on its way.
+@Loop final class FeedbackReading {
+    private let order: FeedbackOrder
+    private let scope: SuppressionScope
+    private let store: AppStore
+    /// What the lists say of the shards whose tokens were told: a service may say the same again and again.
+    private let known: SuppressionLists
+    private let ended: @Loop (_ tuples: Int, _ error: String) -> Void
+    private var stream: ByteStream?
+    private var reader = FeedbackTuple.Reader()
+    private var waiting: [FeedbackTuple] = []
+    private var stored = 0
+    private var portions = 0
+    private var isStoring = false
+    /// Shards whose tokens were told.
+    private var shards: Set<Int> = []
+    private var isLearning = false
+    /// Why no more comes; "" in order.
+    private var end: String?
+    private lazy var silence = Timer { [unowned self] in finish("") }
+
+    private static let portion = 500
+    private static let dialTimeout = Duration.seconds(20)
+    /// A service that has told everything may keep the connection.
+    private static let silenceLimit = Duration.seconds(5)
+    /// Before it tells the first it may have to think.
+    private static let firstSilenceLimit = Duration.seconds(30)
+    /// What a service has sent and we have not read is lost with the worker. The system takes in twice as much as it is told.
+    private static let receiveBuffer = 32 << 10
+
+    /// - Parameters:
+    ///   - known: of the same app, and nobody else's.
+    ///   - ended: called once, with how many tuples Redis has, and why they are not all, or "".
+    init(
+        _ order: FeedbackOrder, scope: SuppressionScope, store: AppStore, known: SuppressionLists,
+        ended: @escaping @Loop (_ tuples: Int, _ error: String) -> Void
+    ) {
+        (self.order, self.scope, self.store, self.ended) = (order, scope, store, ended)
+        self.known = known
+        known.onLoaded = { [weak self] in self?.listsAreRead() }
+    }
+
+    /// - Parameters:
+    ///   - tls: nil: plain.
+    ///   - proxy: an HTTP proxy on the way.
+    func start(_ tls: TLSContext?, proxy: Endpoint?) {
+        let dial = Dial(
+            .tcp(host: order.host, port: order.port), tls: tls, proxy: proxy, timeout: Self.dialTimeout)
+        Loop.task { await self.listen(over: dial) }
+    }
+
+    private func listen(over dial: Dial) async {
+        do throws(TransportError) { listen(try await dial.connect()) } catch { finish("\(error)") }
+    }
+
+    private func listen(_ stream: ByteStream) {
+        self.stream = stream
+        stream.limitReceiveBuffer(Self.receiveBuffer)
+        stream.onBytes = { [weak self] in self?.take($0) }
+        stream.onEnd = { [weak self] in self?.streamEnded($0) }
+        silence.start(after: Self.firstSilenceLimit)
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        guard end == nil else { return }
+        do throws(FeedbackTuple.Fault) {
+            try reader.read(bytes) { waiting.append($0) }
+        } catch {
+            return finish("\(error)")
+        }
+        storeNext()
+    }
+
+    private func streamEnded(_ end: StreamEnd) {
+        switch end {
+        case .closed: finish("")
+        case .failed(let error): finish("\(error)")
+        }
+    }
+
+    private func finish(_ error: String) {
+        guard end == nil else { return }
+        let isCut = error.isEmpty && reader.pending > 0
+        end = isCut ? "it ended within a tuple" : error
+        silence.stop()
+        stream?.close()
+        stream = nil
+        storeNext()
+    }
+
+    /// Brings what waits to Redis, a portion after the other; the rest of what a read brought waits until there is a whole
+    /// portion or nothing more to read.
+    private func storeNext() {
+        guard !isStoring else { return }
+        guard !waiting.isEmpty else {
+            if let end { ended(stored, end) } else { listenOn() }
+            return
+        }
+        isStoring = true
+        stream?.isReading = false
+        silence.stop()
+        shards.formUnion(waiting.prefix(Self.portion).map { shard(of: $0) })
+        isLearning = true
+        known.serve(shards)
+        listsAreRead()
+    }
+
+    /// Those of the portion, or Redis will not have them read.
+    private func listsAreRead() {
+        guard isLearning, known.isWhole else { return }
+        isLearning = false
+        let count = min(waiting.count, Self.portion)
+        portions += 1
+        let now = store.connection.clock.seconds
+        let request = Suppress(
+            waiting.prefix(count).map { entry($0, at: now) }, scopes: [scope], limit: order.limit,
+            writer: order.reading, step: portions)
+        Loop.task { await self.store(count, by: request) }
+    }
+
+    private func store(_ count: Int, by request: Suppress) async {
+        do throws(StoreError) {
+            _ = try await store.performPatiently(request)
+            stored += count
+            waiting.removeFirst(count)
+        } catch {
+            // It will not be taken, however often it is said.
+            waiting = []
+            end = end.map { $0.isEmpty ? "\(error)" : $0 } ?? "\(error)"
+            stream?.close()
+            stream = nil
+        }
+        isStoring = false
+        storeNext()
+    }
+
+    private func listenOn() {
+        stream?.isReading = true
+        silence.start(after: Self.silenceLimit)
+    }
+
+    private func shard(of tuple: FeedbackTuple) -> Int {
+        ShardHash.shard(of: tuple.token, shards: order.shards)
+    }
+
+    private func entry(_ tuple: FeedbackTuple, at now: Int64) -> Suppress.Entry {
+        var event = FarmEvent(.tokenDead)
+        event.add("token", hex: tuple.token[...])
+        event.add("reason", SuppressionReason.feedback.name)
+        event.add("timestamp", "\(Int64(tuple.time) * 1000)")
+        let shard = shard(of: tuple)
+        let record = SuppressionRecord(
+            reason: .feedback, scope: scope.number, time: min(Int64(tuple.time), now),
+            token: tuple.token[...])
+        let isKnown = known.covers(record, of: shard, at: now)
+        if !isKnown { known.note(record, of: shard, at: now) }
+        return Suppress.Entry(shard: shard, record: isKnown ? nil : record, event: event)
+    }
+}

@@ -1,0 +1,154 @@
+import FarmStore
+import PushModel
+
+/// Reports: outcomes go to Redis, and are kept until the batch is done.
+extension HeldBatch {
+    /// Puts unreported positions into a report: those whose outcome holds for any owner, else those that the owner decides.
+    ///
+    /// Never both: when the batch turns out to belong to another owner, the former are taken and the latter are not.
+    /// - Returns: `nil` when nothing is unreported or a report is under way.
+    func beginReport(_ builder: inout ResultsBuilder) -> OutcomeReport? {
+        guard !isReporting, unreported > 0 else { return nil }
+        var runs = takeRuns(final: true)
+        let isFinal = !runs.isEmpty
+        if !isFinal { runs = takeRuns(final: false) }
+        for (index, segment) in batch.segments.enumerated() {
+            appendDelivered(segment, to: &builder)
+            appendOthers(index, segment, to: &builder)
+        }
+        isReporting = true
+        reporting = runs.count
+        unreported -= runs.count
+        guard let entry = builder.finish() else { preconditionFailure("a report without results") }
+        let report = OutcomeReport(runs: runs, entry: entry, isFinal: isFinal)
+        current = report
+        return report
+    }
+
+    /// Something else of the batch is under way, such as a request for credit.
+    func beginAsking() { isReporting = true }
+
+    /// Redis has the report.
+    func reportAccepted() {
+        endReport { $0 == .reportingDelivered ? .reportedDelivered : .reportedOther }
+        reported += reporting
+        exposure -= reporting
+        if let current { reports.append(current) }
+        (reporting, current) = (0, nil)
+    }
+
+    /// Redis has not got the report, or that is unknown: its positions are unreported again.
+    func reportFailed() {
+        endReport { $0 == .reportingDelivered ? .delivered : .other }
+        unreported += reporting
+        (reporting, current) = (0, nil)
+    }
+
+    private func endReport(_ next: (PushState) -> PushState) {
+        isReporting = false
+        guard reporting > 0 else { return }
+        for position in positions.indices {
+            let state = positions[position]
+            guard state == .reportingDelivered || state == .reportingOther else { continue }
+            positions[position] = next(state)
+        }
+    }
+
+    private func takeRuns(final: Bool) -> PositionRuns {
+        var runs = PositionRuns()
+        var first: Int?
+        func end(_ position: Int) {
+            if let start = first { runs.append(start..<position) }
+            first = nil
+        }
+        for position in positions.indices {
+            switch positions[position] {
+            case .delivered: positions[position] = .reportingDelivered
+            case .other where outcomes[position]?.isFinal == final: positions[position] = .reportingOther
+            default:
+                end(position)
+                continue
+            }
+            if first == nil { first = position }
+        }
+        end(count)
+        return runs
+    }
+
+    private func appendDelivered(_ segment: Batch.Segment, to builder: inout ResultsBuilder) {
+        batch.bytes.withUnsafeBytes { bytes in
+            var hasBegun = false
+            for position in segment.pushes where positions[position] == .reportingDelivered {
+                if !hasBegun {
+                    builder.beginDelivered(
+                        jobID: UnsafeRawBufferPointer(rebasing: bytes[segment.jobID]),
+                        receipts: segment.options.receipts)
+                    hasBegun = true
+                }
+                builder.append(token: UnsafeRawBufferPointer(rebasing: bytes[batch.pushes[position].token]))
+            }
+        }
+    }
+
+    private func appendOthers(
+        _ index: Int, _ segment: Batch.Segment, to builder: inout ResultsBuilder
+    ) {
+        guard !outcomes.isEmpty else { return }
+        var groups: [ReportedOutcome: [Int]] = [:]
+        for position in segment.pushes where positions[position] == .reportingOther {
+            if let outcome = outcomes[position] { groups[outcome, default: []].append(position) }
+        }
+        for (outcome, members) in groups {
+            append(outcome, members, of: segment, index, to: &builder)
+        }
+    }
+
+    private func append(
+        _ outcome: ReportedOutcome, _ members: [Int], of segment: Batch.Segment, _ index: Int,
+        to builder: inout ResultsBuilder
+    ) {
+        batch.bytes.withUnsafeBytes { bytes in
+            let jobID = UnsafeRawBufferPointer(rebasing: bytes[segment.jobID])
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[segment.payload])
+            let receipts = segment.options.receipts
+            let cause = batch.text(segment.cause)
+            func head(attempt: UInt8, cause: String) -> SegmentHead {
+                SegmentHead(
+                    repeating: segment, jobID: batch.jobID(of: index), attempt: attempt, cause: cause)
+            }
+            switch outcome {
+            case .failed(let reason, let status, let isDead, let scope):
+                builder.beginFailed(
+                    jobID: jobID, reason: reason, cause: cause, status: status, isDead: isDead, scope: scope,
+                    receipts: receipts)
+            case .suppressed(let why):
+                builder.beginFailed(
+                    jobID: jobID, reason: FarmReason.suppressed.rawValue, cause: why, receipts: receipts)
+            case .refused(let reason, let status):
+                builder.beginLetter(
+                    head(attempt: segment.attempt &+ 1, cause: cause), payload: payload, reason: reason,
+                    status: status)
+            case .lostTrack(let why):
+                builder.beginLetter(
+                    head(attempt: segment.attempt &+ 1, cause: why), payload: payload,
+                    reason: FarmReason.unknown.rawValue)
+            case .expired: builder.beginExpired(jobID: jobID, cause: cause, receipts: receipts)
+            case .retry(let why, let status, let reason, let retryAfter):
+                builder.beginRetry(
+                    head(attempt: why.isAttempt ? segment.attempt &+ 1 : segment.attempt, cause: reason),
+                    payload: payload, why: why, status: status, reason: reason,
+                    retryAfterMilliseconds: retryAfter)
+            }
+            for position in members {
+                let push = batch.pushes[position]
+                let token = UnsafeRawBufferPointer(rebasing: bytes[push.token])
+                if outcome.bringsSegment, segment.hasPayloadPerPush {
+                    builder.append(
+                        token: token, payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]))
+                } else {
+                    builder.append(token: token, timestamp: timestamps[position] ?? 0)
+                }
+            }
+        }
+    }
+}

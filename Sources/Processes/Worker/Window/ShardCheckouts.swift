@@ -1,0 +1,116 @@
+import FarmStore
+import PushModel
+
+/// Which shards are asked for batches: those that may have some, and those in which Redis may assign batches to this worker that it
+/// does not hold.
+///
+/// One checkout is under way at a time.
+struct ShardCheckouts {
+    let shards = ReadyShards()
+    private let tally: ExposureTally
+    /// Shards in which Redis may assign batches to this worker that it does not hold.
+    private(set) var unconfirmed: Set<Int> = []
+    private var pending: Checkout?
+
+    /// Shards asked in one call, and batches taken at most: what keeps the script short.
+    private static let shardsPerCall = 16
+    private static let batchesPerCall = 8
+
+    init(_ tally: ExposureTally) { self.tally = tally }
+
+    var isPending: Bool { pending != nil }
+    /// The credit that the checkout under way brings.
+    var credit: Int { pending?.credit ?? 0 }
+    /// There is nothing to find in the shards of this worker.
+    var isConfirmed: Bool { !unconfirmed.contains { shards.token(of: $0) != nil } }
+
+    // MARK: Shards
+
+    /// These shards are served from now on; the others are withdrawn.
+    mutating func assign(_ tokens: [Int: FenceToken]) {
+        // Batches of a shard that comes back may still bear our name, though we have released them.
+        for (shard, token) in tokens where shards.token(of: shard) != token { unconfirmed.insert(shard) }
+        shards.assign(tokens)
+    }
+
+    /// Redis may assign batches of the shard to this worker that it does not hold.
+    mutating func search(_ shard: Int) { unconfirmed.insert(shard) }
+
+    /// A call that had no answer may have been carried out late, after the last search.
+    mutating func searchServed() { unconfirmed.formUnion(shards.tokens.keys) }
+
+    mutating func searchAll() { unconfirmed = Set(shards.tokens.keys).union(shards.leaving.keys) }
+
+    /// Takes withdrawn shards of which nothing is left.
+    ///
+    /// - Parameter held: the shards of which batches are held.
+    mutating func takeEmpty(held: Set<Int>) -> [Int] {
+        var busy = held.union(unconfirmed)
+        if let pending { busy.formUnion(pending.shards.map(\.number)) }
+        let empty = shards.leaving.keys.filter { !busy.contains($0) }.sorted()
+        for shard in empty { shards.released(shard) }
+        return empty
+    }
+
+    // MARK: Calls
+
+    /// Asks for batches of these lanes; nil when no shard may have any.
+    mutating func checkout(_ lanes: Checkout.Lanes, credit: Int, worker: String) -> Checkout? {
+        guard !shards.isQuiet(lanes) else { return nil }
+        var request = Checkout(
+            worker: worker, credit: credit, maxBatches: Self.batchesPerCall,
+            shards: shards.take(atMost: Self.shardsPerCall, lanes))
+        request.lanes = lanes
+        return begin(request)
+    }
+
+    /// Asks for batches that bear our name and that we do not hold; nil when there is no shard to search. It brings no credit: what
+    /// they have been granted is unknown until it is answered.
+    ///
+    /// - Parameter known: the batches that we hold.
+    mutating func search(known: @autoclosure () -> [BatchID], worker: String) -> Checkout? {
+        guard !unconfirmed.isEmpty else { return nil }
+        let asked = unconfirmed.sorted().compactMap { shard in shards.token(of: shard).map { (shard, $0) } }
+        guard !asked.isEmpty else { return nil }
+        return begin(
+            Checkout(
+                worker: worker, credit: 0, maxBatches: Self.batchesPerCall, known: known(),
+                shards: Array(asked.prefix(Self.shardsPerCall))))
+    }
+
+    private mutating func begin(_ request: Checkout) -> Checkout {
+        pending = request
+        tally.sum += request.credit
+        return request
+    }
+
+    /// Redis has answered the checkout, or has not.
+    mutating func answered(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
+        tally.sum -= credit
+        pending = nil
+        let asked = request.shards.map(\.number)
+        switch result {
+        case .failure:
+            unconfirmed.formUnion(asked)
+            shards.ring(asked)
+        case .success(let reply):
+            learn(reply, of: request.lanes)
+            if request.known != nil {
+                unconfirmed.subtract(asked)
+                shards.ring(asked)
+            }
+        }
+    }
+
+    /// What a reply says about the batches that are still in Redis.
+    private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
+        switch lanes {
+        case .highOnly: shards.ring(reply.left, of: .high)
+        case .bulkOnly: shards.ring(reply.left, of: .bulk)
+        // The second lane was come to after the last of the first.
+        case .highFirst where reply.batches.contains { $0.id.lane == .bulk }:
+            shards.ring(reply.left, of: .bulk)
+        case .highFirst: shards.ring(reply.left)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import ControlChannel
+package import EventLoop
+import FarmPolicy
+import FarmStore
+import Gateway
+package import Logging
+import OpenSSL
+import PushModel
+package import Supervision
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One worker process: carries out the orders of its coordinator, and ends with it.
+@Loop package final class WorkerProcess {
+    /// The slow poll, which makes up for lost wake-ups.
+    private static let pollInterval = Duration.seconds(1)
+    /// Between two searches for batches that Redis assigns to this worker and that it does not hold.
+    private static let pollsBetweenSearches = 5
+
+    private let log: Logger
+    private let life: ChildLife<Notice, Order>
+    private var context: WorkerContext?
+    private var apps: [String: AppSender] = [:]
+    private var setups: [String: AppSetup] = [:]
+    private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
+    private var pollTimer: Timer?
+    private var readings: [String: FeedbackReading] = [:]
+    /// Runs while it is finishing: when nothing is held any more, it ends.
+    private var idleWatch: Timer?
+    private var polls = 0
+    private var isQuiet = false
+
+    package init(log: Logger, logging: ChildLogging) {
+        self.log = log
+        life = ChildLife(signalGrace: .seconds(20), log: log, logging: logging)
+    }
+
+    /// Runs until the work is done.
+    /// - Returns: the process's exit status.
+    package func run() async -> Int32 {
+        Loop.keep(self)
+        life.onOrder = { [unowned self] order in carryOut(order) }
+        life.onFinish = { [unowned self] in finish() }
+        life.onDump = { [unowned self] in dump() }
+        life.onQuiet = { [unowned self] in becomeQuiet() }
+        let status = await life.run()
+        pollTimer?.stop()
+        idleWatch?.stop()
+        for app in apps.values { app.stop() }
+        context?.redis.close()
+        return status
+    }
+
+    private func tell(_ notice: Notice) { life.tell(notice) }
+
+    private func carryOut(_ order: Order) {
+        switch order {
+        case .begin(let redis, let authority, let worker, let index):
+            begin(redis, authority, worker, Int(index))
+        case .app(let setup): configure(setup)
+        case .provider(let app, let generation, let token, let reconnects):
+            let isFirst = tokens[app] == nil
+            tokens[app] = (generation, token)
+            if isFirst || reconnects {
+                if let setup = setups[app] { applyPlan(of: setup) }
+            } else {
+                apps[app]?.renew(token, generation: generation)
+            }
+        case .forget(let app): forget(app)
+        case .shards(let app, let shards):
+            let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
+            apps[app]?.assign(Dictionary(tokens) { $1 })
+        case .ring(let app, let shards):
+            apps[app]?.window.shards.ring(shards.lazy.map { Int($0) })
+            apps[app]?.schedule()
+        case .suppressed(let app, let shards):
+            apps[app]?.suppressionLists.heard(shards.lazy.map { Int($0) })
+        case .feedback(let order): readFeedback(order)
+        case .lease(let end):
+            context?.leaseClock = LeaseClock(end: end)
+            for app in apps.values { app.schedule() }
+        case .pause(let app): apps[app]?.pause()
+        case .resume(let app): if !isQuiet { apps[app]?.resume() }
+        case .dump: dump()
+        case .logLevel(let level): life.logging.setLevel(level)
+        case .reopenLogs: life.logging.reopen()
+        case .rate(let app, let rate):
+            setups[app]?.use.budgetRate = rate
+            apps[app]?.follow(budgetRate: rate > 0 ? rate : nil)
+        case .recall(let app, let jobs, let shards):
+            apps[app]?.recall(jobs: jobs, shards: shards.map { Int($0) })
+        case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
+        }
+    }
+
+    private func begin(_ redis: String, _ authority: [UInt8], _ name: String, _ index: Int) {
+        guard context == nil else { return }
+        let settings: RedisSettings
+        do {
+            settings = try RedisSettings(
+                url: redis, authority: authority, clientName: "pushfarm-worker-\(name)")
+        } catch {
+            return life.fail("cannot use the address of Redis", error)
+        }
+        let connection = RedisConnection(settings)
+        // What is closed at the end has its last turn when this is gone.
+        context = WorkerContext(redis: connection, name: name, index: index, log: log) {
+            [weak self] notice in
+            self?.tell(notice)
+        }
+        var isKnown = false
+        connection.onReady = { [unowned self] isOther in
+            if !isKnown {
+                tell(.hello(pid: getpid()))
+                Memory.releaseIdleCode()
+            }
+            isKnown = true
+            if isOther {
+                log.notice("Redis is another process than before: telling it again what it may have lost")
+            }
+            for app in apps.values { app.reconnected(isOther: isOther) }
+        }
+        context?.onFenced = { [unowned self] app in fenced(app) }
+        connection.logOutages(to: log)
+        connection.start()
+        pollTimer = Timer { [unowned self] in poll() }
+        pollTimer?.start(after: Self.pollInterval, every: Self.pollInterval)
+    }
+
+    private func configure(_ setup: AppSetup) {
+        guard let context else { return }
+        setups[setup.name] = setup
+        if let known = apps[setup.name] {
+            known.comeBack()
+        } else {
+            let app = AppSender(context, app: setup.name)
+            apps[setup.name] = app
+            if isQuiet { app.pause() }
+        }
+        applyPlan(of: setup)
+    }
+
+    /// The app is not served any more, unless it is configured once more.
+    private func forget(_ app: String) {
+        (setups[app], tokens[app]) = (nil, nil)
+        apps[app]?.leave()
+    }
+
+    /// Lets the app's sender follow its setup; with token authentication only once a token is here.
+    private func applyPlan(of setup: AppSetup) {
+        guard let context, let app = apps[setup.name] else { return }
+        let token = tokens[setup.name]
+        if setup.credentials == .providerToken, token == nil { return }
+        do {
+            let plan = try GatewayPlan(
+                setup, token: setup.credentials == .providerToken ? token?.token : nil,
+                generation: token?.generation ?? setup.generation, worker: context.index)
+            app.window.builder.marksDelivered = setup.isAudited
+            app.suppressionLists.life = Int64(setup.suppressionSeconds)
+            app.share(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
+            app.follow(
+                plan, topic: setup.topic, environment: setup.environment, limits: RateLimits(setup.use),
+                budget: FarmBudget(setup.use), shards: max(1, Int(setup.use.shards)))
+        } catch {
+            log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
+            tell(
+                .doubt(
+                    app: setup.name, .credentialsWrong, generation: token?.generation ?? setup.generation,
+                    reason: "\(error)"))
+        }
+    }
+
+    private func readFeedback(_ order: FeedbackOrder) {
+        func ended(_ tuples: Int, _ error: String) {
+            readings[order.reading] = nil
+            tell(
+                .feedback(app: order.app, reading: order.reading, tuples: UInt64(tuples), error: error))
+        }
+        guard let setup = setups[order.app], let app = apps[order.app] else {
+            return ended(0, "the app is not served here")
+        }
+        guard readings[order.reading] == nil else { return }
+        do {
+            let tls = try TLSContext(client: ClientSettings(setup))
+            let reading = FeedbackReading(
+                order, scope: SuppressionScope(environment: setup.environment, topic: setup.topic),
+                store: app.store,
+                known: SuppressionLists(app.store, life: app.suppressionLists.life, log: log),
+                ended: ended)
+            readings[order.reading] = reading
+            reading.start(tls, proxy: setup.proxy)
+        } catch {
+            ended(0, "\(error)")
+        }
+    }
+
+    private func poll() {
+        polls += 1
+        if !life.isFinishing { pollApps() }
+        if polls.isMultiple(of: 3) { Memory.releaseIdleCode() }
+        tellNumbers()
+    }
+
+    private func pollApps() {
+        for app in apps.values {
+            app.window.shards.ringAll()
+            app.expireOverdue()
+            if polls.isMultiple(of: Self.pollsBetweenSearches) { app.searchBatches() }
+        }
+    }
+
+    private func tellNumbers() {
+        var sum = Notice.Beat()
+        for app in apps.values { app.add(to: &sum) }
+        sum.isQuiet = isQuiet
+        sum.residentBytes = Memory.residentBytes
+        let time = ProcessorTime.now
+        (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)
+        tell(.beat(sum))
+    }
+
+    /// By a signal, one way: nothing more is checked out, whatever shards are given.
+    private func becomeQuiet() {
+        log.notice("quiet: nothing more is taken")
+        for app in apps.values { app.pause() }
+        isQuiet = true
+    }
+
+    /// Writes the state of all apps to the log.
+    private func dump() {
+        log.notice(
+            "dump",
+            metadata: [
+                "name": "\(context?.name ?? "")", "apps": "\(apps.count)", "finishing": "\(life.isFinishing)",
+                "memory": "\(Memory.residentBytes)", "polls": "\(polls)",
+            ])
+        for (name, app) in apps.sorted(by: { $0.key < $1.key }) {
+            log.notice("dump", metadata: ["app": "\(name)", "state": "\(app.summary)"])
+            for connection in app.connectionSummaries {
+                log.notice("dump", metadata: ["app": "\(name)", "connection": "\(connection)"])
+            }
+        }
+    }
+
+    /// Another host owns a shard that our coordinator believes to own: both start again.
+    private func fenced(_ app: String) {
+        guard !life.isFinishing else { return }
+        log.warning("a shard has another owner: this worker ends", metadata: ["app": "\(app)"])
+        tell(.fenced(app: app))
+        for app in apps.values { app.repeatReports() }
+        life.finish(within: life.orphanGrace, status: ChildStatus.fenced)
+    }
+
+    /// Starts nothing more, waits for what is in flight, gives the rest back. Heartbeats go on.
+    private func finish() {
+        for app in apps.values { app.finish() }
+        idleWatch = Timer { [unowned self] in
+            if apps.values.allSatisfy(\.isIdle), readings.isEmpty { life.end() }
+        }
+        idleWatch?.start(after: .zero, every: .milliseconds(20))
+    }
+}
