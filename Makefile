@@ -66,7 +66,7 @@ simulate: setup
 		swift test --skip-build --filter 'many.seeds'
 
 # Every line of the scripts changed in turn, or of some: `make mutants SCRIPTS="report settle"`. Takes long.
-# Of Swift files all conditions, constants and calls: `make mutants SWIFT="Sources/Processes/Worker/Window.swift"`, or a folder, or a file with a list
+# Of Swift files all conditions, constants and calls: `make mutants SWIFT="Sources/Processes/Worker/Window/Window.swift"`, or a folder, or a file with a list
 # of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 tries so many of them at random,
 # and SKIP=20 goes on behind the first twenty of these.
 SCRIPTS ?= settle report reclaim checkout split take refuse blame promote release putback park lease prelude

@@ -78,7 +78,8 @@ let package = Package(
         model("PushModel"),
 
         // Cores: no clock, no socket, no C library.
-        core("APNs", ["PushModel", deque]),
+        core("APNs", ["PushModel"]),
+        core("BinaryProtocol", ["PushModel", "APNs", "FarmPolicy", deque]),
         core("FarmPolicy", ["PushModel"]),
         core("ControlChannel"),
 
@@ -108,11 +109,16 @@ let package = Package(
             ],
             resources: [.embedInCode("Scripts")]),
         process(
-            "Gateway", ["PushModel", "APNs", "FarmPolicy", "HTTP2", "OpenSSL", "EventLoop", "Transport"]),
+            "Gateway",
+            [
+                "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "HTTP2", "OpenSSL", "EventLoop",
+                "Transport",
+            ]),
         process(
             "Worker",
             [
-                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL", "Transport",
+                "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL",
+                "Transport",
                 "FarmStore",
                 "Gateway", "Supervision", "Failpoints", logging, deque,
             ]),
@@ -124,12 +130,14 @@ let package = Package(
         process(
             "Coordinator",
             [
-                "PushModel", "APNs", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL", "FarmStore",
+                "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL",
+                "FarmStore",
                 "FarmConfiguration", "Supervision", "Transport", "Web", logging,
             ]),
         process(
             "Simulator",
-            ["PushModel", "APNs", "HTTP2", "OpenSSL", "EventLoop", "Transport", logging], isChecked: false),
+            ["PushModel", "APNs", "BinaryProtocol", "HTTP2", "OpenSSL", "EventLoop", "Transport", logging],
+            isChecked: false),
 
         // The program: its commands, and the processes that it runs as.
         .executableTarget(
@@ -139,7 +147,7 @@ let package = Package(
                 "FarmLogging",
                 "FarmPolicy", "FarmStore",
                 "EventLoop", "Supervision",
-                "PushModel", "Transport", "OpenSSL", "RESP", "APNs", "Gateway",
+                "PushModel", "Transport", "OpenSSL", "RESP", "APNs", "BinaryProtocol", "Gateway",
                 argumentParser,
                 logging,
             ],
@@ -154,6 +162,9 @@ let package = Package(
         // Tests.
         .testTarget(
             name: "APNsTests", dependencies: ["RandomTesting", "APNs", "PushModel"], swiftSettings: strict),
+        .testTarget(
+            name: "BinaryProtocolTests",
+            dependencies: ["RandomTesting", "BinaryProtocol", "APNs", "PushModel"], swiftSettings: strict),
         .testTarget(
             name: "CheckedNumbersTests", dependencies: ["CheckedNumbers", "FarmHarness"],
             swiftSettings: strict),
@@ -206,7 +217,7 @@ let package = Package(
             dependencies: [
                 "FarmHarness", "RandomTesting",
                 "Worker", "Coordinator", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel",
-                "APNs", "HTTP2", "PushModel", "RESP",
+                "APNs", "BinaryProtocol", "HTTP2", "PushModel", "RESP",
                 "OpenSSL", "Transport",
                 "EventLoop", "LoopTesting", logging,
             ],
@@ -214,7 +225,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Simulator", "APNs", "FarmPolicy", "HTTP2", "PushModel", "OpenSSL", "EventLoop",
+                "Gateway", "Simulator", "APNs", "BinaryProtocol", "FarmPolicy", "HTTP2", "PushModel",
+                "OpenSSL", "EventLoop",
                 "Transport", "LoopTesting", "RandomTesting", logging,
             ],
             swiftSettings: strict),
@@ -227,7 +239,8 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "PushModel", "APNs", "ControlChannel", "RESP", "FarmStore", "FarmConfiguration", "HTTP2",
+                "PushModel", "APNs", "BinaryProtocol", "ControlChannel", "RESP", "FarmStore",
+                "FarmConfiguration", "HTTP2",
                 "Transport", "RandomTesting",
             ],
             path: "Tests/Tools/Fuzzing", exclude: ["Corpora", "Crashers", "run"], swiftSettings: strict),
@@ -257,7 +270,8 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "Simulator", "LoopTesting", "RandomTesting", "PushModel", "APNs", "HTTP2", "OpenSSL",
+                "Simulator", "LoopTesting", "RandomTesting", "PushModel", "APNs", "BinaryProtocol", "HTTP2",
+                "OpenSSL",
                 "EventLoop",
                 "Transport",
                 logging,
@@ -290,7 +304,8 @@ let package = Package(
             ], swiftSettings: strict),
         // How fast the simulator's binary interface reads.
         .executableTarget(
-            name: "binary-load", dependencies: ["APNs", "EventLoop", "OpenSSL", "Transport"],
+            name: "binary-load",
+            dependencies: ["APNs", "BinaryProtocol", "EventLoop", "OpenSSL", "Transport"],
             path: "Tests/Tools/BinaryLoad", swiftSettings: strict),
         // What benches share: numbers, tables, pictures, the machine.
         .target(
@@ -317,7 +332,8 @@ let package = Package(
             path: "Tests/Tools/GovernorPicture", swiftSettings: strict),
         // The experiments of the days of the binary interface, with the senders of that time and with the farm.
         .target(
-            name: "BinaryBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "OpenSSL", "RESP"],
+            name: "BinaryBench",
+            dependencies: ["BenchKit", "FarmHarness", "APNs", "BinaryProtocol", "OpenSSL", "RESP"],
             path: "Tests/Tools/BinaryBench", swiftSettings: strict),
         .executableTarget(
             name: "binary-bench", dependencies: ["BinaryBench", "BenchKit"],

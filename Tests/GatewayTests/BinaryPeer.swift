@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 import RandomTesting
 
 /// A binary gateway without a connection, to test against: what really became of each push.

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 import Testing
 
 @testable import Gateway

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 import FarmPolicy
 import RandomTesting
 

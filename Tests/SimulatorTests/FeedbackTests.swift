@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 import EventLoop
 import OpenSSL
 import Simulator

@@ -1,3 +1,4 @@
+package import BinaryProtocol
 import EventLoop
 import FarmPolicy
 

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// What happens on one connection of the binary interface: frames are accepted until one is not, and everything behind it
 /// is discarded. Owns no socket and no clock.

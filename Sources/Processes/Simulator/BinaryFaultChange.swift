@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// One fault of the binary interface switched on, changed or switched off.
 package enum BinaryFaultChange: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// What the binary interface does wrong, or not at once. Changed by ``BinaryFaultChange``.
 package struct BinaryFaults: Hashable, Sendable {

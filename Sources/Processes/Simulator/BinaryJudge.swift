@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// Judges one notification of the binary interface: what its sizes and its token deserve, were there no faults.
 ///

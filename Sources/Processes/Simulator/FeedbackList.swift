@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// Devices on which the app was found to be gone when a push came to them, until a client reads them. Oldest first, each
 /// once.

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// What is told to the feedback service at once.
 package enum FeedbackListChange: Hashable, Sendable {

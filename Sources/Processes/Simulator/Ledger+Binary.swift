@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// A frame of the binary interface in the ledger.
 extension Ledger {

@@ -1,5 +1,6 @@
 import APNs
 import ArgumentParser
+import BinaryProtocol
 import EventLoop
 import FarmConfiguration
 import FarmLogging

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 import PushModel
 
 /// The reasons of failures that have a label of their own: what a gateway may say has no end, and each label costs a time series.

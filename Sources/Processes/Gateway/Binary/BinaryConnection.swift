@@ -1,3 +1,4 @@
+import BinaryProtocol
 package import EventLoop
 package import FarmPolicy
 package import PushModel

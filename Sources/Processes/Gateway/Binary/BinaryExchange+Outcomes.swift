@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 import PushModel
 
 /// The outcomes of pushes: by a reply, by quiet, and at the end of the connection.

@@ -1,3 +1,4 @@
+package import BinaryProtocol
 package import EventLoop
 package import FarmPolicy
 package import Transport

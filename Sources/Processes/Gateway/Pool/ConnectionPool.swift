@@ -127,11 +127,6 @@ import Transport
 
     // MARK: Numbers
 
-    package var openStreams: Int { connections.reduce(0) { $0 + $1.openStreams } }
-
-    /// Pushes that all connections together allow to be open.
-    package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
-
     /// Connections that take pushes, but for an extra one, and how many pushes may be open on them.
     package var living: (count: Int, limit: Int) {
         var sum = (count: 0, limit: 0)
@@ -141,12 +136,6 @@ import Transport
         }
         return sum
     }
-
-    /// A connection sends less than its gateway allows, because that was in trouble.
-    package var isSlowed: Bool { connections.contains { $0.isSlowed } }
-
-    /// Whether the gateway has lowered the streams of a connection since the last call.
-    package func takeLowered() -> Bool { connections.reduce(false) { $1.takeLowered() || $0 } }
 
     /// Bytes that were written on all connections so far.
     package var bytesWritten: Int { connections.reduce(bytesBefore) { $0 + $1.bytesWritten } }

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 import ControlChannel
 import EventLoop
 import FarmStore

@@ -1,4 +1,5 @@
 import APNs
+import BinaryProtocol
 
 /// Bytes that were recorded, in hexadecimal; blanks do not count.
 func bytes(_ text: String) -> [UInt8] {

@@ -7,8 +7,8 @@ import DequeModule
 /// answers the *n*th question or a later one. OpenSSL's servers answer a question when they read the next one, and so
 /// an open question gets company, twice within ``interval`` and then once in ``patience``. A connection begins with two questions,
 /// before which there is nothing to read: a peer that answers at all answers them at once, however slowly it reads.
-struct ReadProof {
-    typealias Instant = ContinuousClock.Instant
+package struct ReadProof {
+    package typealias Instant = ContinuousClock.Instant
 
     private struct Question {
         /// Bytes of the connection that were sent before it.
@@ -26,24 +26,26 @@ struct ReadProof {
     private var lastAskedAt: Instant?
     private var asked = 0
     /// The peer has read the first so many bytes.
-    private(set) var readUpTo: UInt64 = 0
+    package private(set) var readUpTo: UInt64 = 0
     /// What the peer had to say until then has been heard: it answered a question that was asked then, and one that was asked
     /// after that answer. One would not do: a peer that had stood still reads what has come before it looks at its own clock.
-    private(set) var heardUntil: Instant?
+    package private(set) var heardUntil: Instant?
 
     /// Between two questions.
-    static let interval = Duration.milliseconds(50)
+    package static let interval = Duration.milliseconds(50)
     private static let patience = Duration.seconds(1)
     /// BoringSSL ends a connection with more than 32 changes of keys and no data between them.
     private static let mostOpen = 16
 
-    var hasAnswers: Bool { answers > 0 }
+    package init() {}
+
+    package var hasAnswers: Bool { answers > 0 }
 
     /// The questions with which a connection begins are still to be asked.
-    var isBeginning: Bool { asked < 2 }
+    package var isBeginning: Bool { asked < 2 }
 
     /// Whether another question may be asked now.
-    func mayAsk(at now: Instant) -> Bool {
+    package func mayAsk(at now: Instant) -> Bool {
         guard !isBeginning, let lastAskedAt else { return true }
         let since = now - lastAskedAt
         return since >= Self.interval
@@ -51,7 +53,7 @@ struct ReadProof {
     }
 
     /// A question goes behind the first `end` bytes of the connection.
-    mutating func asked(behind end: UInt64, at now: Instant) {
+    package mutating func asked(behind end: UInt64, at now: Instant) {
         open.append(Question(end: end, askedAt: now, answered: answered))
         lastAskedAt = now
         asked += 1
@@ -60,7 +62,7 @@ struct ReadProof {
     /// `total` answers have come so far, and everything that came before them was looked at.
     ///
     /// - Returns: whether they are more than before.
-    mutating func answered(_ total: Int) -> Bool {
+    package mutating func answered(_ total: Int) -> Bool {
         guard total > answers else { return false }
         for _ in answers..<total {
             guard let question = open.popFirst() else { break }

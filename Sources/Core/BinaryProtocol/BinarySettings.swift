@@ -1,5 +1,3 @@
-package import APNs
-
 /// How to speak the binary interface to a gateway.
 package struct BinarySettings: Hashable, Sendable {
     package var command: BinaryCommand

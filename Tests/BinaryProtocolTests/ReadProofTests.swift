@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Gateway
+@testable import BinaryProtocol
 
 @Suite struct ReadProofTests {
     private let start = ContinuousClock.now

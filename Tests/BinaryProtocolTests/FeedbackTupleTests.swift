@@ -1,7 +1,8 @@
+import APNs
 import RandomTesting
 import Testing
 
-@testable import APNs
+@testable import BinaryProtocol
 
 @Suite struct FeedbackTupleTests {
     @Test func `the recorded tuple is read, and written`() throws {

@@ -1,3 +1,5 @@
+package import APNs
+
 /// The status of a reply on the binary interface; any byte may come.
 ///
 /// - Source: Apple, "Binary Provider API", codes in error-response packet; "Legacy Notification Format".

@@ -1,6 +1,7 @@
+import APNs
 import Testing
 
-@testable import APNs
+@testable import BinaryProtocol
 
 @Suite struct SendWindowTests {
     private let start = ContinuousClock.now
