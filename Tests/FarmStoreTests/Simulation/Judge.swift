@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmStore
 
-/// Looks at an app's keys after every step of a simulation. Written from docs/redis.md alone: it shares nothing with the
+/// Looks at an app's keys after every step of a simulation. Written from docs/internals/redis-keys.md alone: it shares nothing with the
 /// product's own audit, which may be wrong in the same way as the scripts.
 enum Judge {
     static func load(into redis: PrivateRedis) throws -> [UInt8] {
