@@ -80,7 +80,7 @@ struct ProgressMonitorTests {
             case .response(let time): watch.responded(at: time)
             case .timeout(let time): watch.timedOut(sentAt: time)
             case .look(let allows, let time, let stall):
-                #expect(watch.look(allowsStreams: allows, at: time) == stall, "\(what), at \(time)")
+                #expect(watch.stall(allowsStreams: allows, at: time) == stall, "\(what), at \(time)")
             }
         }
     }

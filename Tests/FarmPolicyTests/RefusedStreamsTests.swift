@@ -23,10 +23,10 @@ struct RefusedStreamsTests {
         refuse(500, &streams, &random)
         var now = 0
         for longest in [500, 1000, 2000, 4000, 8000, 8000, 8000] {
-            streams.look(at: at(now + longest / 2 - 1))
+            streams.poll(at: at(now + longest / 2 - 1))
             #expect(streams.room(of: 100) == 0, "\(longest)")
             now += longest
-            streams.look(at: at(now))
+            streams.poll(at: at(now))
             #expect(streams.room(of: 100) == 1 && streams.room(of: 0) == 0, "\(longest)")
             streams.sent()
             #expect(streams.room(of: 100) == 0)
@@ -49,12 +49,12 @@ struct RefusedStreamsTests {
     @Test func `one that was tried and got no response is followed by another after a pause`() {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         refuse(20, &streams, &random)
-        streams.look(at: at(500))
+        streams.poll(at: at(500))
         streams.sent()
-        streams.look(at: at(5000))
+        streams.poll(at: at(5000))
         #expect(streams.room(of: 100) == 0)
         streams.endedUnanswered(using: &random)
-        streams.look(at: at(6000))
+        streams.poll(at: at(6000))
         #expect(streams.room(of: 100) == 1)
     }
 

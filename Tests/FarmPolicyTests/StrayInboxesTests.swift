@@ -12,11 +12,11 @@ struct StrayInboxesTests {
         inboxes.count("shp", jobs: 3)
         inboxes.count("shop", jobs: 9)
         #expect(inboxes.reported(at: start + .seconds(9)).isEmpty)
-        #expect(inboxes.reported(at: start + StrayInboxes.patience) == [.init(name: "shp", jobs: 3)])
+        #expect(inboxes.reported(at: start + StrayInboxes.gracePeriod) == [.init(name: "shp", jobs: 3)])
         // It is seen again, and not counted from then on.
         inboxes.observe(["shp"], configured: ["shop"], at: start + .seconds(9))
         inboxes.count("shp", jobs: 4)
-        #expect(inboxes.reported(at: start + StrayInboxes.patience) == [.init(name: "shp", jobs: 4)])
+        #expect(inboxes.reported(at: start + StrayInboxes.gracePeriod) == [.init(name: "shp", jobs: 4)])
         inboxes.count("shp", jobs: 0)
         #expect(inboxes.names.isEmpty && inboxes.reported(at: start + .seconds(99)).isEmpty)
     }

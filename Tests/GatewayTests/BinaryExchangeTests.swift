@@ -16,15 +16,15 @@ import Testing
         let experience = BinaryExperience(BinarySettings())
         let (first, second) = (BinaryLine(experience, at: start), BinaryLine(experience, at: start))
         first.send(0, at: start)
-        first.look(at: start)
+        first.poll(at: start)
         first.answers = 1
         // From now on the gateway stands still.
         for tick in 1...480 {
             let now = at(tick * 50)
             if tick == 20 { second.send(1, at: now) }
             if tick == 100 { first.send(2, at: now) }
-            first.look(at: now)
-            if second.end == nil { second.look(at: now) }
+            first.poll(at: now)
+            if second.end == nil { second.poll(at: now) }
         }
         #expect(second.end == "the gateway took nothing for 20.0 seconds" && second.unknown == [1])
         #expect(first.delivered == [])
@@ -44,25 +44,25 @@ import Testing
         }
         let full = at(experience.pace.window - 1)
         #expect(line.exchange.expectedEnd == full + usual)
-        line.look(at: full + .milliseconds(50))
+        line.poll(at: full + .milliseconds(50))
         #expect(line.exchange.expectedEnd == full + usual)
     }
 
     @Test func `a gateway that reads slowly is waited for as long as it reads`() {
         let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
         line.send(0, at: start)
-        line.look(at: start)
+        line.poll(at: start)
         line.answers = 1
-        line.look(at: at(50))
+        line.poll(at: at(50))
         // Behind megabytes that it takes half a minute for, there is no answer until then.
         line.send(1, at: at(100))
         for tick in 3...600 {
             line.unread = (600 - tick) * 5000
-            line.look(at: at(tick * 50))
+            line.poll(at: at(tick * 50))
         }
         #expect(line.end == nil)
         // Now it stands still.
-        for tick in 601...1010 { line.look(at: at(tick * 50)) }
+        for tick in 601...1010 { line.poll(at: at(tick * 50)) }
         #expect(line.end == "the gateway took nothing for 20.0 seconds" && line.unknown == [0, 1])
     }
 
@@ -72,7 +72,7 @@ import Testing
         // It reads the push, and then stands still for three seconds, in which its reply falls due.
         for tick in 1...60 {
             line.answers = line.questions.count { $0 < at(100) || tick == 60 && $0 < at(tick * 50) }
-            line.look(at: at(tick * 50))
+            line.poll(at: at(tick * 50))
         }
         #expect(line.answers > 2 && line.delivered == [])
         line.reply(.invalidToken, 1, at: at(3001))

@@ -71,8 +71,8 @@ final class BinaryLine {
         drain(at: now)
     }
 
-    func look(at now: ContinuousClock.Instant) {
-        exchange.look(unread: unread, answers: answers, at: now)
+    func poll(at now: ContinuousClock.Instant) {
+        exchange.poll(unread: unread, answers: answers, at: now)
         askIfDue(at: now)
         drain(at: now)
     }

@@ -21,9 +21,9 @@ struct BinaryMutant: Sendable, CustomStringConvertible {
 }
 
 private final class Hasty: BinaryExchange {
-    override func look(unread: Int, answers: Int, at now: Instant) {
-        super.look(unread: unread, answers: answers, at: now)
-        super.look(unread: unread, answers: answers, at: now + .milliseconds(700))
+    override func poll(unread: Int, answers: Int, at now: Instant) {
+        super.poll(unread: unread, answers: answers, at: now)
+        super.poll(unread: unread, answers: answers, at: now + .milliseconds(700))
     }
 }
 
@@ -53,8 +53,8 @@ private final class Naive: BinaryExchange {
 }
 
 private final class Careless: BinaryExchange {
-    override func look(unread: Int, answers: Int, at now: Instant) {
-        super.look(unread: 0, answers: answers, at: now)
+    override func poll(unread: Int, answers: Int, at now: Instant) {
+        super.poll(unread: 0, answers: answers, at: now)
     }
 }
 
@@ -66,8 +66,8 @@ private final class Credulous: BinaryExchange {
         super.asked(at: now)
     }
 
-    override func look(unread: Int, answers: Int, at now: Instant) {
-        super.look(unread: unread, answers: answers == 0 ? 0 : questions, at: now)
+    override func poll(unread: Int, answers: Int, at now: Instant) {
+        super.poll(unread: unread, answers: answers == 0 ? 0 : questions, at: now)
     }
 }
 
@@ -83,5 +83,5 @@ private final class Forgetful: BinaryExchange {
 }
 
 private final class Timeless: BinaryExchange {
-    override func look(unread: Int, answers: Int, at now: Instant) {}
+    override func poll(unread: Int, answers: Int, at now: Instant) {}
 }

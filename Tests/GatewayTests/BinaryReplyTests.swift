@@ -27,7 +27,7 @@ import Testing
         for tick in 1...25 {
             // The first answer says that they were read, the second that it was quiet for long enough.
             line.answers = line.questions.count
-            line.look(at: at(tick * 50))
+            line.poll(at: at(tick * 50))
         }
         #expect(line.delivered == Array(0..<UInt32(accepted)))
         for position in UInt32(accepted)..<Self.count { line.send(position, at: at(1300)) }
@@ -197,23 +197,23 @@ import Testing
     @Test func `a connection is not trusted after half an hour without use`() {
         let halfHour = 1_800_000
         let unused = BinaryLine(BinaryExperience(BinarySettings()), at: start)
-        unused.look(at: at(halfHour))
+        unused.poll(at: at(halfHour))
         #expect(unused.end == nil)
-        unused.look(at: at(halfHour + 1))
+        unused.poll(at: at(halfHour + 1))
         #expect(unused.end == "idle for too long")
 
         // It counts from the last thing that moved.
         let used = BinaryLine(BinaryExperience(BinarySettings()), at: start)
-        used.look(at: at(halfHour))
+        used.poll(at: at(halfHour))
         used.send(0, at: at(halfHour))
         for tick in 1...25 {
             used.answers = used.questions.count
-            used.look(at: at(halfHour + tick * 50))
+            used.poll(at: at(halfHour + tick * 50))
         }
         #expect(used.delivered == [0])
-        used.look(at: at(2 * halfHour))
+        used.poll(at: at(2 * halfHour))
         #expect(used.end == nil)
-        used.look(at: at(2 * halfHour + 1251))
+        used.poll(at: at(2 * halfHour + 1251))
         #expect(used.end == "idle for too long" && used.unknown == [])
     }
 }

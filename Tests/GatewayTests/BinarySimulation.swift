@@ -129,7 +129,7 @@ final class BinarySimulation {
             guard !link.exchange.hasEnded else { continue }
             if chance(2) { try send(link) }
             fill(link)
-            if chance(5) { try look(link) }
+            if chance(5) { try poll(link) }
             if !isCalm { trouble(link) }
             if troubles.contains(.earlyCloses), link.peer.accepted.count >= 100 { link.peer.close(at: now) }
             try drain(link)
@@ -265,12 +265,12 @@ final class BinarySimulation {
         }
     }
 
-    private func look(_ link: Link) throws {
+    private func poll(_ link: Link) throws {
         // Everything that has come is read before the clock is looked at.
         repeat { try receive(link) } while !link.reply.isEmpty && !link.exchange.hasEnded
         guard !link.exchange.hasEnded else { return }
         link.exchange.left(allBut: link.queued.count, at: now)
-        link.exchange.look(
+        link.exchange.poll(
             unread: link.flying.count + link.unread.count, answers: link.answers, at: now)
         try drain(link)
     }

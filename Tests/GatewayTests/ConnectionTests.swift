@@ -156,7 +156,7 @@ import Transport
             gateway.stream.sendNow()
             // It is there, and the loop has not had a turn to see it.
             let connection = try #require(sender.connection as? APNsConnection)
-            connection.look(at: .now + .seconds(60))
+            connection.poll(at: .now + .seconds(60))
             #expect(sender.delivered == 1)
         }
     }

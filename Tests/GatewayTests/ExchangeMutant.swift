@@ -84,7 +84,7 @@ private final class SilentAtTheEnd: PushExchange<APNsService> {
 }
 
 private final class Timeless: PushExchange<APNsService> {
-    override func look(at now: Instant) {}
+    override func poll(at now: Instant) {}
 }
 
 private final class LeaksStreams: PushExchange<APNsService> {

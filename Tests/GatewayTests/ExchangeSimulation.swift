@@ -94,7 +94,7 @@ final class ExchangeSimulation {
         now += time
         guard now >= nextLook, !hasEnded else { return }
         nextLook = now + PushExchange<APNsService>.tickInterval
-        exchange.look(at: now)
+        exchange.poll(at: now)
     }
 
     private func trouble() throws {

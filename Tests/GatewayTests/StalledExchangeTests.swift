@@ -35,7 +35,7 @@ struct StalledExchangeTests {
         for _ in 0..<20 where !isOver {
             now += PushExchange<APNsService>.tickInterval
             receive(ping)
-            exchange.look(at: now)
+            exchange.poll(at: now)
             while let event = exchange.nextEvent() {
                 if case .completed = event { settled += 1 }
                 if case .isOver = event { isOver = true }

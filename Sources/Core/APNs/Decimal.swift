@@ -26,7 +26,7 @@ package enum Decimal {
         return count
     }
 
-    /// Reads digits with an optional sign, and nothing else; nil if it is no number or does not fit.
+    /// Reads digits with an optional sign, and nothing else; nil if it is not a number or does not fit.
     package static func read(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text

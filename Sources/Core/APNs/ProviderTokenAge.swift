@@ -1,6 +1,6 @@
 /// When a key's provider token is renewed: by age, or when the gateway refuses it; never twice in 20 minutes.
 ///
-/// The first token is no renewal: a gateway that refuses it at once gets one other, and then no more. A token
+/// The first token does not count as a renewal: a gateway that refuses it at once gets one other, and then no more. A token
 /// that was refused is never used again.
 /// Times are seconds since 1970, as in the token itself, because hosts that share a token share no other
 /// clock.

@@ -5,7 +5,7 @@
 package enum Verdict: Hashable, Sendable {
     /// Accepted by the gateway, which is not yet delivered to the device.
     case delivered
-    /// No push to this token can succeed. `timestamp` is when the gateway saw it dead, in milliseconds since
+    /// No push to this token can succeed. `timestamp` is when the gateway found it invalid, in milliseconds since
     /// 1970.
     ///
     /// `declared` says that the token may be suppressed; false if the app registered it again after

@@ -4,7 +4,7 @@ package enum BinaryFrame {
     case incomplete
     /// A whole frame of `length` bytes, which borrows the bytes; its sizes are not judged yet.
     case notification(BinaryNotification, command: BinaryCommand, length: Int)
-    /// A frame that cannot be read. The identifier is 0 if it was not reached; `length` is nil if nobody can tell where
+    /// A frame that cannot be read. The identifier is 0 if it was not reached; `length` is nil if it is unknown where
     /// the frame ends.
     case unreadable(identifier: UInt32, length: Int?)
     /// No command begins with this byte.

@@ -1,4 +1,4 @@
-/// One notification on the wire; token and payload are borrowed.
+/// One notification, as it is sent; token and payload are borrowed.
 package struct BinaryNotification {
     package var token: UnsafeRawBufferPointer
     package var payload: UnsafeRawBufferPointer

@@ -5,7 +5,7 @@ import DequeModule
 ///
 /// A question is a KeyUpdate of TLS 1.3 that asks for one back. An answer never comes before what it answers, so that the *n*th
 /// answers the *n*th question or a later one. OpenSSL's servers answer a question when they read the next one, and so
-/// an open question gets company, twice within ``interval`` and then once in ``patience``. A connection begins with two questions,
+/// an open question is followed by others, twice within ``interval`` and then once in ``longInterval``. A connection begins with two questions,
 /// before which there is nothing to read: a peer that answers at all answers them at once, however slowly it reads.
 package struct ReadProof {
     package typealias Instant = ContinuousClock.Instant
@@ -33,7 +33,7 @@ package struct ReadProof {
 
     /// Between two questions.
     package static let interval = Duration.milliseconds(50)
-    private static let patience = Duration.seconds(1)
+    private static let longInterval = Duration.seconds(1)
     /// BoringSSL ends a connection with more than 32 changes of keys and no data between them.
     private static let mostOpen = 16
 
@@ -49,7 +49,7 @@ package struct ReadProof {
         guard !isBeginning, let lastAskedAt else { return true }
         let since = now - lastAskedAt
         return since >= Self.interval
-            && (open.count < 2 || since >= Self.patience && open.count < Self.mostOpen)
+            && (open.count < 2 || since >= Self.longInterval && open.count < Self.mostOpen)
     }
 
     /// A question goes behind the first `end` bytes of the connection.

@@ -142,7 +142,7 @@ package struct SendWindow: ~Copyable {
         return end == 0 ? 0 : count(upTo: end)
     }
 
-    /// The quiet of all that has arrived begins again: nobody was listening.
+    /// The quiet of all that has arrived begins again: the process did not read meanwhile.
     package mutating func restartQuiet(at now: Instant) {
         for index in marks.indices where marks[index].arrivedAt != nil { marks[index].arrivedAt = now }
     }

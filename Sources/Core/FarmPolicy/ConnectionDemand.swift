@@ -19,7 +19,7 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// Pushes for which it is worth making a connection: see ``SendPace/part(of:over:)``.
     package var part: Int
 
-    /// Less in hand is not worth a call to Redis.
+    /// Fewer pushes are not worth a call to Redis.
     private static let leastHeadroom = 512
 
     package init(most: Int, living: Int = 0, ending: Int = 0, dialling: Int = 0, share: Int, part: Int) {
@@ -32,7 +32,7 @@ package struct ConnectionDemand: Hashable, Sendable {
     /// Dials and connections together are as many as allowed, but for those that end before a dial is done.
     package var free: Int { max(0, min(most - dialling, most - (living - ending) - dialling)) }
 
-    /// Connections to dial for pushes in hand that no connection has room for, and for those that will come back: when the last of a list
+    /// Connections to dial for held pushes that no connection has room for, and for those that will come back: when the last of a list
     /// are sent, a dial that begins with the reply would come too late.
     package func dials(for waiting: Int) -> Int {
         let pushes = waiting + returning
@@ -41,7 +41,7 @@ package struct ConnectionDemand: Hashable, Sendable {
         return min(free, max(0, wanted - dialling))
     }
 
-    /// Pushes worth having in hand for connections that are not made yet: for those under way and one more, which is
+    /// Pushes worth holding for connections that are not made yet: for those under way and one more, which is
     /// dialled when there is enough for it.
     package var headroom: Int { max(share, Self.leastHeadroom) * min(dialling + free, dialling + 1) }
 }

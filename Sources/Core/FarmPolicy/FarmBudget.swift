@@ -24,7 +24,7 @@ package struct FarmBudget: Hashable, Sendable {
         package init() {}
     }
 
-    /// The part of a rate that a worker without shards has: it sends nothing, but what it has in hand may come back to it.
+    /// The part of a rate that a worker without shards has: it sends nothing, but what it holds may come back to it.
     private static let least = 1e-6
 
     /// - Parameters:

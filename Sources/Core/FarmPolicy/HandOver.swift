@@ -1,13 +1,13 @@
 /// Which of an app's shards are being withdrawn from this host's workers, in order to give them to another host.
 ///
-/// A few at a time, so that only they stand still. One that its worker does not let go of in time is kept, and left
+/// A few at a time, so that only they stand still. One that its worker does not release in time is kept, and left
 /// alone for a while.
 package struct HandOver: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// Shards of one app that are withdrawn at the same time.
     package static let most = 4
-    /// For the answers to what is in the air, and their reports.
+    /// Time for the responses to pushes in flight, and their reports.
     package static let patience = Duration.seconds(25)
     /// Until a shard that was kept is tried again.
     package static let rest = Duration.seconds(30)

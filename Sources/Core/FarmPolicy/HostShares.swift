@@ -95,7 +95,7 @@ package struct HostShares: Hashable, Sendable {
 
     // MARK: Drawing
 
-    /// A ticket and who drew it: equal tickets are practically impossible; the name decides, so that nobody has to agree on an order.
+    /// A ticket and who drew it: equal tickets are practically impossible; the name decides, so that hosts need not agree on an order.
     private struct Rank: Comparable {
         let ticket: UInt64
         let name: String

@@ -1,7 +1,7 @@
 /// Until when pushes may be started under the leases of a host's coordinator.
 ///
 /// Redis counts a lease from when it takes the call; we count it from before the call, and stop a margin before its end:
-/// so nobody else can own a shard while we still start pushes for it. Moments are milliseconds of a clock that all
+/// so no other host can own a shard while we still start pushes for it. Moments are milliseconds of a clock that all
 /// processes of the host share and that goes on while the host is suspended; the wall clock does not matter.
 package struct LeaseClock: Hashable, Sendable {
     /// How long Redis keeps a lease.
@@ -15,7 +15,7 @@ package struct LeaseClock: Hashable, Sendable {
 
     package init(end: UInt64 = 0) { self.end = end }
 
-    /// Redis has confirmed every lease, in calls the first of which was made at `start`.
+    /// Redis has confirmed every lease; the first call was made at `start`.
     package mutating func confirmed(from start: UInt64) {
         end = max(end, start + UInt64(clamping: (Self.lease - Self.margin) / .milliseconds(1)))
     }

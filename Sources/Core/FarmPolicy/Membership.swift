@@ -33,7 +33,7 @@ package struct Membership: Sendable {
     /// Nothing is moved between living hosts before so long nothing has changed: who comes and goes moves nothing.
     package static let calm = Duration.seconds(10)
     /// A host is gone when it has said so, or was not seen for so long: after Redis was away, or its clock has jumped, all come back.
-    package static let patience = Duration.seconds(3)
+    package static let gracePeriod = Duration.seconds(3)
 
     package init(shards: Int = 64, now: Instant) { (self.shards, since) = (shards, now) }
 
@@ -45,7 +45,11 @@ package struct Membership: Sendable {
         for host in hosts where !present.contains(host.name) {
             let start = missing[host.name] ?? now
             missing[host.name] = start
-            if start.duration(to: now) < Self.patience { next.append(host) } else { missing[host.name] = nil }
+            if start.duration(to: now) < Self.gracePeriod {
+                next.append(host)
+            } else {
+                missing[host.name] = nil
+            }
         }
         next.sort { $0.name < $1.name }
         guard next != hosts else { return nil }
@@ -60,7 +64,7 @@ package struct Membership: Sendable {
     package mutating func left(_ name: String, at now: Instant) {
         // Any number of names can be said to have left; only hosts are noted.
         guard hosts.contains(where: { $0.name == name }) else { return }
-        missing[name] = now.advanced(by: .zero - Self.patience)
+        missing[name] = now.advanced(by: .zero - Self.gracePeriod)
     }
 
     package func isSettled(at now: Instant) -> Bool { since.duration(to: now) >= Self.calm }

@@ -16,7 +16,7 @@ package struct PingMonitor: Hashable, Sendable {
 
     private let busy: Duration
     private var idle: Duration?
-    private let patience: Duration
+    private let timeout: Duration
     private var lastRead: Instant
     /// When the first of the open requests was sent; nil: none is open.
     private var busySince: Instant?
@@ -25,15 +25,15 @@ package struct PingMonitor: Hashable, Sendable {
     /// - Parameters:
     ///   - busy: quiet for this long with requests open: PING.
     ///   - idle: quiet for this long with none open: PING.
-    ///   - patience: a PING unanswered for this long: dead.
+    ///   - timeout: a PING unanswered for this long: dead.
     package init(
         start: Instant, busy: Duration = .seconds(15), idle: Duration = .seconds(3600),
-        patience: Duration = .seconds(10)
+        timeout: Duration = .seconds(10)
     ) {
         lastRead = start
         self.busy = busy
         self.idle = idle
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// From now on an idle connection is asked after so long; nil: never.
@@ -61,7 +61,7 @@ package struct PingMonitor: Hashable, Sendable {
     }
 
     private var due: Instant? {
-        if let pingedAt { return pingedAt.advanced(by: patience) }
+        if let pingedAt { return pingedAt.advanced(by: timeout) }
         if let busySince { return max(lastRead, busySince).advanced(by: busy) }
         return idle.map { lastRead.advanced(by: $0) }
     }

@@ -37,7 +37,7 @@ package struct PressureMarks: Sendable {
     /// Of which pushes that are taken in may have so much.
     package static let taken = 50
     /// Below the upper mark, until it counts as relieved.
-    package static let patience: UInt64 = 30_000
+    package static let gracePeriod: UInt64 = 30_000
     /// What a push takes that is taken in: the budget, not the average.
     package static let pushBytes = 80
 
@@ -62,7 +62,7 @@ package struct PressureMarks: Sendable {
         }
         let since = betweenSince ?? now
         betweenSince = since
-        return now - since >= Self.patience ? .relieved : .keep
+        return now - since >= Self.gracePeriod ? .relieved : .keep
     }
 
     /// In percent, rounded down.

@@ -44,7 +44,7 @@ package struct ProgressMonitor: Hashable, Sendable {
 
     /// - Parameter allowsStreams: the gateway lets the connection have streams.
     /// - Returns: why the connection is to be replaced, if it is.
-    package mutating func look(allowsStreams: Bool, at now: UInt32) -> Stall? {
+    package mutating func stall(allowsStreams: Bool, at now: UInt32) -> Stall? {
         if unanswered >= (lastResponse == nil ? Self.enough.new : Self.enough.proven) {
             return .unanswered(unanswered)
         }

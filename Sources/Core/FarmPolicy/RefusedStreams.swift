@@ -40,7 +40,7 @@ package struct RefusedStreams: Sendable {
     package mutating func turn(to now: Instant) { self.now = now }
 
     /// A pause may be over.
-    package mutating func look(at now: Instant) {
+    package mutating func poll(at now: Instant) {
         self.now = now
         if isTroubled { permit = breaker.permit(at: now) }
     }

@@ -1,4 +1,4 @@
-/// The time-outs of the requests in the air: one list by age, threaded through one entry a slot.
+/// The timeouts of the requests in flight: one list by age, threaded through one entry a slot.
 ///
 /// All requests have the same time-out, so the oldest is the next to expire. Every call is O(1), the storage
 /// is bounded by the number of slots and reused, and an answered request leaves no trace.

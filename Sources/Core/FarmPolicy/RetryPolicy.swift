@@ -33,7 +33,7 @@ package struct RetryPolicy: Hashable, Sendable {
     package var authenticationSlow = Delays(first: .seconds(60), longest: .seconds(1200))
     /// A push that the gateway could not process is tried again so often.
     package var processingRetries = 3
-    /// A gateway that asks for more patience than this is not believed.
+    /// A gateway that asks for a longer delay than this is not believed.
     package var longestRetryAfter: Duration = .seconds(86_400)
 
     package init() {}

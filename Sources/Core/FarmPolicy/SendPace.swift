@@ -22,7 +22,7 @@ package struct SendPace: Hashable, Sendable {
 
     private let most: Int
 
-    /// - Parameter isBlind: the gateway never names what it refused, so all that is in doubt goes again: little at a time.
+    /// - Parameter isBlind: the gateway never names what it refused, so all pushes of unknown outcome go again: few at a time.
     package init(isBlind: Bool = false) {
         most = isBlind ? Self.mostBlind : Self.most
         if isBlind { (run, window, isClean) = (Self.leastBlind / Self.runs, Self.leastBlind, true) }
@@ -77,7 +77,7 @@ package struct SendPace: Hashable, Sendable {
         safeInARow = 0
     }
 
-    /// A connection ended and nobody knows which of the pushes in its window did that: fewer at a time, so that it can be
+    /// A connection ended and it is unknown which of the pushes in its window caused that: fewer at a time, so that it can be
     /// found.
     package mutating func lostTrack() {
         window = max(1, window / 2)

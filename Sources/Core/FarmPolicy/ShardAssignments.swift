@@ -1,8 +1,8 @@
-/// In which worker's hands each shard is: a shard that changes hands is given on only when the one before has let go of it.
+/// Which worker serves each shard: a shard goes to another worker only when the one before has released it.
 package struct ShardAssignments: Sendable {
     private struct Hand {
         let worker: Int
-        /// The worker was told of it last; otherwise it was told to let go.
+        /// The worker was told of it last; otherwise it was told to release it.
         var isGiven: Bool
     }
 
@@ -10,7 +10,7 @@ package struct ShardAssignments: Sendable {
 
     package init() {}
 
-    /// The worker that has the shard, or has not yet let go of it.
+    /// The worker that has the shard, or has not yet released it.
     package func holder(of shard: Int, app: String) -> Int? { assignments[app]?[shard]?.worker }
 
     /// Nothing is in the worker's hands.
@@ -19,7 +19,7 @@ package struct ShardAssignments: Sendable {
     }
 
     /// The worker is to have these shards of an app from now on, and no others.
-    /// - Returns: those of them that nobody else has: the worker is to be told of these.
+    /// - Returns: those of them that no other worker has: the worker is to be told of these.
     package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
         var shards = assignments[app] ?? [:]
         for (shard, hand) in shards where hand.worker == worker { shards[shard]?.isGiven = false }
@@ -32,7 +32,7 @@ package struct ShardAssignments: Sendable {
         return given
     }
 
-    /// The worker has let go of what it was told to.
+    /// The worker has released what it was told to.
     /// - Returns: the shards that no worker has now.
     package mutating func released(_ shards: some Sequence<Int>, of app: String, by worker: Int) -> [Int] {
         shards.filter { shard in

@@ -1,4 +1,4 @@
-/// Shards whose batches were in the air in crash after crash wait for a while, so that the others go on.
+/// Shards whose batches were in flight in crash after crash wait for a while, so that the others go on.
 ///
 /// Five crashes within a minute set a shard aside for 1 s; each further one for twice as long, up to a minute. A shard
 /// that goes a minute without a crash begins again.
@@ -27,7 +27,7 @@ package struct ShardQuarantine: Sendable {
 
     package init() {}
 
-    /// A worker crashed that had pushes of these shards in the air.
+    /// A worker crashed that had pushes of these shards in flight.
     ///
     /// - Returns: the shards that are set aside now, with how long and the crashes that they were part of.
     package mutating func crashed(

@@ -20,7 +20,7 @@ package struct StrayInboxes: Sendable {
     /// So many are counted at most.
     package static let most = 100
     /// An inbox is reported when no coordinator has configured its app for so long.
-    package static let patience = Duration.seconds(10)
+    package static let gracePeriod = Duration.seconds(10)
 
     package init() {}
 
@@ -45,7 +45,7 @@ package struct StrayInboxes: Sendable {
 
     /// Those that have been there for long enough, by name.
     package func reported(at now: Instant) -> [Inbox] {
-        sightings.filter { $0.value.jobs > 0 && $0.value.since.duration(to: now) >= Self.patience }
+        sightings.filter { $0.value.jobs > 0 && $0.value.since.duration(to: now) >= Self.gracePeriod }
             .map { Inbox(name: $0.key, jobs: $0.value.jobs) }.sorted { $0.name < $1.name }
     }
 }

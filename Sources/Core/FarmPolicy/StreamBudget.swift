@@ -89,7 +89,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     }
 
     /// The gateway refused a stream without acting on it, which counts as an answer of the round. More than half of a round means
-    /// that it takes fewer streams at a time than it says; what it refuses costs nobody much.
+    /// that it takes fewer streams at a time than it says; what it refuses costs little.
     package mutating func refused() {
         guard !isAlone else { return }
         if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 0) }

@@ -55,7 +55,7 @@ package struct SuppressionTable: Sendable {
         return reason.yieldsToRegistration ? values[slot] >> 32 >= UInt64(record.time) : old == reason
     }
 
-    /// Why a token is left out, and since when it is dead, in Unix seconds; nil if it is not left out.
+    /// Why a token is suppressed, and since when it is invalid, in Unix seconds; nil if it is not suppressed.
     ///
     /// - Parameters:
     ///   - registeredAt: Unix seconds when the producer last saw it registered.

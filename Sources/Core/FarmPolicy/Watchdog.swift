@@ -6,7 +6,7 @@ package struct Watchdog: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// Without a sign of life for so long a child hangs.
-    package static let patience = Duration.seconds(10)
+    package static let timeout = Duration.seconds(10)
     /// What one look counts at most; looks are a second apart.
     private static let longestLook = Duration.seconds(2)
 
@@ -19,11 +19,11 @@ package struct Watchdog: Hashable, Sendable {
     /// A sign of life.
     package mutating func sign() { silence = .zero }
 
-    /// - Returns: whether the child hangs. If it is to be looked at further, its patience begins again.
+    /// - Returns: whether the child hangs. If it is to be looked at further, its timeout begins again.
     package mutating func look(at now: Instant) -> Bool {
         silence += min(now - lastLook, Self.longestLook)
         lastLook = now
-        guard silence > Self.patience else { return false }
+        guard silence > Self.timeout else { return false }
         silence = .zero
         return true
     }

@@ -7,7 +7,7 @@ import Logging
 /// What the parts of a worker share.
 @Loop final class WorkerContext {
     let redis: RedisConnection
-    /// The worker's name in the books, unique for every start.
+    /// The worker's name in Redis, unique for every start.
     let name: String
     /// Among the host's workers; spreads them over a gateway's addresses.
     let index: Int

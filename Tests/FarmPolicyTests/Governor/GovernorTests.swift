@@ -34,7 +34,7 @@ struct GovernorTests {
                     1, Double(sample.streams), 1000 * scale.wanted
                 )
                 change(&sample)
-                if let step = scale.look(sample, isHeldBack: isHeldBack, at: now) { steps.append(step) }
+                if let step = scale.decide(sample, isHeldBack: isHeldBack, at: now) { steps.append(step) }
             }
         }
     }

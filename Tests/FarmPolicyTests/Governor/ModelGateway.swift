@@ -194,7 +194,7 @@ struct ModelGateway {
         sample.isStopped = breaker?.isClosed == false
         (sample.isBusy, sample.wasLowered) = (isBusy, wasLowered)
         (answers, troubles, wasLowered) = (0, 0, false)
-        for change in governor.look(sample, at: now) { changes.append((elapsed, change)) }
+        for change in governor.decide(sample, at: now) { changes.append((elapsed, change)) }
         connections = min(connections, max(governor.connections, 0))
         dials = Array(dials.prefix(max(0, governor.connections - connections)))
     }

@@ -59,7 +59,7 @@ package struct AllowedRate: Sendable {
     }
 
     /// - Returns: whether the limit has changed.
-    package mutating func look(_ sample: GovernorSample) -> Bool {
+    package mutating func decide(_ sample: GovernorSample) -> Bool {
         let before = limit
         if sample.isStopped {
             if !wasStopped { stopped(sample) }

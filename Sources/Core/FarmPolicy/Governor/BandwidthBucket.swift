@@ -4,7 +4,7 @@ package struct BandwidthBucket: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     private static let burstSeconds = 0.05
-    /// Of a push of which nothing is known yet.
+    /// The assumed size of the first pushes.
     private static let firstGuess = 512.0
 
     private var bytesPerSecond: Double
@@ -12,7 +12,7 @@ package struct BandwidthBucket: Hashable, Sendable {
     private var balance: Double
     private var filledAt: Instant
     private var bytesPerPush = Self.firstGuess
-    /// Some push has left, so that ``bytesPerPush`` is no guess.
+    /// Some push has left, so that ``bytesPerPush`` was measured.
     private var isMeasured = false
     /// Sent since bytes left last.
     private var pushes = 0

@@ -54,7 +54,7 @@ package struct ConnectionScale: Hashable, Sendable {
     /// With so much of the streams of one step less in use, that is not enough.
     private static let fullness = 0.5
     /// Steps up that were taken back are not tried again for settle periods, at first and at most.
-    private static let patience = (first: 5, most: 160)
+    private static let trialPause = (first: 5, most: 160)
 
     private let settings: GovernorSettings
     /// How many there should be.
@@ -67,7 +67,7 @@ package struct ConnectionScale: Hashable, Sendable {
     private var blocked = Stretch()
     private var slack = Duration.zero
     private var heldUntil: Instant?
-    private var patience = Self.patience.first
+    private var trialPause = Self.trialPause.first
 
     package init(_ settings: GovernorSettings, beginningWith count: Int? = nil) {
         self.settings = settings
@@ -75,7 +75,7 @@ package struct ConnectionScale: Hashable, Sendable {
     }
 
     /// - Parameter isHeldBack: the app's rate is limited because of the gateway's trouble.
-    package mutating func look(_ sample: GovernorSample, isHeldBack: Bool, at now: Instant) -> Step? {
+    package mutating func decide(_ sample: GovernorSample, isHeldBack: Bool, at now: Instant) -> Step? {
         if settings.growsByItself { wanted = max(wanted, min(sample.connections, settings.maxConnections)) }
         if sample.wasLowered || sample.isSlowed || sample.isStopped || isHeldBack {
             hold(at: now, periods: 1)
@@ -131,8 +131,8 @@ package struct ConnectionScale: Hashable, Sendable {
     /// A step up had no effect: the next is made later.
     private mutating func refuse(at now: Instant) {
         trial = nil
-        hold(at: now, periods: patience)
-        patience = min(2 * patience, Self.patience.most)
+        hold(at: now, periods: trialPause)
+        trialPause = min(2 * trialPause, Self.trialPause.most)
     }
 
     private mutating func judge(_ sample: GovernorSample, at now: Instant) -> Step? {
@@ -151,7 +151,7 @@ package struct ConnectionScale: Hashable, Sendable {
             return change(to: trial.from, .useless, at: now)
         }
         self.trial = nil
-        patience = Self.patience.first
+        trialPause = Self.trialPause.first
         // What proved the last step counts for the next.
         if judged.blocked >= judged.seconds / 2 { blocked = judged }
         return nil
@@ -184,7 +184,7 @@ package struct ConnectionScale: Hashable, Sendable {
         slack += sample.span
         guard slack >= settings.minSustain else { return nil }
         trial = nil
-        patience = Self.patience.first
+        trialPause = Self.trialPause.first
         return change(to: less, .idle, at: now)
     }
 }

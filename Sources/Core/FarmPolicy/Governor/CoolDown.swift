@@ -15,7 +15,7 @@ package struct CoolDown: Sendable {
     static let margin = Duration.seconds(5)
 
     private struct Device {
-        /// 429 in a row, not counting those of pushes that were in the air together.
+        /// 429 in a row, not counting those of pushes that were in flight together.
         var refusals: Int
         /// Nothing is sent before.
         var until: Instant
@@ -35,14 +35,14 @@ package struct CoolDown: Sendable {
 
     package init(most: Int = 4096) { self.most = most }
 
-    /// Nothing cools: nobody needs to be asked for.
+    /// No device cools.
     package var isEmpty: Bool { devices.isEmpty }
     package var count: Int { devices.count }
 
     /// A push to the device was refused with 429.
     ///
     /// - Parameters:
-    ///   - delays: between which and which it is tried again, if nobody asks for more; the difference is
+    ///   - delays: between which and which it is tried again, if the gateway does not ask for more; the difference is
     ///     added to what is asked for.
     ///   - asked: what the gateway asked for.
     /// - Returns: for how long it is to be put off at least.
@@ -53,7 +53,7 @@ package struct CoolDown: Sendable {
             now + max(delays.lowerBound, wait) + (delays.upperBound - delays.lowerBound)
         }
         if var cooling = devices[device], now < cooling.until {
-            // It was in the air together with the one before.
+            // It was in flight together with the one before.
             let wait = max(cooling.tail + Self.spacing - now, asked)
             cooling.tail = latest(wait)
             devices[device] = cooling

@@ -30,11 +30,11 @@ package struct Governor: Sendable {
     /// Pushes a second, because of the gateway's trouble; nil: any number.
     package var rate: Double? { allowed.limit }
 
-    package mutating func look(_ sample: GovernorSample, at now: Instant) -> [Change] {
+    package mutating func decide(_ sample: GovernorSample, at now: Instant) -> [Change] {
         var changes: [Change] = []
         let before = allowed.limit
-        if allowed.look(sample) { changes.append(.rate(from: before, to: allowed.limit)) }
-        if let step = scale.look(sample, isHeldBack: allowed.limit != nil, at: now) {
+        if allowed.decide(sample) { changes.append(.rate(from: before, to: allowed.limit)) }
+        if let step = scale.decide(sample, isHeldBack: allowed.limit != nil, at: now) {
             changes.append(.connections(step))
         }
         return changes

@@ -8,9 +8,9 @@ package struct GovernorSample: Hashable, Sendable {
     package var streams = 0
     /// The mean number of pushes that were open.
     package var open = 0.0
-    /// The part of the time in which work was in hand and no connection had room for it, 0...1.
+    /// The part of the time in which pushes were held and no connection had room for them, 0...1.
     package var blocked = 0.0
-    /// The part of the time in which work was in hand and waited for the allowed rate only.
+    /// The part of the time in which pushes were held and waited for the allowed rate only.
     package var limited = 0.0
     /// Answers that were no trouble of the gateway's, whatever they said.
     package var answers = 0

@@ -5,9 +5,9 @@ package struct LoadMeter: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// Nothing waits, or for something else.
         case flowing
-        /// Work is in hand, and no connection has room.
+        /// Pushes are held, and no connection has room.
         case blocked
-        /// Work is in hand, and waits for the allowed rate.
+        /// Pushes are held, and wait for the allowed rate.
         case limited
     }
 

@@ -37,7 +37,7 @@ import Transport
             finish("\(end)", isPeersDoing: true)
         }
         stream.source = { [unowned self] output in fill(&output) }
-        tick = Timer { [unowned self] in look() }
+        tick = Timer { [unowned self] in poll() }
         tick?.start(after: BinaryExchange.tickInterval, every: BinaryExchange.tickInterval)
         if exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }
     }
@@ -99,13 +99,13 @@ import Transport
         if exchange.wantsWrite || stream.queuedBytes > 0 { stream.reset() } else { stream.close() }
     }
 
-    private func look() {
+    private func poll() {
         // The process may have stood still: a reply that has come meanwhile goes before the time that has passed.
         stream.readNow()
         guard !exchange.hasEnded else { return }
         exchange.left(allBut: stream.queuedBytes, at: .now)
         let isWaiting = exchange.openPushes > 0
-        exchange.look(
+        exchange.poll(
             unread: isWaiting ? stream.unreadByPeer : 0, answers: stream.keyUpdates, at: .now)
         stream.watchesPeer = isWaiting
         if exchange.wantsWrite || exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }

@@ -47,8 +47,8 @@ class BinaryExchange {
     /// In bytes, the most that a connection has in its window: what may lie unread at the gateway must be read within the
     /// quiet time.
     private static let longestBytes = 4 << 20
-    /// In which a gateway of which that is not known shows whether it answers questions.
-    private static let patience = Duration.seconds(10)
+    /// How long a new gateway may take to show whether it answers questions.
+    private static let trialTime = Duration.seconds(10)
     /// A connection that was not used for so long is not trusted any more.
     private static let longestIdle = Duration.seconds(1800)
     /// The sentinel's place in the window.
@@ -190,7 +190,7 @@ class BinaryExchange {
     /// - Parameters:
     ///   - unread: bytes that have left and that the gateway has probably not read yet.
     ///   - answers: to what was ``asked(at:)``, so far.
-    func look(unread: Int, answers: Int, at now: Instant) {
+    func poll(unread: Int, answers: Int, at now: Instant) {
         guard !isOver else { return }
         // After a process pause, replies may still be buffered: restart the quiet timer.
         if now - lookedAt > Self.longestGap { window.restartQuiet(at: now) }
@@ -227,7 +227,7 @@ class BinaryExchange {
         if window.arrived(allBut: unread, at: now) { movedAt = now }
         let isUnknown = settings.asksIfRead && experience.answersQuestions == nil
         let quiet = experience.quiet.current
-        let safe = window.safe(after: isUnknown ? max(quiet, Self.patience) : quiet, at: now)
+        let safe = window.safe(after: isUnknown ? max(quiet, Self.trialTime) : quiet, at: now)
         if isUnknown, safe > 0 { experience.answersQuestions = false }
         accept(safe)
     }

@@ -167,11 +167,11 @@ class PushExchange<Service: StreamService & ~Copyable> {
     // MARK: Time
 
     /// Looks at the deadlines and at how long the gateway has been quiet; every ``tickInterval``.
-    func look(at now: Instant) {
+    func poll(at now: Instant) {
         guard !isOver else { return }
         let (waiting, before) = (deadlines.count, room)
         let moment = clock.read(now)
-        streams.look(at: now)
+        streams.poll(at: now)
         while let late = deadlines.expire(at: now) {
             let number = open.stream(of: late.slot)
             streams.timedOut(sentAt: open.sentAt(of: late.slot))
@@ -293,7 +293,7 @@ class PushExchange<Service: StreamService & ~Copyable> {
 
     /// The gateway did not act on a push that was sent in time.
     private func cameBack() {
-        // After a farewell there is no stream to be careful with.
+        // After GOAWAY no stream is opened that could be refused.
         let isRefused = !isSpent && !session.isGoingAway && !isOver
         streams.cameBack(isRefused: isRefused)
     }

@@ -36,7 +36,7 @@ package final class StreamConnection<Service: StreamService & ~Copyable>: Gatewa
             finish("\(end)")
         }
         stream.source = { [unowned self] output in fill(&output) }
-        tick = Timer { [unowned self] in look() }
+        tick = Timer { [unowned self] in poll() }
         tick?.start(after: PushExchange<Service>.tickInterval, every: PushExchange<Service>.tickInterval)
         stream.setNeedsFlush()
     }
@@ -88,11 +88,11 @@ package final class StreamConnection<Service: StreamService & ~Copyable>: Gatewa
         if exchange.wantsWrite { stream.setNeedsFlush() }
     }
 
-    func look(at now: ContinuousClock.Instant = .now) {
+    func poll(at now: ContinuousClock.Instant = .now) {
         // The process may have stood still: an answer that has come meanwhile goes before the time that has passed.
         stream.readNow()
         guard !exchange.hasEnded else { return }
-        exchange.look(at: now)
+        exchange.poll(at: now)
         if exchange.wantsWrite { stream.setNeedsFlush() }
         tellEvents()
     }

@@ -52,13 +52,13 @@ struct StreamControl: ~Copyable {
 
     mutating func turn(to now: Instant) { refusals.turn(to: now) }
 
-    mutating func look(at now: Instant) { refusals.look(at: now) }
+    mutating func poll(at now: Instant) { refusals.poll(at: now) }
 
     /// A request reached its deadline.
     mutating func timedOut(sentAt: UInt32) { progress.timedOut(sentAt: sentAt) }
 
-    /// Of so many requests so many were late. A lost response now and then is no sign of a gateway that does not keep up; a good
-    /// part of them is.
+    /// Of so many requests so many were late. A lost response now and then means little; many of them mean that the gateway does not
+    /// keep up.
     mutating func timedOut(_ late: Int, of waiting: Int) {
         if late * 8 > waiting { budget.timedOut() }
     }
@@ -66,7 +66,7 @@ struct StreamControl: ~Copyable {
     /// - Parameter moment: milliseconds since the connection began.
     /// - Returns: why the connection is to be replaced, if it is.
     mutating func stall(at moment: UInt32) -> ProgressMonitor.Stall? {
-        progress.look(allowsStreams: budget.limit > 0, at: moment)
+        progress.stall(allowsStreams: budget.limit > 0, at: moment)
     }
 
     // MARK: What the gateway says

@@ -6,7 +6,7 @@ package import Transport
 @Loop package final class StreamStrategy<Service: StreamService & ~Copyable>: ConnectionStrategy {
     private weak var extra: (any GatewayConnection)?
     private var isMixed = false
-    /// The most pushes of one connection that a lost worker may put in doubt.
+    /// The most pushes of one connection whose outcome a lost worker may make unknown.
     private static var mostOfConnection: Int { 2000 }
 
     package init() {}
@@ -57,7 +57,7 @@ package import Transport
 
     package func share(_ pushes: @autoclosure () -> Int, over connections: Int) {}
 
-    /// As many as the connections have room for, and as many again, which are in hand for when responses come all at once, or whose
+    /// As many as the connections have room for, and as many again, which are held for when responses come all at once, or whose
     /// results are on their way to Redis; but no more than 2,000 for a connection.
     package func window(in pool: PoolState) -> Int {
         max(

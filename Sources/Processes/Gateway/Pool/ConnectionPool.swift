@@ -158,10 +158,10 @@ import Transport
     /// 0 over HTTP/2, whose streams are free again within milliseconds; a binary window is full for seconds.
     package var headroom: Int { demand?.headroom ?? 0 }
 
-    /// Pushes that may be granted and unreported: what a lost worker puts in doubt.
+    /// Pushes that may be granted and unreported: a lost worker makes their outcomes unknown.
     package var window: Int { state.flatMap { strategy?.window(in: $0) } ?? PoolState.leastWindow }
 
-    /// So many pushes in hand are to be sent: a binary gateway's connections share them.
+    /// So many held pushes are to be sent: a binary gateway's connections share them.
     package func share(_ pushes: @autoclosure () -> Int) {
         guard let plan, let strategy else { return }
         strategy.share(pushes(), over: min(most, plan.connections))
@@ -207,7 +207,7 @@ import Transport
     ///
     /// - Parameter waiting: pushes that no connection has room for: a binary gateway gets as many connections as they need, and
     ///   as those need that will come back to be sent again.
-    /// - Returns: whether what may be sent, or be in hand, has changed: a dial has begun, or none will for long.
+    /// - Returns: whether what may be sent, or be held, has changed: a dial has begun, or none will for long.
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {
         guard let plan else { return false }

@@ -38,7 +38,7 @@ package import Transport
 
     /// What connections there are and how many are needed; nil when the governor chooses their number.
     func demand(in pool: PoolState) -> ConnectionDemand?
-    /// Connections share so many pushes in hand.
+    /// Connections share so many held pushes.
     func share(_ pushes: @autoclosure () -> Int, over connections: Int)
     /// Pushes that may be granted and unreported: see ``ConnectionPool/window``.
     func window(in pool: PoolState) -> Int

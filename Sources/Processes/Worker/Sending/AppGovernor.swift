@@ -157,7 +157,7 @@ import Logging
         (sample.isSlowed, sample.wasLowered) = (pool.isSlowed, pool.takeLowered())
         sample.isStopped = observation.isStopped
         (delivered, refusals, troubles) = (observation.delivered, 0, 0)
-        for change in governor.look(sample, at: now) { carryOut(change, at: now) }
+        for change in governor.decide(sample, at: now) { carryOut(change, at: now) }
         let isAtRest = governor.connections == settings.minConnections && governor.rate == nil
         if isAtRest, !observation.isAtWork { poll.stop() }
     }

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Lets suspect batches have the worker's air to themselves, whatever their app: if the worker crashes then, Redis knows
-/// which pushes it was.
+/// Sends a suspect batch with nothing else in flight, whatever its app: if the worker crashes then, Redis knows which pushes
+/// crashed it.
 @Loop final class ExclusiveTurn {
     /// Sends batches of one app.
     @Loop protocol Member: AnyObject {
@@ -31,7 +31,7 @@ import EventLoop
             && member.isClearForSuspect
     }
 
-    /// Whether this member may send at all: who could not while a suspect batch was let go still has credit.
+    /// Whether this member may send at all: a member that could not send while a suspect batch had its turn still has credit.
     func lets(_ member: any Member) -> Bool {
         !members.contains { $0 !== member && $0.hasSuspectInFlight }
     }

@@ -24,14 +24,14 @@ import FarmStore
     /// From now on these shards are served.
     ///
     /// - Parameter hasBegun: whether something of a shard may have been checked out.
-    /// - Returns: withdrawn shards of which nothing was checked out.
+    /// - Returns: withdrawn shards from which nothing was checked out.
     func assign(_ tokens: [Int: FenceToken], hasBegun: (_ shard: Int) -> Bool) -> [Int] {
         let withdrawn = shards.keys.filter { tokens[$0] == nil && !hasBegun($0) }.sorted()
         shards = tokens
         return withdrawn
     }
 
-    /// The shards of which batches may be checked out.
+    /// The shards from which batches may be checked out.
     ///
     /// - Parameter isReady: whether a shard is served already, or its suppression list is known.
     func served(isReady: (_ shard: Int) -> Bool) -> [Int: FenceToken] {

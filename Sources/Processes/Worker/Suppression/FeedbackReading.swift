@@ -41,7 +41,7 @@ import Transport
     private static let receiveBuffer = 32 << 10
 
     /// - Parameters:
-    ///   - known: of the same app, and nobody else's.
+    ///   - known: suppression lists of the same app, which only this reading uses.
     ///   - ended: called once, with how many tuples Redis has, and why they are not all, or "".
     init(
         _ order: FeedbackOrder, scope: SuppressionScope, store: AppStore, known: SuppressionLists,

@@ -120,9 +120,9 @@ class HeldBatch {
 
     private func tellRoute() {
         if mustCompare, standing == .ours {
-            route.doubted.insert(number)
+            route.uncompared.insert(number)
         } else {
-            route.doubted.remove(number)
+            route.uncompared.remove(number)
         }
     }
 

@@ -5,7 +5,7 @@ import PushModel
 struct HeldBatches {
     private var batches: [UInt32: HeldBatch] = [:]
     private var numbers: [BatchID: UInt32] = [:]
-    /// Of the shards and lanes of which batches are held.
+    /// By shard and lane of held batches.
     private var routes: [Int: ShardRoute] = [:]
     private var lastNumber: UInt32 = 0
 

@@ -5,7 +5,7 @@ import PushModel
 /// have batches.
 final class ReadyShards {
     private(set) var tokens: [Int: FenceToken] = [:]
-    /// Withdrawn shards of which something is still held, with the tokens they had.
+    /// Withdrawn shards with batches that are still held, and the tokens they had.
     private(set) var leaving: [Int: FenceToken] = [:]
     private var rung = PerLane(high: Set<Int>(), bulk: Set<Int>())
     /// Where the next checkout of these lanes begins, so that every shard has its turn.

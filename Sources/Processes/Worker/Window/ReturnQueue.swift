@@ -16,7 +16,7 @@ struct ReturnQueue {
     /// Redis is asked to take a batch back.
     mutating func began() { mayBeGoingBack = true }
 
-    /// What is to be done with the batches that leave and of which nothing is in flight.
+    /// The next step of each batch that leaves and has nothing in flight.
     mutating func takeSteps(of leaving: [HeldBatch]) -> [Step] {
         isDue = false
         var steps: [Step] = []

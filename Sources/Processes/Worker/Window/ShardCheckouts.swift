@@ -28,7 +28,7 @@ struct ShardCheckouts {
 
     /// These shards are served from now on; the others are withdrawn.
     mutating func assign(_ tokens: [Int: FenceToken]) {
-        // Batches of a shard that comes back may still bear our name, though we have released them.
+        // Redis may still assign batches of a shard that comes back to this worker, though it has released them.
         for (shard, token) in tokens where shards.token(of: shard) != token { unconfirmed.insert(shard) }
         shards.assign(tokens)
     }
@@ -41,9 +41,9 @@ struct ShardCheckouts {
 
     mutating func searchAll() { unconfirmed = Set(shards.tokens.keys).union(shards.leaving.keys) }
 
-    /// Takes withdrawn shards of which nothing is left.
+    /// Takes the withdrawn shards that have no held batches any more.
     ///
-    /// - Parameter held: the shards of which batches are held.
+    /// - Parameter held: the shards of held batches.
     mutating func takeEmpty(held: Set<Int>) -> [Int] {
         var busy = held.union(unconfirmed)
         if let pending { busy.formUnion(pending.shards.map(\.number)) }
@@ -64,8 +64,8 @@ struct ShardCheckouts {
         return begin(request)
     }
 
-    /// Asks for batches that bear our name and that we do not hold; nil when there is no shard to search. It brings no credit: what
-    /// they have been granted is unknown until it is answered.
+    /// Asks for batches that Redis assigns to this worker and that it does not hold; nil when there is no shard to search. It brings no
+    /// credit: what they have been granted is unknown until Redis replies.
     ///
     /// - Parameter known: the batches that we hold.
     mutating func search(known: @autoclosure () -> [BatchID], worker: String) -> Checkout? {

@@ -34,8 +34,8 @@ final class ShardRoute {
     private var freeCount = 0
     /// Batches that wait for a free one, and younger ones that share a device with them.
     private var heldUp: Set<UInt32> = []
-    /// Those of which Redis is asked what it still knows: what is younger waits for them.
-    var doubted: Set<UInt32> = []
+    /// Batches that are being compared with Redis's map: younger ones wait for them.
+    var uncompared: Set<UInt32> = []
     /// Pushes in flight of the batches that are not free.
     var inFlight = 0 {
         didSet { if inFlight == 0 { use = nil } }
@@ -49,14 +49,14 @@ final class ShardRoute {
 
     /// Nothing of the batch is in flight.
     func leave(_ batch: HeldBatch) {
-        doubted.remove(batch.number)
+        uncompared.remove(batch.number)
         heldUp.remove(batch.number)
         if members.removeValue(forKey: batch.number) != nil, batch.isFree { freeCount -= 1 }
     }
 
     /// How a batch that comes next in its lane may be sent.
     func way(of batch: UInt32) -> Way {
-        if !doubted.isEmpty, doubted.contains(where: { $0 < batch }) { return .none }
+        if !uncompared.isEmpty, uncompared.contains(where: { $0 < batch }) { return .none }
         if freeCount > 0 || !heldUp.isEmpty {
             if members[batch]?.batch?.isFree == true { return .any }
             if freeCount > 0 && waitsForFree(batch) || isBehindHeldUp(batch) {

@@ -1,8 +1,8 @@
 /// Batches with pushes that may have crashed a worker: they are sent one after the other, each alone.
 struct SuspectQueue {
-    /// Those of which more may be sent.
+    /// Those with pushes that may be sent.
     private var waiting: [HeldBatch] = []
-    /// The same, with those of which nothing more may be sent for now.
+    /// The same, and those that may send nothing for now.
     private var all: [HeldBatch] = []
 
     mutating func add(_ batch: HeldBatch) {

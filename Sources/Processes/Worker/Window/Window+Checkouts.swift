@@ -73,7 +73,7 @@ extension Window {
         return found
     }
 
-    /// Tells of withdrawn shards of which nothing is left.
+    /// Tells which withdrawn shards have no held batches any more.
     func releaseShards() {
         guard !shards.leaving.isEmpty else { return }
         var busy: Set<Int> = []

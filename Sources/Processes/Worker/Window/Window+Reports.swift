@@ -144,7 +144,7 @@ extension Window {
 
     // MARK: Returns
 
-    /// Gives batches back of which nothing is in flight, and nothing unreported.
+    /// Gives back the batches that have nothing in flight and nothing unreported.
     func returnIdle() {
         let leaving = held.values.filter { $0.standing == .ours && (mode == .returning || $0.isHalted) }
         for step in returns.takeSteps(of: leaving) {

@@ -43,7 +43,7 @@ extension Window {
         return sum
     }
 
-    /// Pushes of which it is worth knowing that they wait for a connection: more than any number of connections takes.
+    /// More pushes than all connections together take: a count of those that wait may stop there.
     static let mostWaiting = 1 << 20
 
     // MARK: Suspects

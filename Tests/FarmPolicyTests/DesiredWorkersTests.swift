@@ -2,7 +2,7 @@ import FarmPolicy
 import Testing
 
 /// What operators want to last, as it is stored.
-struct WishTests {
+struct DesiredWorkersTests {
     @Test(
         arguments: [
             (2, 8 << 30, 2, 16), (1, 8 << 30, 1, 8), (4, 1 << 30, 2, 16), (64, 512 << 20, 2, 8),

@@ -3,7 +3,7 @@ import RandomTesting
 import Testing
 
 /// A host with workers, a gateway with a limit, and a load that changes: what ``Autoscaler`` makes of it.
-@Suite struct StaffingWalkTests {
+@Suite struct AutoscalerWalkTests {
     private struct Host {
         let processors: Int
         /// Pushes a second of one worker.
