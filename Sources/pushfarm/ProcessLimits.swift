@@ -26,6 +26,6 @@ enum ProcessLimits {
         }
         limit = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(core, &limit)
-        OwnMemory.hide()
+        ProcessMemory.hide()
     }
 }

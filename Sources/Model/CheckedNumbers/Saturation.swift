@@ -20,8 +20,3 @@ extension FixedWidthInteger {
         return isBeyond ? ((self < 0) == (other < 0) ? .max : .min) : product
     }
 }
-
-extension Sequence where Element: FixedWidthInteger {
-    /// The sum, or the type's nearest number.
-    @inlinable package func saturatingSum() -> Element { reduce(0) { $0.adding(saturating: $1) } }
-}

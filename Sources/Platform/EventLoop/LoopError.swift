@@ -1,6 +1,6 @@
 import CLibuv
 
-/// What libuv refused, in its own words.
+/// An error of libuv, described by libuv's own text.
 package struct LoopError: Error, Equatable, CustomStringConvertible {
     /// A negative `UV_E…` value, which is `-errno` on Unix.
     package let code: Int32

@@ -33,10 +33,10 @@ package enum Terminal {
 
     /// Writes all of `text`. Gives up, and loses the rest, when nobody can take it in time: a full pipe must never hold
     /// up the loop for ever.
-    /// - Parameter patience: milliseconds that it is waited for room each time there is none.
+    /// - Parameter timeout: milliseconds to wait for room, each time the descriptor has none.
     /// - Returns: whether all of it was taken.
     @discardableResult
-    package static func write(_ text: String, to descriptor: Int32, patience: Int32 = 50) -> Bool {
+    package static func write(_ text: String, to descriptor: Int32, timeout: Int32 = 50) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
             var start = 0
@@ -46,7 +46,7 @@ package enum Terminal {
                     start += count
                 } else if errno == EAGAIN {
                     var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    guard poll(&poller, 1, patience) > 0 else { return false }
+                    guard poll(&poller, 1, timeout) > 0 else { return false }
                 } else if errno != EINTR {
                     return false
                 }

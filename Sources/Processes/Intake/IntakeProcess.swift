@@ -92,8 +92,8 @@ package import Supervision
     private func tellNumbers() {
         guard let context else { return }
         beats += 1
-        if beats.isMultiple(of: 3) { Memory.releaseIdleCode() }
-        context.counts.residentBytes = Memory.residentBytes
+        if beats.isMultiple(of: 3) { ProcessMemory.releaseIdleCode() }
+        context.counts.residentBytes = ProcessMemory.residentBytes
         tell(.beat(context.counts))
     }
 

@@ -116,7 +116,7 @@ package import Supervision
         connection.onReady = { [unowned self] isOther in
             if !isKnown {
                 tell(.hello(pid: getpid()))
-                Memory.releaseIdleCode()
+                ProcessMemory.releaseIdleCode()
             }
             isKnown = true
             if isOther {
@@ -201,7 +201,7 @@ package import Supervision
     private func poll() {
         polls += 1
         if !life.isFinishing { pollApps() }
-        if polls.isMultiple(of: 3) { Memory.releaseIdleCode() }
+        if polls.isMultiple(of: 3) { ProcessMemory.releaseIdleCode() }
         tellNumbers()
     }
 
@@ -217,7 +217,7 @@ package import Supervision
         var sum = Notice.Beat()
         for app in apps.values { app.add(to: &sum) }
         sum.isQuiet = isQuiet
-        sum.residentBytes = Memory.residentBytes
+        sum.residentBytes = ProcessMemory.residentBytes
         let time = ProcessorTime.now
         (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)
         tell(.beat(sum))
@@ -236,7 +236,7 @@ package import Supervision
             "dump",
             metadata: [
                 "name": "\(context?.name ?? "")", "apps": "\(apps.count)", "finishing": "\(life.isFinishing)",
-                "memory": "\(Memory.residentBytes)", "polls": "\(polls)",
+                "memory": "\(ProcessMemory.residentBytes)", "polls": "\(polls)",
             ])
         for (name, app) in apps.sorted(by: { $0.key < $1.key }) {
             log.notice("dump", metadata: ["app": "\(name)", "state": "\(app.summary)"])

@@ -38,7 +38,7 @@ import Supervision
             service: ServiceEnvironment(ProcessEnvironment.variables, pid: getpid()),
             reload: reload)
         options.processors = processors
-        options.memory = Memory.limitBytes
+        options.memory = ProcessMemory.limitBytes
         options.succeeds = succeeds
         options.arguments = CommandLine.arguments.filter { $0 != "--succeed" }
         // The successor is watched by its own process id.

@@ -71,7 +71,7 @@ import FarmLogging
         isShown = false
         // What is drawn may be lost when a terminal is slow, but not this.
         Terminal.write(
-            "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: descriptor, patience: 2_000)
+            "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: descriptor, timeout: 2_000)
         var settings = before
         tcsetattr(descriptor, TCSADRAIN, &settings)
     }

@@ -51,7 +51,7 @@ extension Coordinator {
             Double(time.taken) / 1e6)
         page.add(
             "process_resident_memory_bytes", .gauge, "Memory of the coordinator.",
-            Double(Memory.residentBytes))
+            Double(ProcessMemory.residentBytes))
         page.add(
             "process_start_time_seconds", .gauge, "When the coordinator began, since 1970.",
             Double(since) / 1000)

@@ -1,6 +1,6 @@
-/// Work that is to be done once after any number of wake-ups: they are a flag, not a queue.
+/// Runs work once for any number of wake-ups: they set a flag and do not queue.
 ///
-/// One run at a time. Wake-ups during a run lead to one more.
+/// One run at a time. Wake-ups during a run cause one more run.
 @Loop package final class WakeUp {
     private let work: @Loop () async -> Void
     private var isWanted = false

@@ -1,6 +1,6 @@
 import CLibuv
 
-/// What all libuv handles share: finding their Swift owner, and being freed only after libuv let go of them.
+/// What all libuv handles share: a way to their Swift owner, and memory that is freed only after libuv has closed them.
 enum Handle {
     /// The owner that was stored, unretained, in the handle's `data`.
     @inline(__always)

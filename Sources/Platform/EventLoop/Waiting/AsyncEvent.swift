@@ -1,4 +1,4 @@
-/// Wakes the one task that waits for it; a ring while no task waits counts for the next wait.
+/// Wakes the one task that waits for it. A ``ring()`` without a waiting task ends the next wait at once.
 @Loop package final class AsyncEvent {
     private var hasRung = false
     private var waiter: CheckedContinuation<Void, Never>?
@@ -13,7 +13,7 @@
         waiter = nil
     }
 
-    /// Returns when the bell rings, or has rung since the last wait, or the time has passed.
+    /// Returns after a ``ring()``, at once if there was one since the last wait, or after `limit`.
     package func wait(atMost limit: Duration) async {
         if !hasRung {
             await withCheckedContinuation { continuation in

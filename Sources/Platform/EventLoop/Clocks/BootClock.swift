@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// A clock that all processes of one host share, which goes on while the host sleeps and never jumps: for leases.
+/// A clock that all processes of a host share. It runs while the host sleeps and never jumps; leases use it.
 package enum BootClock {
     /// Milliseconds since the host started.
     package static var milliseconds: UInt64 {

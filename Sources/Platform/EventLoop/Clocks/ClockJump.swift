@@ -5,9 +5,9 @@
         import Darwin
     #endif
 
-    /// Makes the clock on the wall wrong in a debug build that is told to, as if an operator had set this host's.
+    /// Shifts ``WallClock`` in a debug build on demand, as if an operator had set the host's clock.
     package enum ClockJump {
-        /// Has `MOMENT:SECONDS` with commas between them: how wrong the clock is from a moment of ``BootClock`` on.
+        /// `MOMENT:SECONDS,…`: from each moment of ``BootClock`` on, the clock is wrong by so many seconds.
         package static let variable = "PUSHFARM_FAILPOINTS_CLOCK"
 
         private static let jumps: [(moment: UInt64, milliseconds: Int64)] = {
@@ -17,7 +17,7 @@
                 guard parts.count == 2, let moment = UInt64(foreign: parts[0]),
                     let seconds = Int64(foreign: parts[1])
                 else {
-                    // A run in which nothing is wrong would prove nothing.
+                    // A test run without the fault would prove nothing.
                     fatalError("\(variable): \(jump)")
                 }
                 return (moment, seconds * 1000)

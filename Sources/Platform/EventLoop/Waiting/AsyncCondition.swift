@@ -1,19 +1,19 @@
-/// Lets tasks wait until something has become so: each looks again whenever it rings.
+/// A condition variable for tasks: each waiting task checks its condition again after every ``ring()``.
 @Loop package final class AsyncCondition {
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var next: UInt64 = 0
 
     package init() {}
 
-    /// Something has changed: everybody who waits looks again.
+    /// Makes all waiting tasks check their conditions.
     package func ring() {
         let all = waiters
         waiters = [:]
         for waiter in all.values { waiter.resume() }
     }
 
-    /// Returns when `isSo`, or when the time has passed.
-    /// - Returns: whether it is so.
+    /// Waits until `isSo` is true, or the deadline has passed.
+    /// - Returns: whether `isSo` is true.
     package func until(
         _ deadline: ContinuousClock.Instant, _ isSo: @Loop () -> Bool
     ) async -> Bool {

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// The clock on the wall: for moments that others gave or will read, never for time-outs.
+/// The system clock: for times that other systems gave or will read, never for timeouts.
 package enum WallClock {
     /// Seconds since 1970.
     package static var seconds: Int64 { milliseconds / 1000 }

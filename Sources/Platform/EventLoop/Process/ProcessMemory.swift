@@ -1,12 +1,22 @@
+import CLibuv
+
 #if canImport(Glibc)
     import Glibc
 #else
     import Darwin
 #endif
 
-/// What this process takes of the machine's memory.
-package enum Memory {
-    /// The resident set now, as the kernel counts it; 0 where there is no /proc.
+/// The memory of this process.
+package enum ProcessMemory {
+    /// Keeps it out of core dumps, also of those that the kernel pipes to a program, and hides it from other processes of the
+    /// same user: only root may read it or attach a debugger. Does nothing on systems without such a setting.
+    package static func hide() {
+        #if os(Linux)
+            _ = linux_set_dumpable(0)
+        #endif
+    }
+
+    /// The size of the resident set; 0 without /proc.
     package static var residentBytes: UInt64 {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }
@@ -18,7 +28,7 @@ package enum Memory {
         return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// What this service may take: the machine's memory, or less if its control group has a limit; 0 where neither is known.
+    /// How much this service may use: the machine's memory, or less if its control group has a limit; 0 if neither is known.
     package static var limitBytes: UInt64 {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 0
@@ -32,11 +42,10 @@ package enum Memory {
         return machine == 0 ? limit : min(machine, limit)
     }
 
-    /// Lets go of the pages of code that are mapped here; what is used again comes back from the page cache.
+    /// Unmaps the pages of code that this process has touched; code that runs again is mapped again from the page cache.
     ///
-    /// The start touches far more code than sending does, and each touch maps sixteen pages.
-    ///
-    /// Only executable mappings of files, which are never written to: a page of one is a copy of its file.
+    /// The start touches far more code than sending does, and each touch maps sixteen pages. Only executable mappings of
+    /// files are released: they are never written to, so that each page is a copy of its file.
     package static func releaseIdleCode() {
         #if os(Linux)
             guard let maps = fopen("/proc/self/maps", "r") else { return }

@@ -1,0 +1,55 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The processor time of this process's main thread.
+package struct ProcessorTime: Sendable {
+    /// Microseconds on a processor.
+    package var taken: UInt64 = 0
+    /// Microseconds in which it waited for a processor; 0 if the system does not say.
+    package var queued: UInt64 = 0
+
+    /// From the start of the process until now.
+    package static var now: ProcessorTime {
+        if let time = SchedulerTime.read("/proc/self/schedstat") {
+            return ProcessorTime(taken: time.ran / 1000, queued: time.waited / 1000)
+        }
+        var usage = rusage()
+        #if canImport(Glibc)
+            getrusage(RUSAGE_SELF.rawValue, &usage)
+        #else
+            getrusage(RUSAGE_SELF, &usage)
+        #endif
+        return ProcessorTime(taken: microseconds(usage.ru_utime) + microseconds(usage.ru_stime))
+    }
+
+    private static func microseconds(_ time: timeval) -> UInt64 {
+        UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_usec)
+    }
+}
+
+/// The scheduler's count of a thread's time, in nanoseconds. Linux only.
+enum SchedulerTime {
+    /// - Parameter path: a `schedstat` file: time on a processor, time waiting for one, number of slices.
+    /// - Returns: nil if the system has no such file.
+    static func read(_ path: String) -> (ran: UInt64, waited: UInt64)? {
+        #if os(Linux)
+            let file = open(path, O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return nil }
+            defer { close(file) }
+            return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { text in
+                let count = Glibc.read(file, text.baseAddress, text.count)
+                guard count > 0 else { return nil }
+                let words = String(decoding: text[..<count], as: UTF8.self).split { $0 == " " || $0 == "\n" }
+                guard words.count >= 2, let ran = UInt64(unbounded: words[0]),
+                    let waited = UInt64(unbounded: words[1])
+                else { return nil }
+                return (ran, waited)
+            }
+        #else
+            return nil
+        #endif
+    }
+}
