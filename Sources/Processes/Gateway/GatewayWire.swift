@@ -40,7 +40,14 @@ package struct APNsWire: GatewayWire {
 
     package func dialsAtOnce(isProven: Bool, connections: Int) -> Int { isProven ? 4 : 1 }
 
-    @Loop package func makeStrategy() -> any ConnectionStrategy { StreamStrategy<APNsService>() }
+    @Loop package func makeStrategy() -> any ConnectionStrategy {
+        StreamStrategy { stream, plan, listener in
+            APNsConnection(
+                over: stream, authority: plan.authority, providerToken: plan.providerToken,
+                generation: plan.generation, requestTimeout: plan.requestTimeout,
+                streams: plan.maxStreams, keepAlive: plan.keepAlive, listener: listener)
+        }
+    }
 }
 
 /// The binary interface of APNs.

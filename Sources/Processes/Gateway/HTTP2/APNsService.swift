@@ -5,7 +5,7 @@ package import PushModel
 /// APNs over HTTP/2: its requests and responses.
 ///
 /// The header list of a connection's requests is kept; a push changes only what differs from the one before.
-package struct APNsService: StreamService, ~Copyable {
+package struct APNsService: StreamService {
     private let block: RequestBlock
     /// Bytes of the longest token that a batch can carry.
     private static let longestToken = 255

@@ -1,5 +1,5 @@
 /// How the connection and its gateway do.
-extension PushExchange where Service: ~Copyable {
+extension PushExchange {
     /// Pushes sent and without an outcome, and streams of pushes given up that are still to close.
     var openStreams: Int { streams.open }
     /// The most pushes that may be open at a time.

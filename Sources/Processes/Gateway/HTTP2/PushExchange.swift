@@ -7,7 +7,7 @@ import PushModel
 ///
 /// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took gets its outcome exactly once,
 /// at the latest by ``end(_:)``. Not final only so that tests can break it on purpose.
-class PushExchange<Service: StreamService & ~Copyable> {
+class PushExchange<Service: StreamService> {
     typealias Instant = ContinuousClock.Instant
 
     private let session: ClientSession

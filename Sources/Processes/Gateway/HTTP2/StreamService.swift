@@ -4,9 +4,10 @@ package import PushModel
 
 /// A push service over HTTP/2: how it wants its requests, and what its responses mean.
 ///
-/// ``PushExchange`` has what all of them share: streams, deadlines, the gateway's limits and troubles. It is compiled for each
-/// service, so that a push pays nothing for the choice.
-package protocol StreamService: ~Copyable {
+/// ``PushExchange`` has what all of them share: streams, deadlines, the gateway's limits and troubles. The compiler specialises it for
+/// each service, so that a push pays nothing for the choice. That needs a connection class for each service, such as
+/// ``APNsConnection``: what is called through a protocol is not specialised.
+package protocol StreamService {
     /// - Parameters:
     ///   - authority: the gateway's host, with its port unless that is 443.
     ///   - providerToken: `nil` when the TLS certificate speaks for us.

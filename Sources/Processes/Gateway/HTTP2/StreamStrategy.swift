@@ -3,21 +3,26 @@ package import FarmPolicy
 package import Transport
 
 /// Connections over HTTP/2, as many as the governor wants, and one more for high priority while both lanes are sent.
-@Loop package final class StreamStrategy<Service: StreamService & ~Copyable>: ConnectionStrategy {
+@Loop package final class StreamStrategy: ConnectionStrategy {
     private weak var extra: (any GatewayConnection)?
     private var isMixed = false
     /// The most pushes of one connection whose outcome a lost worker may make unknown.
-    private static var mostOfConnection: Int { 2000 }
+    private static let mostOfConnection = 2000
 
-    package init() {}
+    /// Makes a connection of a stream whose TLS handshake is done.
+    private let makeConnection: @Loop (ByteStream, GatewayPlan, any GatewayListener) -> any GatewayConnection
+
+    package init(
+        _ makeConnection:
+            @escaping @Loop (ByteStream, GatewayPlan, any GatewayListener) -> any GatewayConnection
+    ) {
+        self.makeConnection = makeConnection
+    }
 
     package func connect(
         _ stream: ByteStream, by plan: GatewayPlan, in pool: PoolState, for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
-        let connection = StreamConnection<Service>(
-            over: stream, authority: plan.authority, providerToken: plan.providerToken,
-            generation: plan.generation, requestTimeout: plan.requestTimeout, streams: plan.maxStreams,
-            keepAlive: plan.keepAlive, listener: listener)
+        let connection = makeConnection(stream, plan, listener)
         if lacksExtra(in: pool), living(in: pool) > 0 { extra = connection }
         return connection
     }

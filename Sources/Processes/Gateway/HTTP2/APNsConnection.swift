@@ -3,11 +3,11 @@ package import FarmPolicy
 package import PushModel
 package import Transport
 
-/// One HTTP/2 connection to a push service: carries a ``PushExchange``'s bytes, and tells it the time.
+/// One HTTP/2 connection to APNs: carries a ``PushExchange``'s bytes, and tells it the time.
 @Loop
-package final class StreamConnection<Service: StreamService & ~Copyable>: GatewayConnection, TurnListener {
+package final class APNsConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
-    private let exchange: PushExchange<Service>
+    private let exchange: PushExchange<APNsService>
     private weak var listener: (any GatewayListener)?
     private var tick: Timer?
     /// Output was written in this turn.
@@ -26,7 +26,7 @@ package final class StreamConnection<Service: StreamService & ~Copyable>: Gatewa
     ) {
         self.stream = stream
         self.listener = listener
-        exchange = PushExchange<Service>(
+        exchange = PushExchange<APNsService>(
             authority: authority, providerToken: providerToken, generation: generation,
             requestTimeout: requestTimeout, at: .now)
         exchange.use(streams: streams, keepAlive: keepAlive)
@@ -37,7 +37,8 @@ package final class StreamConnection<Service: StreamService & ~Copyable>: Gatewa
         }
         stream.source = { [unowned self] output in fill(&output) }
         tick = Timer { [unowned self] in poll() }
-        tick?.start(after: PushExchange<Service>.tickInterval, every: PushExchange<Service>.tickInterval)
+        tick?.start(
+            after: PushExchange<APNsService>.tickInterval, every: PushExchange<APNsService>.tickInterval)
         stream.setNeedsFlush()
     }
 
@@ -142,5 +143,3 @@ package final class StreamConnection<Service: StreamService & ~Copyable>: Gatewa
         tellEvents()
     }
 }
-
-package typealias APNsConnection = StreamConnection<APNsService>
