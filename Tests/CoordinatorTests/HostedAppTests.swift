@@ -89,7 +89,7 @@ import Testing
                 Loop.task { mayServe = [app.mayServe("w1"), app.mayServe("w2")] }
                 return ["w1"]
             }
-            await app.sweep()
+            await app.reclaimUnknownBatches()
             #expect(asked == 2 && mayServe == [true, false] && told == 1)
             #expect(app.mayServe("w2"))
             #expect(try await desk.run("LLEN", own + "flight:03").integer == 0)
@@ -103,9 +103,9 @@ import Testing
             let desk = try await Desk()
             let app = desk.app("demo")
             #expect(await app.leases.keep() == .kept)
-            #expect(await app.accused(by: "w1") == [])
+            #expect(await app.shardsInFlight(of: "w1") == [])
             try await desk.run("SET", "{pushfarm:demo}:flight:20", "x")
-            #expect(await app.accused(by: "w1") == nil)
+            #expect(await app.shardsInFlight(of: "w1") == nil)
             desk.redis.close()
         }
     }

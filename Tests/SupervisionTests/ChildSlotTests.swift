@@ -48,10 +48,10 @@ struct ChildSlotTests {
             slot.start()
             slot.retry()
             #expect(slot.pid == 0 && slot.restarts == 0)
-            slot.startAnew()
+            slot.startAgain()
             #expect(slot.pid > 0 && slot.state == .starting)
             await slot.stop(within: .zero, telling: .finish(withinMilliseconds: 0))
-            slot.startAnew()
+            slot.startAgain()
             #expect(slot.pid > 0)
             await slot.stop(within: .zero, telling: .finish(withinMilliseconds: 0))
             #expect(slot.pid == 0)
@@ -69,10 +69,10 @@ struct ChildSlotTests {
             slot.start()
             var pid = slot.pid
             // Asked to finish; it does not hear, and is ended.
-            slot.renew(within: .seconds(-3), telling: .finish(withinMilliseconds: 0))
+            slot.replace(within: .seconds(-3), telling: .finish(withinMilliseconds: 0))
             #expect(await follows(pid) && slot.restarts == 0)
             pid = slot.pid
-            slot.slay(hasTrace: false)
+            slot.kill(hasTrace: false)
             #expect(await follows(pid) && slot.restarts == 0)
             pid = slot.pid
             _ = kill(pid, SIGKILL)

@@ -1,5 +1,5 @@
 /// Why a coordinator does not start, or does not go on.
-package enum CoordinatorError: Error, CustomStringConvertible {
+package enum CoordinatorError: Error, Equatable, CustomStringConvertible {
     case evictingRedis(policy: String)
     case hostNameTaken(String)
     case stateFolderTaken(lock: String, seconds: Int)

@@ -43,19 +43,19 @@ package import Logging
     /// When we did, a user had stopped it: its silence says nothing about its work.
     private var wasStopped = false
     /// An operator has ended the present process.
-    private var isSlain = false
+    private var isKilledByOperator = false
     /// The present process was asked to finish, and another one is to follow.
-    private var isRenewing = false
+    private var isBeingReplaced = false
     /// Ends a process that does not finish.
     private var killer: Timer?
     /// Between processes that the system would not start.
     private var shortage: BackOff
     private lazy var shortageTimer = Timer { [unowned self] in start() }
-    private var unheard: CheckedContinuation<Void, Never>?
+    private var linkEnd: CheckedContinuation<Void, Never>?
     private var emptied: [CheckedContinuation<Void, Never>] = []
 
     /// What an ended process said is in the channel already.
-    private static var longestHearing: Duration { .seconds(1) }
+    private static var longestRead: Duration { .seconds(1) }
 
     /// - Parameters:
     ///   - role: the program's command for such a child, and what logs call it.
@@ -76,7 +76,7 @@ package import Logging
     package func start() {
         guard child == nil, !isStopping, !isLast else { return }
         state = .starting
-        (isCondemned, wasStopped, isSlain, isRenewing) = (false, false, false, false)
+        (isCondemned, wasStopped, isKilledByOperator, isBeingReplaced) = (false, false, false, false)
         watchdog = Watchdog(start: .now)
         do {
             let child = try makeChild()
@@ -119,11 +119,11 @@ package import Logging
         condemn()
     }
 
-    /// The present process is the last one here, until ``startAnew()``.
+    /// The present process is the last one here, until ``startAgain()``.
     package func retire() { isLast = true }
 
     /// Starts a process where the last one has ended, or as soon as it has.
-    package func startAnew() {
+    package func startAgain() {
         (isStopping, isLast) = (false, false)
         guard child == nil else { return }
         policy.reset()
@@ -131,9 +131,9 @@ package import Logging
     }
 
     /// Tells the process to finish; another one takes its place.
-    package func renew(within grace: Duration, telling order: Order) {
+    package func replace(within grace: Duration, telling order: Order) {
         guard let child, child.end == nil else { return retry() }
-        isRenewing = true
+        isBeingReplaced = true
         tell(order)
         let killer = Timer { [weak child] in child?.signal(SIGKILL) }
         killer.start(after: grace + .seconds(3))
@@ -142,9 +142,9 @@ package import Logging
 
     /// Ends the process at once, as an operator wants it: nothing is held against what it was doing.
     /// - Parameter hasTrace: with SIGABRT first, for a trace and a core.
-    package func slay(hasTrace: Bool) {
+    package func kill(hasTrace: Bool) {
         guard let child, child.end == nil else { return }
-        isSlain = true
+        isKilledByOperator = true
         guard hasTrace else { return child.signal(SIGKILL) }
         child.signal(SIGABRT)
         let killer = Timer { [weak child] in child?.signal(SIGKILL) }
@@ -224,8 +224,8 @@ package import Logging
                 condemn()
             }
             self.control = nil
-            unheard?.resume()
-            unheard = nil
+            linkEnd?.resume()
+            linkEnd = nil
         }
         self.control = control
     }
@@ -243,43 +243,43 @@ package import Logging
             metadata: metadata)
         killer?.stop()
         killer = nil
-        await hearTheRest()
+        await readRemainingNotices()
         state = isStopping ? .stopped : .starting
         lastEnd = cause(of: child.end)
         await onEnd(isStopping ? nil : child.end)
         self.child = nil
         for waiter in emptied { waiter.resume() }
         emptied = []
-        again()
+        restartOrGiveUp()
     }
 
     private func cause(of end: ChildProcess.End?) -> EndCause {
         if isStopping { return .orderly }
-        if isSlain { return .kill }
+        if isKilledByOperator { return .kill }
         if isCondemned { return wasStopped ? .kill : .crash }
         return end?.cause ?? .crash
     }
 
     /// The news of an end may overtake what the process said before it.
-    private func hearTheRest() async {
+    private func readRemainingNotices() async {
         guard control != nil else { return }
         let limit = Timer { [unowned self] in
-            unheard?.resume()
-            unheard = nil
+            linkEnd?.resume()
+            linkEnd = nil
         }
-        limit.start(after: Self.longestHearing)
-        await withCheckedContinuation { unheard = $0 }
+        limit.start(after: Self.longestRead)
+        await withCheckedContinuation { linkEnd = $0 }
         limit.stop()
         control?.close()
         control = nil
     }
 
-    private func again() {
+    private func restartOrGiveUp() {
         guard !isStopping, !isLast else {
             state = .stopped
             return
         }
-        if lastEnd != .orderly, !isRenewing, !isSlain { restarts += 1 }
+        if lastEnd != .orderly, !isBeingReplaced, !isKilledByOperator { restarts += 1 }
         switch policy.ended(lastEnd, at: .now, using: &random) {
         case .giveUp(let starts):
             state = .failed

@@ -28,7 +28,7 @@ import Supervision
         let authority =
             try location.caFile.map { path throws(CommandFailure) in try TextFile.read(path) } ?? ""
         let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        var options = Coordinator.Options(
+        var options = HostCoordinator.Options(
             configuration: configuration, redisURL: location.revealedURL(),
             redisAuthority: Array(authority.utf8),
             workers: configuration.workers.count(processors: processors),
@@ -52,7 +52,7 @@ import Supervision
         }
         options.version = Pushfarm.version
         do {
-            try await Coordinator(options, log: Logger(label: "coordinator")).run()
+            try await HostCoordinator(options, log: Logger(label: "coordinator")).run()
         } catch let error as FarmMismatch {
             throw CommandFailure.usage("shards: \(error)")
         } catch let error as RedisError {

@@ -26,11 +26,11 @@ import Logging
     func write(_ message: AlertMessage) {
         waiting.append(message)
         if waiting.count > Self.most { waiting.removeFirst() }
-        writeOn()
+        writePending()
     }
 
     /// Goes on where Redis has stopped it. To be called once a second.
-    func writeOn() {
+    func writePending() {
         guard !isWriting, !waiting.isEmpty else { return }
         isWriting = true
         Loop.task {

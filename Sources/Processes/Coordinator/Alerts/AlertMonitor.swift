@@ -34,20 +34,24 @@ import Logging
         notifier.follow(settings)
     }
 
+    /// Fires and clears alerts.
+    ///
     /// - Parameters:
-    ///   - scopes: that this host tells of now.
+    ///   - scopes: those whose alerts this host tells now.
     ///   - clock: Unix milliseconds.
-    func look(_ sights: [Alert: AlertEvaluator.Observation], scopes: Set<Alert.Scope>, clock: Int64) {
+    func evaluate(
+        _ observations: [Alert: AlertEvaluator.Observation], scopes: Set<Alert.Scope>, clock: Int64
+    ) {
         adopted.formIntersection(scopes)
         evaluator.forget { !scopes.contains($0) }
         if adopted != scopes, !isAdopting { adopt(scopes.subtracting(adopted)) }
-        history.writeOn()
-        let known = sights.filter { adopted.contains($0.key.scope) }
+        history.writePending()
+        let known = observations.filter { adopted.contains($0.key.scope) }
         for news in evaluator.look(known, at: .now, clock: clock) { tell(news, at: clock) }
     }
 
-    /// Calls off, in the books only, what nobody is there any more to tell of.
-    func bury(_ alert: Alert, _ raised: FarmRegistry.RaisedAlert, clock: Int64) {
+    /// Clears an alert whose app or host no longer exists: only in Redis and the events.
+    func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.RaisedAlert, clock: Int64) {
         history.write(
             AlertMessage(
                 what: .cleared, alert: alert, level: raised.level, text: raised.text, since: raised.since,

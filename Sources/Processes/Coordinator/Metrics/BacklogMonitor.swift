@@ -13,7 +13,7 @@ import FarmStore
     static let interval = Duration.seconds(5)
 
     /// - Parameter isFirstHost: looks at apps whose leases Redis refuses to every host, too.
-    func look(at apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
+    func update(of apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
         var next: [String: BacklogReading] = [:]
         var nextFaults: [String: ReadFaults.Reply] = [:]
         var nextGuards: [String: (counts: ReadGuard.Reply, waiting: Int)] = [:]

@@ -1,0 +1,111 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+import PushModel
+
+/// Observes what the alerts of one app are about.
+@Loop struct AppAlertObserver {
+    typealias Observation = AlertEvaluator.Observation
+
+    let app: HostedApp
+    /// From which values on an alert fires.
+    let settings: AlertSettings
+
+    private var name: String { app.name }
+
+    /// - Parameter beats: what each worker last said of the app.
+    func observe(
+        _ backlog: BacklogMonitor, beats: [Notice.Beat.App], at now: ContinuousClock.Instant
+    ) -> [Alert.Kind: Observation] {
+        let reading = backlog.readings[name]
+        let faults = backlog.faults[name]
+        return [
+            .appPaused: paused,
+            .backlogAge: reading.map(backlogAge) ?? .unclear,
+            .refusedJobs: reading.map(refusedJobs) ?? .unclear,
+            .keyType: faults.map(keyType) ?? .unclear,
+            .unreadable: faults.map(unreadable) ?? .unclear,
+            .badTokens: backlog.guards[name].map { badTokens($0.counts, waiting: $0.waiting) } ?? .unclear,
+            .errorShare: errorShare(at: now),
+            .gatewayStalled: gatewayStalled(beats),
+            .credentialExpiring: Self.expiry(of: app, now: WallClock.seconds),
+        ]
+    }
+
+    private var paused: Observation {
+        app.credentials.pauseReason.map { .bad(level: 1, text: "\(name) is paused: \($0)") } ?? .good
+    }
+
+    private func backlogAge(_ reading: BacklogReading) -> Observation {
+        let age = reading.ages.oldest.map { $0 / .seconds(1) } ?? 0
+        return .above(
+            Double(settings.backlogAge), age,
+            text: "\(name): the oldest push has waited \(Self.words(seconds: Int(clamping: age)))")
+    }
+
+    private func refusedJobs(_ reading: BacklogReading) -> Observation {
+        .above(
+            Double(settings.refusedJobs), Double(reading.refusedLastMinute),
+            text:
+                "\(name): \(reading.refusedLastMinute) jobs were refused in the last minute, see pushfarm refused list"
+        )
+    }
+
+    private func keyType(_ faults: ReadFaults.Reply) -> Observation {
+        faults.wrongTypes.first.map {
+            .bad(level: 1, text: "\(name) stands still: the Redis key \($0.text)")
+        } ?? .good
+    }
+
+    private func unreadable(_ faults: ReadFaults.Reply) -> Observation {
+        let words = faults.unreadableWords
+        return words.isEmpty ? .good : .bad(level: 1, text: "\(name): \(words.joined(separator: "; "))")
+    }
+
+    private func badTokens(_ counts: ReadGuard.Reply, waiting: Int) -> Observation {
+        guard counts.isHolding || waiting > 0 else { return .good }
+        return .bad(
+            level: 1,
+            text: "\(name): \(counts.percent) % of the last answers were bad tokens; \(waiting) "
+                + "suppressions wait for pushfarm suppressed confirm or discard")
+    }
+
+    private func errorShare(at now: ContinuousClock.Instant) -> Observation {
+        let (answers, errors) = app.context.totals.answers
+        let share = app.errorShare.add(answers: answers, errors: errors, at: now) ?? 0
+        return .above(
+            Double(settings.errorShare), share,
+            text: "\(name): \(Int(clamping: share)) % of the last minute's answers were errors")
+    }
+
+    private func gatewayStalled(_ beats: [Notice.Beat.App]) -> Observation {
+        if let trouble = beats.lazy.map(\.trouble).first(where: { !$0.isEmpty }) {
+            return .bad(
+                level: 1, text: "\(name): the gateway, or a proxy, answers every push with \(trouble)")
+        }
+        return beats.contains(where: \.isStalled)
+            ? .bad(level: 1, text: "\(name): the gateway takes connections, and responds to no push") : .good
+    }
+
+    /// 30 days before the end, 7 days, 1 day: each is worse than the one before.
+    static func expiry(of app: HostedApp, now: Int64) -> AlertEvaluator.Observation {
+        guard let end = app.credentials.expiresAt else { return .good }
+        let days = Double(end - now) / 86_400
+        let level = days <= 1 ? 3 : days <= 7 ? 2 : days <= 30 ? 1 : 0
+        guard level > 0 else { return .good }
+        let words =
+            days <= 0 ? "has expired" : "expires in \(Self.words(seconds: Int(end - now)))"
+        return .bad(level: level, text: "\(app.name): its certificate \(words)")
+    }
+
+    static func words(seconds: Int) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h"
+        default: "\(seconds / 86_400) days"
+        }
+    }
+}

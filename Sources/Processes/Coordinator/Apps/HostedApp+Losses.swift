@@ -1,0 +1,120 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+
+/// What workers that are gone had in their hands is taken back.
+extension HostedApp {
+    /// Reclaims batches that Redis assigns to no live worker: Redis may have gone back in time.
+    func reclaimUnknownBatches() async {
+        _ = await reclaim({ .allBut(liveWorkers()) }, shards: owned)
+    }
+
+    /// Whether a worker may check batches out: not while a call is on its way that takes it for gone.
+    func mayServe(_ worker: String) -> Bool {
+        let isKnown = sweeps.values.allSatisfy { $0.contains(worker) }
+        if !isKnown { isHoldingBack = true }
+        return isKnown
+    }
+
+    /// Shards of which a worker that is gone had pushes in the air; nil when that stays unknown.
+    func shardsInFlight(of worker: String) async -> [ShardQuarantine.Shard]? {
+        var accused: [ShardQuarantine.Shard] = []
+        // After a lease's time the shards are not ours any more.
+        let deadline = ContinuousClock.now + LeaseClock.lease
+        for portion in Self.portions(owned) {
+            let request = ReadAccused(worker: worker, shards: portion.map(\.number))
+            do throws(StoreError) {
+                let reply = try await store.performPatiently(request, within: deadline - .now)
+                accused += reply.shards.map { .init(app: name, number: $0) }
+            } catch {
+                log.error(
+                    "what a worker had in the air stays unknown",
+                    metadata: ["app": "\(name)", "worker": "\(worker)", "error": "\(error)"])
+                return nil
+            }
+        }
+        return accused
+    }
+
+    /// Takes back what a worker held that is gone.
+    ///
+    /// - Returns: how many pushes were failed as poison.
+    func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
+        // No other host would do it: the shards stay ours.
+        var backoff = ReconnectBackoff()
+        let before = poisoned
+        while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {
+            guard (try? await Loop.sleep(for: backoff.pause())) != nil else { break }
+        }
+        return poisoned - before
+    }
+
+    private var owned: [(number: Int, token: FenceToken)] {
+        leases.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
+    }
+
+    /// In portions, so that Redis is never held up.
+    private static func portions(
+        _ shards: [(number: Int, token: FenceToken)]
+    ) -> [[(number: Int, token: FenceToken)]] {
+        stride(from: 0, to: shards.count, by: 16).map { Array(shards[$0..<min($0 + 16, shards.count)]) }
+    }
+
+    /// - Parameter workers: asked again for each call, since workers come while it waits for Redis.
+    /// - Returns: false when Redis cannot do it now.
+    func reclaim(
+        _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .innocent,
+        shards: [(number: Int, token: FenceToken)]
+    ) async -> Bool {
+        for portion in Self.portions(shards) {
+            do throws(StoreError) {
+                let workers = workers()
+                let sweep = begin(workers)
+                defer { ended(sweep) }
+                let reply = try await store.perform(Reclaim(workers, loss: loss, shards: portion))
+                // Of what was given back meanwhile that is no news.
+                if portion.contains(where: { shard in
+                    reply.fenced.contains(shard.number) && leases.tokens[shard.number] == shard.token
+                }) {
+                    leases.doubt()
+                }
+                context.ring(reply.rung)
+                poisoned += reply.poisoned
+                tell(of: reply)
+            } catch {
+                if error.isTemporary { return false }
+                log.error("cannot take batches back", metadata: ["app": "\(name)", "error": "\(error)"])
+            }
+        }
+        return true
+    }
+
+    private func begin(_ workers: Reclaim.Workers) -> Int {
+        sweepsBegun += 1
+        if case .allBut(let names) = workers { sweeps[sweepsBegun] = Set(names) }
+        return sweepsBegun
+    }
+
+    private func ended(_ sweep: Int) {
+        sweeps[sweep] = nil
+        guard isHoldingBack else { return }
+        isHoldingBack = false
+        onShardsChanged()
+    }
+
+    private func tell(of reply: Reclaim.Reply) {
+        if reply.poisoned > 0 {
+            log.error("pushes failed as poison", metadata: ["app": "\(name)", "pushes": "\(reply.poisoned)"])
+        }
+        for job in reply.quarantined {
+            log.error("job parked: its pushes end workers", metadata: ["app": "\(name)", "job": "\(job)"])
+        }
+        guard reply.putBack + reply.parked + reply.poisoned > 0 else { return }
+        log.notice(
+            "batches taken back",
+            metadata: [
+                "app": "\(name)", "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)",
+                "parked": "\(reply.parked)",
+            ])
+    }
+}

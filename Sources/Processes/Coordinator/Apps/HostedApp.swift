@@ -1,0 +1,250 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// Everything that this coordinator does for one app.
+@Loop final class HostedApp {
+    let store: AppStore
+    let leases: AppLeases
+    let credentials: AppCredentials
+    /// Rings when leases were given back.
+    let releases = AsyncEvent()
+    let context: AppContext
+    private let gatherer: ResultsConsumer
+    private let promoter: Promoter
+    let feedback: FeedbackScheduler
+    let holds: HoldSync
+    let liveWorkers: @Loop () -> [String]
+    let log: Logger
+    private let tellIntake: @Loop (IntakeOrder) -> Void
+    let retention: Retention
+    private(set) var configuration: AppConfiguration
+    /// No jobs are taken in here.
+    var isQuiet = false {
+        didSet {
+            leases.isQuiet = isQuiet
+            if isQuiet != oldValue { tellIntake(intakeFence) }
+        }
+    }
+    /// That the budget is too small was said.
+    private var isBeyondBudget = false
+    var errorShare = ErrorShare()
+    /// Pushes failed as poison so far.
+    var poisoned = 0
+    /// The workers that each call under way knows which takes batches back from all others.
+    var sweeps: [Int: Set<String>] = [:]
+    var sweepsBegun = 0
+    /// A worker gets no shards before a sweep is over.
+    var isHoldingBack = false
+
+    /// What all apps of a coordinator have in common.
+    struct Dependencies {
+        var redis: RedisConnection
+        var registry: FarmRegistry
+        var host: String
+        var shards: Int
+        /// Of this host.
+        var workers: Int
+        /// Fresh lease nonce, and the predecessor's nonce (empty if unknown).
+        var nonce: String
+        var predecessor: String
+        var retention: Retention
+        var log: Logger
+        var tellWorkers: @Loop (Order) -> Void
+        var tellIntake: @Loop (IntakeOrder) -> Void
+        var ring: @Loop (_ app: String, _ shards: [Int]) -> Void
+        /// Gives one worker an order; answers its name, nil if none is ready.
+        var orderWorker: @Loop (Order) -> String?
+        /// Names of the workers that may hold batches.
+        var liveWorkers: @Loop () -> [String]
+    }
+
+    init(_ configuration: AppConfiguration, shares: HostShares, _ around: Dependencies) {
+        let name = configuration.name
+        self.configuration = configuration
+        log = around.log
+        tellIntake = around.tellIntake
+        retention = around.retention
+        store = AppStore(app: name, connection: around.redis)
+        let holdings = Holdings(
+            host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
+            predecessor: around.predecessor)
+        leases = AppLeases(holdings, store: store, log: around.log)
+        liveWorkers = around.liveWorkers
+        credentials = AppCredentials(
+            configuration, store: store, registry: around.registry, log: around.log,
+            workers: around.workers, shards: around.shards, tellWorkers: around.tellWorkers)
+        context = AppContext(
+            name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
+            retention: around.retention
+        ) { around.ring(name, $0) }
+        promoter = Promoter(context)
+        gatherer = ResultsConsumer(context)
+        feedback = FeedbackScheduler(context, orderWorker: around.orderWorker)
+        holds = HoldSync(context, tellWorkers: around.tellWorkers)
+        holds.isOwner = { [leases] in leases.intake != nil }
+        holds.onWithheld = { [weak self] in self?.onShardsChanged() }
+        credentials.onStanding = { [holds] in await holds.look($0) }
+        keepWhatIsConfigured()
+        context.paused = { [weak credentials] in
+            guard let credentials else { return }
+            Loop.task { await credentials.look() }
+        }
+        leases.onWon = { [weak self] shards in
+            guard let self else { return false }
+            return await reclaim({ .allBut(liveWorkers()) }, shards: shards)
+        }
+        leases.onRelease = { [releases] in
+            around.registry.tell(HostCommand.free(app: name).text)
+            releases.ring()
+        }
+    }
+
+    var name: String { store.keys.app }
+
+    func start() async {
+        tellIntake(.app(intakeSetup))
+        await credentials.start()
+        leases.onChange = { [weak self] in self?.leasesChanged() }
+        gatherer.start()
+        promoter.start()
+    }
+
+    func change(to configuration: AppConfiguration) async {
+        if configuration.budget != self.configuration.budget { isBeyondBudget = false }
+        self.configuration = configuration
+        keepWhatIsConfigured()
+        tellIntake(.app(intakeSetup))
+        await credentials.change(to: configuration)
+    }
+
+    private func keepWhatIsConfigured() {
+        context.retention.suppressed = configuration.suppressionLimit(shards: context.shards)
+        context.retention.holdShare = configuration.suppression.holdShare
+        context.retention.pauseShare = configuration.suppression.pauseShare
+        context.retention.deadPushes = configuration.dead.pushes
+        context.retention.deadBytes = configuration.dead.megabytes << 20
+        context.retention.deadSeconds = configuration.dead.days * 86_400
+        context.retention.auditBytes = configuration.audit.megabytes << 20
+        context.retention.auditSeconds = configuration.audit.hours * 3600
+    }
+
+    /// Stops altogether and gives the leases back.
+    func stop() async {
+        tellIntake(.forget(app: name))
+        await gatherer.stop()
+        await promoter.stop()
+        await leases.leave()
+    }
+
+    /// Has the feedback service read if it is time for it, and this host's part.
+    /// Follows what is stored in Redis of the app, and what its files hold.
+    private(set) lazy var lookSoon = WakeUp { [weak self] in await self?.credentials.look() }
+
+    private(set) lazy var lookAfterFeedbackSoon = WakeUp { [weak self] in await self?.lookAfterFeedback() }
+
+    /// One host looks for what is wrong with an app: the one that has its intake, or the first while Redis refuses its leases to all.
+    func isWatched(isFirstHost: Bool) -> Bool { leases.intake != nil || leases.isRefused && isFirstHost }
+
+    func lookAfterFeedback() async { await feedback.look(configuration, intake: leases.intake) }
+
+    /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.
+    func applyUnconfirmed() async {
+        while leases.intake != nil {
+            let step = SettleUnconfirmed(.due, limit: context.retention.suppressed)
+            // The next round is soon enough.
+            guard let reply = try? await store.perform(step), reply.done > 0 else { return }
+        }
+    }
+
+    /// Drops what is too old from the suppression lists, if the app's intake is this host's.
+    func dropOldSuppressed() async {
+        guard leases.intake != nil else { return }
+        let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
+        for shard in 0..<context.shards {
+            // The next round is soon enough.
+            _ = try? await store.perform(DropOldSuppressed(shard: shard, before: oldest * 1000))
+        }
+    }
+
+    /// Drops dead letters, and what the audit remembers, that are too old or too many, if the app's intake is this host's.
+    func dropOldDeadLetters() async {
+        while leases.intake != nil {
+            let hasMore = try? await store.perform(TrimLetters(context.retention, now: context.clock.seconds))
+            // The next round is soon enough.
+            guard hasMore == true else { return }
+        }
+    }
+
+    func announceQuarantine(of shard: Int, for duration: Duration, crashes: Int) {
+        var event = FarmEvent(.shardParked)
+        event.add("shard", "\(shard)")
+        event.add("reason", "crashes")
+        event.add("crashes", "\(crashes)")
+        event.add("seconds", "\(duration.components.seconds)")
+        store.send(TellEvent(event)) { _ in }
+    }
+
+    /// A worker with these shards has a connection beyond the budget: it is too small for so many workers.
+    func noteBudget(_ given: Set<Int>) {
+        let share = FarmBudget(configuration.budget).share(of: given, among: context.shards)
+        guard share.isBeyond, !isBeyondBudget else { return }
+        isBeyondBudget = true
+        log.warning(
+            "budget.max_conns is less than the farm's workers: each of them has one connection all the same",
+            metadata: ["app": "\(name)", "max_conns": "\(configuration.budget.maxConnections ?? 0)"])
+        var event = FarmEvent(.budget)
+        event.add("host", context.host)
+        event.add("reason", "max_conns is less than the workers")
+        store.send(TellEvent(event)) { _ in }
+    }
+
+    func announce(_ change: Autoscaler.Change) {
+        var event = FarmEvent(.workers)
+        event.add("host", context.host)
+        event.add("from", "\(change.from)")
+        event.add("to", "\(change.to)")
+        event.add("reason", change.reason.rawValue)
+        store.send(TellEvent(event)) { _ in }
+    }
+
+    func announceLateReply(_ pushes: UInt32, _ reason: String) {
+        var event = FarmEvent(.gatewayLate)
+        event.add("pushes", "\(pushes)")
+        event.add("reason", reason)
+        store.send(TellEvent(event)) { _ in }
+    }
+
+    /// Hosts are gone: what their gatherers were given and left is settled here.
+    func hostsAreGone() { gatherer.claim() }
+
+    func workerReported() { gatherer.wake() }
+
+    /// - Parameter memory: bytes that Redis may use; 0 if that is not known.
+    func limits(memory: Int) -> AppLimits {
+        let share = memory > 0 ? memory / 4 : 1 << 30
+        return AppLimits(
+            backlog: configuration.maxBacklog, inbox: configuration.maxInbox,
+            inboxBytes: configuration.maxInboxBytes ?? share, jobBytes: configuration.maxJobBytes)
+    }
+
+    /// Batches were put off; the first is due then.
+    func putOff(_ earliest: Duration) { context.putOff(earliest) }
+
+    /// The shards of one worker, with their fences.
+    func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {
+        leases.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
+            Order.Shard(number: UInt16($0.key), fence: $0.value.bytes)
+        }
+    }
+
+    var onShardsChanged: @Loop () -> Void = {}
+
+    private func leasesChanged() {
+        tellIntake(intakeFence)
+        onShardsChanged()
+    }
+}

@@ -1,0 +1,158 @@
+package import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+package import Logging
+import Supervision
+
+/// One host's coordinator: holds the leases, keeps intake and workers alive, settles what workers report.
+///
+/// It puts the parts together and runs them from the start to the end. Each part owns its state; ``Lifecycle`` says in which
+/// phase the process is.
+@Loop package final class HostCoordinator {
+    private let context: HostContext
+    private let parts: CoordinatorParts
+
+    /// - Throws: what is wrong with the address of Redis.
+    package init(_ options: Options, log: Logger) throws {
+        context = try HostContext(options, log: log)
+        parts = CoordinatorParts(context)
+        parts.connect(context)
+    }
+
+    /// Runs until a signal or an operator ends it; everything is handed over in order.
+    /// - Parameter onReady: called when the leases are asked for and the workers are started.
+    package func run(onReady: @Loop () -> Void = {}) async throws {
+        Loop.keep(self)
+        parts.signals.install()
+        parts.service.begin()
+        warnOfOpenDoors()
+        let lock = try await acquireLock()
+        let isSuccessor = context.lifecycle.nameHolder == .predecessor
+        if !isSuccessor {
+            await parts.operations.openControlSocket()
+            parts.metrics.open()
+        }
+        try await connectToRedis()
+        try await registerHost(lock, isSuccessor: isSuccessor)
+        await startApps()
+        context.lifecycle.startChildren()
+        let workers = parts.shards.placement.size
+        parts.fleet.start(workers: workers)
+        let routines = parts.startRoutines()
+        context.log.notice(
+            "coordinator ready",
+            metadata: [
+                "host": "\(context.host)", "apps": "\(parts.apps.all.count)", "workers": "\(workers)",
+            ])
+        if isSuccessor { try await parts.takeover.run(lock) }
+        if context.lifecycle.nameHolder == .thisProcess {
+            parts.service.ready()
+            onReady()
+        }
+        await parts.shutdown.untilStopped()
+        await shutDown()
+        for routine in routines { routine.cancel() }
+        await close()
+        context.log.notice("coordinator stopped")
+        if let failure = context.lifecycle.failure { throw failure }
+    }
+
+    // MARK: Start
+
+    private func acquireLock() async throws -> HostLock {
+        let lock: HostLock
+        if context.options.succeeds {
+            lock = HostLock(inherited: ControlDescriptor.child + 1, own: ControlDescriptor.child + 2)
+        } else {
+            lock = try await HostLock(
+                path: context.configuration.stateDirectory + "/coordinator.lock", nonce: context.nonce,
+                patience: .seconds(15)
+            ) { context.log.notice("waiting for the workers of the coordinator before") }
+        }
+        parts.upgrade.lock = lock
+        parts.registration.predecessor = lock.predecessor
+        if lock.hasOrphans {
+            context.log.warning("workers of the coordinator before do not end: starting beside them")
+        }
+        return lock
+    }
+
+    /// Warns of settings that make a fault in this process, or a curious user, worse than need be.
+    private func warnOfOpenDoors() {
+        if FileTrust.isRoot { context.log.warning("runs as root: a user of its own is enough, and safer") }
+        if let file = context.configuration.redisPasswordFile, FileTrust.isPublic(file) {
+            context.log.warning(
+                "every user of this machine can read Redis's password", metadata: ["file": "\(file)"])
+        }
+    }
+
+    private func connectToRedis() async throws {
+        let registry = context.registry
+        context.redis.logOutages(to: context.log)
+        context.redis.start()
+        await context.redis.whenReady()
+        try await context.retryWhileRedisIsAway { [context] in
+            try await context.checkRedis()
+            try await registry.fixShards(context.shards)
+            try await registry.addApps(context.configuration.apps.map(\.name))
+        }
+    }
+
+    private func registerHost(_ lock: HostLock, isSuccessor: Bool) async throws {
+        parts.fleet.prepare(lock, owner: parts.notices)
+        if isSuccessor {
+            await parts.registration.beat()
+        } else {
+            try await parts.registration.claimName()
+        }
+    }
+
+    private func startApps() async {
+        parts.prepareApps(context)
+        for app in context.configuration.apps { await parts.hosting.add(app) }
+        await parts.leases.renewAll()
+        context.redis.onReady = { [unowned self] isOther in
+            if isOther { context.log.notice("Redis is another process than before") }
+            parts.pressure.reconnected()
+            parts.leases.renewSoon()
+        }
+        await parts.pressure.beat(parts.apps.all)
+        parts.listener.subscribe()
+    }
+
+    // MARK: End
+
+    private func shutDown() async {
+        let lifecycle = context.lifecycle
+        context.log.notice("coordinator stopping")
+        // After a completed upgrade there are no children to end and no leases to release.
+        guard lifecycle.nameHolder != .successor else {
+            parts.operations.shutControlSocket(isKept: true)
+            return await answerOperators()
+        }
+        parts.service.stopping()
+        parts.upgrade.hostStops()
+        // Others learn first that this host takes nothing more, then of each shard as soon as it is free.
+        if lifecycle.nameHolder == .thisProcess { await parts.registration.beatAndAnnounce() }
+        await parts.shutdown.endChildren()
+        await answerOperators()
+        parts.operations.shutControlSocket(isKept: lifecycle.nameHolder != .thisProcess)
+        if lifecycle.nameHolder == .thisProcess { await parts.registration.leave() }
+    }
+
+    /// Lets operators who asked for the end have their answers.
+    private func answerOperators() async {
+        context.lifecycle.childrenHaveEnded()
+        context.changes.ring()
+        await parts.operations.waitForAnswers()
+    }
+
+    private func close() async {
+        parts.operations.closeControlSocket()
+        parts.leases.wake()
+        parts.metrics.close()
+        await parts.alerts.close()
+        context.redis.close()
+    }
+}

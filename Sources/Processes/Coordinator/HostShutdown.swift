@@ -1,0 +1,74 @@
+import EventLoop
+import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Ends the coordinator's work in order: the intake first, then the workers, each when its results are reported.
+@Loop final class HostShutdown {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let fleet: WorkerFleet
+    private let handOver: LeaseHandOver
+    private let listener: WakeUpListener
+    /// How long workers may take to finish.
+    private(set) var gracePeriod = Duration.seconds(20)
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    init(
+        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ handOver: LeaseHandOver,
+        _ listener: WakeUpListener
+    ) {
+        (self.context, self.apps, self.fleet) = (context, apps, fleet)
+        (self.handOver, self.listener) = (handOver, listener)
+    }
+
+    /// Begins the end. A second call shortens the grace period.
+    /// - Parameter failure: why, if not by a signal or an operator.
+    func stop(because failure: CoordinatorError? = nil) {
+        let lifecycle = context.lifecycle
+        guard !lifecycle.isStopping else {
+            lifecycle.stop(because: failure)
+            context.log.warning("told twice to stop: answers are waited for no longer")
+            return stopFast()
+        }
+        guard lifecycle.hasChildren else {
+            // It waits for Redis, or for the host's name, and nothing is under way. What it has in Redis expires.
+            context.log.notice("coordinator stopped before it was ready")
+            exit(0)
+        }
+        lifecycle.stop(because: failure)
+        context.changes.ring()
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// Starts no new push; responses of two seconds are still received and reported.
+    func stopFast() {
+        gracePeriod = .seconds(2)
+        guard context.lifecycle.isStopping else { return stop() }
+        for slot in fleet.slots { slot.finishSooner(within: gracePeriod) }
+    }
+
+    /// Waits until the coordinator is told to stop.
+    func untilStopped() async {
+        guard !context.lifecycle.isStopping else { return }
+        await withCheckedContinuation { waiter = $0 }
+    }
+
+    /// Ends the intake and the workers in order, settles what they reported, and releases what is left.
+    func endChildren() async {
+        await fleet.intake?.stop(within: min(gracePeriod, .seconds(5)))
+        handOver.handOverEverything()
+        let endings = fleet.slots.map { slot in Loop.task { await slot.stop(within: self.gracePeriod) } }
+        for ending in endings { await ending.value }
+        for app in apps.all {
+            app.workerReported()
+            await app.stop()
+        }
+        listener.close()
+    }
+}

@@ -1,0 +1,174 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// This host's line in the farm's registry: claims the host's name, writes the heartbeat, and sees which other hosts live.
+@Loop final class HostRegistration {
+    /// How long a line lives without a heartbeat. Leases live longer, so a host that takes shards over knows which host is gone.
+    private static let lineLife = Duration.seconds(6)
+
+    private let context: HostContext
+    private let apps: HostedApps
+    private let fleet: WorkerFleet
+    private let leases: LeaseKeeper
+    /// The living hosts, and which of them should own what.
+    private(set) var membership: Membership
+    /// The nonce of the predecessor on this host if it is known to be gone, else "". Its line is replaced at once.
+    var predecessor = ""
+    private var claim = HostClaim()
+    private var isBeatBeforeTimePending = false
+    /// Writes the heartbeat soon, once for any number of calls.
+    private(set) lazy var beatSoon = WakeUp { [unowned self] in await beat() }
+
+    /// The heartbeat as it is now.
+    var makeHeartbeat: @Loop () -> Heartbeat = { preconditionFailure("no heartbeat is set") }
+    /// Called after each heartbeat that Redis has answered.
+    var onBeat: @Loop () -> Void = {}
+    /// Another coordinator has taken this host's name.
+    var onNameLost: @Loop () -> Void = {}
+
+    init(_ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ leases: LeaseKeeper) {
+        (self.context, self.apps, self.fleet, self.leases) = (context, apps, fleet, leases)
+        membership = Membership(shards: context.shards, now: .now)
+    }
+
+    // MARK: Questions
+
+    /// Of the living hosts, this one does what one host does for the farm.
+    var isFirstHost: Bool { membership.hosts.first?.name == context.host }
+
+    /// The farm knows that this host serves nothing.
+    var isKnownQuiet: Bool { membership.hosts.contains { $0.name == context.host && $0.capacity == 0 } }
+
+    /// Living hosts that can take what this host gives away.
+    var heirs: [String] {
+        membership.hosts.filter { $0.name != context.host && $0.capacity > 0 }.map(\.name)
+    }
+
+    // MARK: Heartbeats
+
+    /// Writes the first line, unless another living coordinator has this host's name.
+    func claimName() async throws {
+        var hasWaited = false
+        while true {
+            let reply = try await context.retryWhileRedisIsAway { [unowned self] in try await writeLine() }
+            switch claim.see(reply) {
+            case .ours:
+                observe(reply.members)
+                return announceChange()
+            case .lost: throw CoordinatorError.hostNameTaken(context.host)
+            case .held(let left):
+                if !hasWaited { logNameHeld(for: left) }
+                hasWaited = true
+                try await Loop.sleep(for: min(left, .milliseconds(500)))
+            }
+        }
+    }
+
+    /// Looks after the children and writes the heartbeat. To be called once a second.
+    ///
+    /// While the predecessor or the successor has the host's name, this process only reads who lives, or does nothing.
+    func beat() async {
+        fleet.killHangingChildren()
+        let holder = context.lifecycle.nameHolder
+        guard holder == .thisProcess || holder == .predecessor else { return }
+        do throws(RedisError) {
+            let reply = try await writeLine()
+            if context.lifecycle.nameHolder == .predecessor {
+                observe(reply.members)
+                return onBeat()
+            }
+            switch claim.see(reply) {
+            case .ours: observe(reply.members)
+            case .held(let left): return logNameHeld(for: left)
+            case .lost: return loseName()
+            }
+        } catch {
+            context.log.debug("no heartbeat", metadata: ["error": "\(error)"])
+            return
+        }
+        onBeat()
+    }
+
+    /// Writes a heartbeat before its time: a child has become ready, and the farm is to know it.
+    func beatBeforeTime() {
+        guard !isBeatBeforeTimePending else { return }
+        isBeatBeforeTimePending = true
+        Loop.task {
+            self.isBeatBeforeTimePending = false
+            if !self.context.lifecycle.isStopping { await self.beat() }
+        }
+    }
+
+    /// Tells the other hosts to read the registry: this host has come, goes, or serves more or less.
+    func announceChange() { context.registry.tell(HostCommand.hosts.text) }
+
+    /// Writes the heartbeat, then tells the other hosts to read it.
+    func beatAndAnnounce() async {
+        await beat()
+        announceChange()
+    }
+
+    private func writeLine() async throws(RedisError) -> Heartbeat.Reply {
+        try await context.registry.beat(
+            makeHeartbeat(), predecessor: predecessor, lifetime: Self.lineLife)
+    }
+
+    private func logNameHeld(for left: Duration) {
+        context.log.notice(
+            "another coordinator has this host's name: waiting whether it lives",
+            metadata: ["host": "\(context.host)", "until": "\(left)"])
+    }
+
+    /// While this process was paused for long, another one took its name.
+    private func loseName() {
+        guard context.lifecycle.failure == nil else { return }
+        context.log.critical(
+            "another coordinator has taken this host's name", metadata: ["host": "\(context.host)"])
+        onNameLost()
+    }
+
+    /// Removes this host's line in order.
+    func leave() async {
+        context.lifecycle.leaveRegistry()
+        // The line ends by itself if this does not get through.
+        try? await context.registry.leave(host: context.host, nonce: context.nonce)
+        context.registry.tell(HostCommand.left(host: context.host).text)
+    }
+
+    // MARK: Other hosts
+
+    /// A host has left in order.
+    func hostLeft(_ name: String) {
+        membership.left(name, at: .now)
+        beatSoon()
+    }
+
+    /// - Returns: whether the pins have changed.
+    func setPins(_ pins: Pins) -> Bool {
+        guard pins != membership.pins else { return false }
+        membership.pins = pins
+        return true
+    }
+
+    private func observe(_ members: [Heartbeat.Member]) {
+        let hosts = members.map { Membership.Host(name: $0.name, capacity: $0.capacity, apps: Set($0.apps)) }
+        guard let change = membership.observe(hosts, at: .now) else { return }
+        for name in change.come where name != context.host {
+            context.log.notice("a host has come", metadata: ["host": "\(name)"])
+        }
+        for name in change.gone { context.log.notice("a host is gone", metadata: ["host": "\(name)"]) }
+        for app in apps.all {
+            updateShares(of: app)
+            if !change.gone.isEmpty { app.hostsAreGone() }
+        }
+        leases.wake()
+    }
+
+    /// Tells an app which host should own what.
+    func updateShares(of app: HostedApp) {
+        app.leases.shares = membership.shares(of: app.name)
+        app.leases.wake()
+    }
+}

@@ -1,0 +1,80 @@
+import EventLoop
+import FarmPolicy
+
+/// Gives leases to other hosts or to the successor, each as soon as no worker has anything of its shard.
+@Loop final class LeaseHandOver {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let leases: LeaseKeeper
+    private let shards: ShardDistribution
+    private let registration: HostRegistration
+
+    init(
+        _ context: HostContext, _ apps: HostedApps, _ leases: LeaseKeeper, _ shards: ShardDistribution,
+        _ registration: HostRegistration
+    ) {
+        (self.context, self.apps, self.leases) = (context, apps, leases)
+        (self.shards, self.registration) = (shards, registration)
+    }
+
+    /// Goes on with what is being handed over. To be called with every heartbeat.
+    func proceed() {
+        for app in apps.all {
+            handOverNext(of: app)
+            app.leases.keepOverdue()
+            releaseUnheldShards(of: app)
+        }
+    }
+
+    private func handOverNext(of app: HostedApp) {
+        if context.lifecycle.isHandingOver { handOverToSuccessor(app) } else { handOverStrangers(of: app) }
+    }
+
+    /// Begins to hand over the shards that other hosts should own, when the set of hosts has not changed for a while. What
+    /// a quiet host does not serve goes at once.
+    func handOverStrangers(of app: HostedApp) {
+        guard !context.lifecycle.isStopping,
+            context.lifecycle.isQuiet || registration.membership.isSettled(at: .now)
+        else { return }
+        app.leases.handOverOthers()
+    }
+
+    /// Hands the next few shards of an app to the successor.
+    func handOverToSuccessor(_ app: HostedApp) {
+        app.leases.handOverSome()
+        releaseUnheldShards(of: app)
+        leases.wake()
+    }
+
+    /// Hands over every lease of an app; this host takes nothing more of it.
+    func handOverEverything(of app: HostedApp) {
+        app.leases.handOverAll()
+        releaseUnheldShards(of: app)
+        leases.wake()
+    }
+
+    /// Hands over every lease of every app.
+    func handOverEverything() {
+        for app in apps.all { handOverEverything(of: app) }
+    }
+
+    /// Takes and keeps leases again after an upgrade that failed.
+    func takeBackAll() {
+        for app in apps.all { app.leases.comeBack() }
+        leases.renewSoon()
+    }
+
+    /// Releases leaving shards of which no worker has anything: their worker does not run, is quiet, or has released them.
+    func releaseUnheldShards(of app: HostedApp) {
+        shardsBecameEmpty(app.leases.leaving.filter { shards.holder(of: $0, app) == nil }, of: app)
+    }
+
+    /// Releases those of the shards that are leaving: no worker has anything of them any more.
+    func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
+        defer { context.changes.ring() }
+        guard app.leases.emptied(numbers) else { return }
+        // The next ones follow at once: with one portion a heartbeat, half of the shards would take as many seconds.
+        handOverNext(of: app)
+        leases.wake()
+    }
+}

@@ -1,0 +1,74 @@
+import EventLoop
+import FarmPolicy
+
+/// Renews the leases of all apps in time, and tells the workers until when they may start pushes.
+@Loop final class LeaseKeeper {
+    private let apps: HostedApps
+    private let fleet: WorkerFleet
+    private var rounds = LeaseRounds(now: .now)
+    /// Ends the pause between two rounds.
+    private let wakeUp = AsyncEvent()
+    /// Leases that apps had lost which were removed since.
+    private var lostByRemovedApps = 0
+
+    /// Apps whose leases are renewed at the same time.
+    private static let appsAtOnce = 16
+
+    init(_ apps: HostedApps, _ fleet: WorkerFleet) { (self.apps, self.fleet) = (apps, fleet) }
+
+    /// Until when workers may start pushes, on the clock that the host's processes share.
+    var end: UInt64 { rounds.clock.end }
+
+    /// Leases that were lost or have expired since the start.
+    var lost: Int { apps.all.reduce(lostByRemovedApps) { $0 + $1.leases.lost } }
+
+    /// Renews all leases in time, and those of single apps when there is a reason, until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let now = ContinuousClock.now
+            if rounds.isRenewalDue(at: now) {
+                await renewAll()
+            } else {
+                for app in apps.all where app.leases.isDue(at: now) { _ = await app.leases.keep() }
+            }
+            let isPressing = apps.all.contains { $0.leases.isDue(at: .now) }
+            await wakeUp.wait(atMost: rounds.pause(isPressing: isPressing, at: .now))
+        }
+    }
+
+    func renewAll() async {
+        rounds.begin(at: .now)
+        let start = BootClock.milliseconds
+        let isConfirmed = await keepAll()
+        switch rounds.ended(isConfirmed: isConfirmed, from: start, to: BootClock.milliseconds, at: .now) {
+        case .granted(let end): fleet.sendToWorkers(.lease(end: end))
+        case .pending: break
+        case .expired: for app in apps.all { app.leases.expire() }
+        }
+    }
+
+    /// Handles several apps at once, so that one with much to reclaim delays the others little.
+    ///
+    /// - Returns: whether Redis has confirmed all that workers may serve. An app that Redis refuses has no leases left.
+    private func keepAll() async -> Bool {
+        let all = Array(apps.all)
+        var isConfirmed = true
+        for first in stride(from: 0, to: all.count, by: Self.appsAtOnce) {
+            let some = all[first..<min(first + Self.appsAtOnce, all.count)]
+            let rounds = some.map { app in Loop.task { await app.leases.keep() } }
+            for round in rounds where await round.value == .pending { isConfirmed = false }
+        }
+        return isConfirmed
+    }
+
+    func renewSoon() {
+        rounds.renewSoon(at: .now)
+        wakeUp.ring()
+    }
+
+    /// Looks after the leases of apps that have a reason, before the pause ends.
+    func wake() { wakeUp.ring() }
+
+    /// Keeps the count of lost leases when an app is removed.
+    func noteRemoval(of app: HostedApp) { lostByRemovedApps += app.leases.lost }
+}

@@ -1,0 +1,221 @@
+/// The life of a coordinator process, from its start through an upgrade to its end.
+///
+///     starting ────────────────▶ serving ─────▶ upgrading ─────▶ handedOver
+///         └──────▶ succeeding ──────▲  ▲─────────────┘               │
+///                                                                    │
+///     every phase but starting ───────────▶ stopping ◀───────────────┘
+///
+/// A transition that the current phase does not allow is a programming error and ends the process.
+final class Lifecycle {
+    enum Phase: Equatable {
+        /// No child was started yet: the process may end at once.
+        case starting(Role)
+        /// The children are at work. The predecessor still has the host's name.
+        case succeeding
+        case serving
+        /// A successor process exists.
+        case upgrading(UpgradeStep)
+        /// The successor has all shards and gets the host's name.
+        case handedOver
+        case stopping(Ending)
+    }
+
+    enum Role: Equatable {
+        /// It starts the host.
+        case first
+        /// A predecessor has started it in an upgrade.
+        case successor
+    }
+
+    enum UpgradeStep: Equatable {
+        /// The successor starts its children.
+        case preparing
+        /// The successor gets the shards, a few at a time.
+        case handingOver
+        /// Every shard is handed over; the children of this process end.
+        case endingChildren
+        /// An operator has aborted the upgrade.
+        case aborting
+    }
+
+    /// Who has the host's name in the registry.
+    enum NameHolder: Equatable { case thisProcess, predecessor, successor, nobody }
+
+    struct Ending: Equatable {
+        var nameHolder: NameHolder
+        var haveChildrenEnded = false
+        /// Why the process ends, if not by a signal or an operator.
+        var failure: CoordinatorError?
+    }
+
+    /// Whether the host serves, as operators and signals say.
+    enum Participation: Equatable {
+        case full
+        /// The host takes nothing more and keeps what no other host can serve.
+        case quiet
+        /// The host gives everything away. It may have been quiet before.
+        case drained(isQuiet: Bool)
+    }
+
+    private(set) var phase: Phase
+    private(set) var participation = Participation.full
+
+    init(_ role: Role) { phase = .starting(role) }
+
+    // MARK: Questions
+
+    var isStopping: Bool { if case .stopping = phase { true } else { false } }
+    var hasChildren: Bool { if case .starting = phase { false } else { true } }
+    var isUpgrading: Bool { if case .upgrading = phase { true } else { false } }
+    var isAborting: Bool { phase == .upgrading(.aborting) }
+    /// Shards go to the successor, a few at a time.
+    var isHandingOver: Bool { phase == .upgrading(.handingOver) || phase == .upgrading(.endingChildren) }
+    var isQuiet: Bool { participation == .quiet || participation == .drained(isQuiet: true) }
+    var isDrained: Bool { if case .drained = participation { true } else { false } }
+    /// Other hosts are to take this host's shards.
+    var isLeaving: Bool { isStopping || isDrained }
+    /// This process does what one process of the host does: it tells alerts and looks for stray inboxes.
+    var actsForHost: Bool { !isStopping && nameHolder == .thisProcess }
+
+    var nameHolder: NameHolder {
+        switch phase {
+        case .starting(.first), .serving, .upgrading: .thisProcess
+        case .starting(.successor), .succeeding: .predecessor
+        case .handedOver: .successor
+        case .stopping(let ending): ending.nameHolder
+        }
+    }
+
+    var haveChildrenEnded: Bool { ending?.haveChildrenEnded ?? false }
+    var failure: CoordinatorError? { ending?.failure }
+
+    private var ending: Ending? { if case .stopping(let ending) = phase { ending } else { nil } }
+
+    // MARK: Start
+
+    /// The first child is about to start.
+    func startChildren() {
+        switch phase {
+        case .starting(.first): phase = .serving
+        case .starting(.successor): phase = .succeeding
+        default: refuse("start children")
+        }
+    }
+
+    /// The predecessor has given up the host's name, or is gone.
+    func takeHostName() {
+        switch phase {
+        case .succeeding: phase = .serving
+        case .stopping(var ending) where ending.nameHolder == .predecessor:
+            ending.nameHolder = .thisProcess
+            phase = .stopping(ending)
+        default: refuse("take the host's name")
+        }
+    }
+
+    // MARK: Upgrade
+
+    func beginUpgrade() {
+        guard phase == .serving else { refuse("begin an upgrade") }
+        phase = .upgrading(.preparing)
+    }
+
+    func beginHandOver() {
+        guard phase == .upgrading(.preparing) else { refuse("begin to hand over") }
+        phase = .upgrading(.handingOver)
+    }
+
+    /// Every shard is handed over. From here on an operator cannot abort the upgrade.
+    func beginToEndChildren() {
+        guard phase == .upgrading(.handingOver) else { refuse("end the children of an upgrade") }
+        phase = .upgrading(.endingChildren)
+    }
+
+    /// An operator aborts the upgrade. That comes too late once the children end.
+    func abortUpgrade() {
+        switch phase {
+        case .upgrading(.preparing), .upgrading(.handingOver): phase = .upgrading(.aborting)
+        case .upgrading: break
+        default: refuse("abort an upgrade")
+        }
+    }
+
+    /// The successor gets the host's name.
+    func giveUpHostName() {
+        switch phase {
+        case .upgrading(.endingChildren): phase = .handedOver
+        case .stopping(var ending):
+            if ending.nameHolder == .thisProcess { ending.nameHolder = .successor }
+            phase = .stopping(ending)
+        default: refuse("give the host's name up")
+        }
+    }
+
+    /// The successor has ended before it took the host's name.
+    func takeHostNameBack() {
+        switch phase {
+        case .handedOver: phase = .serving
+        case .stopping(var ending):
+            if ending.nameHolder == .successor { ending.nameHolder = .thisProcess }
+            phase = .stopping(ending)
+        default: refuse("take the host's name back")
+        }
+    }
+
+    /// The upgrade is over, whether it has succeeded or not.
+    func endUpgrade() {
+        if case .upgrading = phase { phase = .serving }
+    }
+
+    // MARK: Participation
+
+    func becomeQuiet() {
+        switch participation {
+        case .full: participation = .quiet
+        case .drained(isQuiet: false): participation = .drained(isQuiet: true)
+        default: refuse("become quiet")
+        }
+    }
+
+    func becomeDrained() {
+        guard !isDrained else { refuse("become drained") }
+        participation = .drained(isQuiet: participation == .quiet)
+    }
+
+    func resume() {
+        guard participation != .full, !isStopping else { refuse("resume") }
+        participation = .full
+    }
+
+    // MARK: End
+
+    /// - Parameter failure: why, if not by a signal or an operator; the first one counts.
+    func stop(because failure: CoordinatorError? = nil) {
+        switch phase {
+        case .starting: refuse("stop")
+        case .stopping(var ending):
+            ending.failure = ending.failure ?? failure
+            phase = .stopping(ending)
+        default: phase = .stopping(Ending(nameHolder: nameHolder, failure: failure))
+        }
+    }
+
+    func childrenHaveEnded() {
+        guard case .stopping(var ending) = phase else { refuse("be without children") }
+        ending.haveChildrenEnded = true
+        phase = .stopping(ending)
+    }
+
+    /// The host's line is about to be removed from the registry, and is not written again.
+    func leaveRegistry() {
+        guard case .stopping(var ending) = phase, ending.nameHolder == .thisProcess else {
+            refuse("leave the registry")
+        }
+        ending.nameHolder = .nobody
+        phase = .stopping(ending)
+    }
+
+    private func refuse(_ transition: String) -> Never {
+        preconditionFailure("a coordinator cannot \(transition) while it is \(phase), \(participation)")
+    }
+}

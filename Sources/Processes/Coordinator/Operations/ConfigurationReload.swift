@@ -1,0 +1,161 @@
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// `reload`: reads the configuration again, checks it as a whole, and only then follows it.
+@Loop final class ConfigurationReload {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let hosting: AppHosting
+    private let fleet: WorkerFleet
+    private let scaling: WorkerScaling
+    private let participation: HostParticipation
+    private let desired: DesiredState
+    private let status: HostStatus
+    private let service: ServiceReports
+    private let alerts: AlertMonitor
+    private let unknownApps: UnknownApps
+    private let listener: WakeUpListener
+    /// One reload runs at a time.
+    private var isUnderWay = false
+
+    init(
+        _ context: HostContext, _ apps: HostedApps, _ hosting: AppHosting, _ fleet: WorkerFleet,
+        _ scaling: WorkerScaling, _ participation: HostParticipation, _ desired: DesiredState,
+        _ status: HostStatus, _ service: ServiceReports, _ alerts: AlertMonitor, _ unknownApps: UnknownApps,
+        _ listener: WakeUpListener
+    ) {
+        (self.context, self.apps, self.hosting, self.fleet) = (context, apps, hosting, fleet)
+        (self.scaling, self.participation, self.desired) = (scaling, participation, desired)
+        (self.status, self.service, self.alerts) = (status, service, alerts)
+        (self.unknownApps, self.listener) = (unknownApps, listener)
+    }
+
+    /// - Returns: what has changed.
+    /// - Throws: why the configuration is not followed; then nothing has changed.
+    func run(_ isDry: Bool = false) async throws(OperationRefusal) -> String {
+        if isDry {
+            let next = try read()
+            let waiting = try checkCredentials(of: next)
+            return describe(context.configuration.changes(to: next), waiting, isDry: true)
+        }
+        guard await context.changes.until(.now + .seconds(60), { [unowned self] in !isUnderWay }) else {
+            throw OperationRefusal("another reload is still under way")
+        }
+        guard apps.isPrepared, !context.lifecycle.isStopping else {
+            throw OperationRefusal("the coordinator is starting or ending")
+        }
+        isUnderWay = true
+        service.reloading()
+        defer {
+            isUnderWay = false
+            service.reloaded()
+            context.changes.ring()
+        }
+        let next = try read()
+        let waiting = try checkCredentials(of: next)
+        let differences = context.configuration.changes(to: next)
+        if !differences.needRestart.isEmpty {
+            context.log.warning(
+                "some changes take effect at the next start",
+                metadata: ["keys": "\(differences.needRestart.joined(separator: ", "))"])
+        }
+        await follow(next, differences)
+        return describe(differences, waiting) + resumeAfterReload()
+    }
+
+    /// A reload also retries workers that do not start, and ends a drain.
+    /// - Returns: whether the host takes part, for the operator.
+    private func resumeAfterReload() -> String {
+        fleet.retryFailedWorkers()
+        let wasDrained = context.lifecycle.isDrained
+        if wasDrained { participation.resume() }
+        context.log.notice("configuration reloaded", metadata: ["apps": "\(apps.all.count)"])
+        if context.lifecycle.isQuiet { return "; still quiet: resume \(context.host) ends that" }
+        return wasDrained ? "; takes part again" : ""
+    }
+
+    // MARK: Checking
+
+    private func read() throws(OperationRefusal) -> FarmConfiguration {
+        do {
+            let next = try context.options.reload()
+            status.configurationProblem = nil
+            return next
+        } catch { throw refuse("\(error)") }
+    }
+
+    /// Reads the files that the apps name, and follows none of them yet.
+    ///
+    /// - Returns: of apps that wait for their credentials already, why they go on waiting.
+    /// - Throws: what is wrong with another app's.
+    private func checkCredentials(of next: FarmConfiguration) throws(OperationRefusal) -> [String] {
+        var waiting: [String] = []
+        for app in next.apps {
+            do throws(LoadedCredentials.Problem) {
+                _ = try LoadedCredentials.load(app)
+                _ = try LoadedCredentials.authority(of: app)
+            } catch {
+                let text = "\(app.name): \(error)"
+                guard apps[app.name]?.credentials.pauseReason != nil else { throw refuse(text) }
+                waiting.append(text)
+            }
+        }
+        return waiting
+    }
+
+    private func refuse(_ reason: String) -> OperationRefusal {
+        status.configurationProblem = reason
+        context.log.error("the configuration is not changed", metadata: ["error": "\(reason)"])
+        return OperationRefusal("the configuration is not changed: \(reason)")
+    }
+
+    // MARK: Following
+
+    private func follow(_ next: FarmConfiguration, _ differences: ConfigurationChanges) async {
+        let haveWorkersChanged = next.workers != context.configuration.workers
+        context.adopt(next)
+        alerts.follow(next.alerts)
+        // What an operator has said last counts.
+        if haveWorkersChanged, desired.scale == nil { scaling.set(scaling.configured) }
+        unknownApps.noteRemoval(of: differences.removed)
+        let removals = differences.removed.map { name in Loop.task { await self.hosting.remove(name) } }
+        for removal in removals { await removal.value }
+        guard !context.lifecycle.isStopping else { return }
+        for app in next.apps {
+            if differences.added.contains(app.name) {
+                await hosting.add(app)
+            } else if let present = apps[app.name] {
+                await present.change(to: app)
+            }
+        }
+        if !differences.added.isEmpty || !differences.removed.isEmpty { listener.subscribe() }
+        do throws(RedisError) { try await context.registry.addApps(next.apps.map(\.name)) } catch {
+            context.log.warning("apps not registered", metadata: ["error": "\(error)"])
+        }
+        for name in differences.added { hosting.introduceToWorkers(name) }
+    }
+
+    /// - Parameter waiting: see ``checkCredentials(of:)``.
+    private func describe(
+        _ changes: ConfigurationChanges, _ waiting: [String], isDry: Bool = false
+    ) -> String {
+        let workers = changes.workers.map { count in
+            let text = WorkerScaling.desired(count).text
+            // What an operator has said last counts.
+            return desired.scale.map { "\(text), when scale default ends \($0)" } ?? text
+        }
+        let parts = [
+            ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),
+            ("workers", workers.map { [$0] } ?? []),
+            ("alerts", changes.hasNewAlerts ? ["as the configuration has them now"] : []),
+            ("upgrade starts", changes.hasNewProgram ? ["the program of the configuration"] : []),
+            ("at the next start", changes.needRestart),
+        ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
+        let texts = parts.isEmpty ? ["the configuration is the same"] : parts
+        let credentials = isDry ? "credentials would be read again" : "credentials are read again"
+        return (texts + [credentials] + waiting.map { "still paused: \($0)" }).joined(separator: "; ")
+    }
+}

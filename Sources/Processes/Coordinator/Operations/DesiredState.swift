@@ -1,0 +1,81 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// What operators want to last, as Redis holds it: the number of workers, and which host shards are pinned to.
+@Loop final class DesiredState {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let scaling: WorkerScaling
+    private let registration: HostRegistration
+    private let leases: LeaseKeeper
+    private let handOver: LeaseHandOver
+    private let exclusive: ExclusiveChange
+    /// The number of workers that an operator has asked for last; nil: as configured.
+    private(set) var scale: String?
+
+    init(
+        _ context: HostContext, _ apps: HostedApps, _ scaling: WorkerScaling,
+        _ registration: HostRegistration,
+        _ leases: LeaseKeeper, _ handOver: LeaseHandOver, _ exclusive: ExclusiveChange
+    ) {
+        (self.context, self.apps, self.scaling) = (context, apps, scaling)
+        (self.registration, self.leases) = (registration, leases)
+        (self.handOver, self.exclusive) = (handOver, exclusive)
+    }
+
+    /// Reads what operators want, and does it.
+    func follow() async {
+        let desired: [String: String]
+        do throws(RedisError) { desired = try await context.registry.desired() } catch {
+            return context.log.debug("desired state not read", metadata: ["error": "\(error)"])
+        }
+        followPins(desired)
+        followScale(desired[scaleName])
+    }
+
+    /// Stores the number of workers that an operator asks for; nil: as configured.
+    /// - Returns: whether it is stored. Without Redis it lasts as long as this process.
+    func setScale(_ scale: String?) async -> Bool {
+        self.scale = scale
+        return await store(scaleName, scale)
+    }
+
+    /// Pins a shard to this host.
+    func pin(_ shard: Int, of app: String) async {
+        _ = await store(Pins.name(app: app, shard: shard), context.host)
+        await follow()
+    }
+
+    private var scaleName: String { "scale:" + context.host }
+
+    private func store(_ name: String, _ value: String?) async -> Bool {
+        do throws(RedisError) {
+            try await context.registry.desire(name, value)
+            return true
+        } catch {
+            context.log.warning("not kept in Redis", metadata: ["wish": "\(name)", "error": "\(error)"])
+            return false
+        }
+    }
+
+    private func followScale(_ stored: String?) {
+        guard stored != scale, !exclusive.isUnderWay else { return }
+        scale = stored
+        let desired = stored.flatMap { DesiredWorkers($0) }
+        if stored != nil, desired == nil {
+            context.logRefusedValue(at: "\(FarmKeys.desired) \(scaleName)", reason: DesiredWorkers.words)
+        }
+        scaling.set(desired ?? scaling.configured)
+    }
+
+    private func followPins(_ desired: [String: String]) {
+        guard registration.setPins(Pins(desired)) else { return }
+        for app in apps.all {
+            registration.updateShares(of: app)
+            handOver.handOverStrangers(of: app)
+        }
+        leases.wake()
+    }
+}

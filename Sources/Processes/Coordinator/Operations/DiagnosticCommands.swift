@@ -1,0 +1,67 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+import Supervision
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `dump`, `purge` and `log-level`.
+@Loop final class DiagnosticCommands {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let fleet: WorkerFleet
+    private let status: HostStatus
+
+    init(_ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ status: HostStatus) {
+        (self.context, self.apps, self.fleet, self.status) = (context, apps, fleet, status)
+    }
+
+    /// Ends processes of this farm whose coordinator has ended.
+    func purge(_ isDry: Bool) throws(OperationRefusal) -> String {
+        let lock = context.configuration.stateDirectory + "/coordinator.lock"
+        let orphans = Orphans.of(lock: lock, except: getpid())
+        guard !orphans.isEmpty else { return "no process of this farm is without its coordinator" }
+        let list = orphans.map { "\($0)" }.joined(separator: ", ")
+        if isDry { return "would end \(list)" }
+        for pid in orphans { Orphans.end(pid) }
+        return "ended \(list)"
+    }
+
+    /// Writes the state of one worker, or of the host and all its workers, to the log.
+    func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
+        if let slot, slot.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
+        if isDry { return "would write what is known to the log" }
+        for slot in slot.map({ [$0] }) ?? fleet.slots where slot.pid > 0 { slot.tell(.dump) }
+        if slot == nil { logState() }
+        return "see the log"
+    }
+
+    private func logState() {
+        context.log.notice("dump", metadata: ["host": "\(String(decoding: status.line, as: UTF8.self))"])
+        for app in apps.sorted {
+            context.log.notice(
+                "dump",
+                metadata: [
+                    "app": "\(app.name)", "shards": "\(app.leases.served.count)",
+                    "intake": "\(app.leases.intake != nil)", "leaving": "\(app.leases.leaving.count)",
+                    "paused": "\(app.credentials.pauseReason ?? "")",
+                ])
+        }
+    }
+
+    func setLogLevel(_ text: String, _ isDry: Bool) throws(OperationRefusal) -> String {
+        guard let level = Logger.Level(rawValue: text) else {
+            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw OperationRefusal("unknown level \"\(text)\"; use \(levels)")
+        }
+        if isDry { return "would log from \(text) on" }
+        context.options.setLogLevel(level)
+        fleet.setLogLevel(text)
+        return "logs from \(text) on"
+    }
+}

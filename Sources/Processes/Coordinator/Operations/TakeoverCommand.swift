@@ -1,0 +1,56 @@
+import EventLoop
+import FarmPolicy
+import FarmStore
+import Logging
+
+/// `takeover`: takes a shard from an owner that hangs.
+///
+/// The shard gets a new fencing token, so the owner's steps are refused from then on. What the owner has in flight may be
+/// sent twice, and is counted as such.
+@Loop final class TakeoverCommand {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let leases: LeaseKeeper
+    private let desired: DesiredState
+
+    init(_ context: HostContext, _ apps: HostedApps, _ leases: LeaseKeeper, _ desired: DesiredState) {
+        (self.context, self.apps, self.leases, self.desired) = (context, apps, leases, desired)
+    }
+
+    func run(
+        _ name: String, _ shard: Int, isForced: Bool, _ isDry: Bool
+    ) async throws(OperationRefusal) -> String {
+        guard let app = apps[name] else { throw OperationRefusal("\(context.host) does not serve \(name)") }
+        guard shard < context.shards else {
+            throw OperationRefusal("there is no shard \(shard): there are \(context.shards)")
+        }
+        if app.leases.tokens[shard] != nil { return "shard \(shard) of \(name) is ours already" }
+        let (owner, left) = try await owner(of: shard, app)
+        if let owner, left > .zero, !isForced {
+            throw OperationRefusal(
+                "\(owner) owns it, and its lease has \(left.milliseconds) ms to go: --force takes it")
+        }
+        if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
+        // Without a pin it would go back to its owner.
+        await desired.pin(shard, of: name)
+        app.leases.seize(shard)
+        leases.wake()
+        let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.served[shard] != nil }
+        guard isOurs else { throw .failed("shard \(shard) of \(name) is not ours yet, see the log") }
+        context.log.warning(
+            "shard taken over", metadata: ["app": "\(name)", "shard": "\(shard)", "from": "\(owner ?? "")"])
+        return "shard \(shard) of \(name) is with \(context.host) now"
+    }
+
+    private func owner(of shard: Int, _ app: HostedApp) async throws(OperationRefusal) -> (String?, Duration)
+    {
+        do {
+            let owners = try await app.store.perform(ReadOwners())
+            guard let token = owners.fields[.shard(shard)] else { return (nil, .zero) }
+            let now = try await context.registry.time()
+            return (token.host, .milliseconds((owners.leaseEnds[token.nonce] ?? 0) - now))
+        } catch {
+            throw OperationRefusal("Redis: \(error)")
+        }
+    }
+}

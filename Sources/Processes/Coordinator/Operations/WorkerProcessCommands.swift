@@ -1,0 +1,99 @@
+import EventLoop
+import FarmPolicy
+
+/// `restart`, `kill` and `stop` of workers.
+@Loop final class WorkerProcessCommands {
+    private let context: HostContext
+    private let fleet: WorkerFleet
+    private let shards: ShardDistribution
+    private let pressure: Pressure
+    private let exclusive: ExclusiveChange
+
+    init(
+        _ context: HostContext, _ fleet: WorkerFleet, _ shards: ShardDistribution, _ pressure: Pressure,
+        _ exclusive: ExclusiveChange
+    ) {
+        (self.context, self.fleet, self.shards) = (context, fleet, shards)
+        (self.pressure, self.exclusive) = (pressure, exclusive)
+    }
+
+    // MARK: restart
+
+    /// - Parameters:
+    ///   - slot: nil: all workers and the intake.
+    ///   - isRolling: each worker is drained before, and delivers before the next one follows.
+    func restart(
+        _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
+    ) async throws(OperationRefusal) -> String {
+        let chosen = slot.map { [$0] } ?? Array(fleet.slots.prefix(shards.placement.size))
+        if isDry {
+            return "would restart \(chosen.map { "worker \($0.index) (\($0.pid))" }.joined(separator: ", "))"
+        }
+        return try await exclusive.run("restart") { () async throws(OperationRefusal) in
+            if slot == nil { fleet.intake?.replace(within: .seconds(5)) }
+            for (number, slot) in chosen.enumerated() {
+                guard isRolling else {
+                    try await replace(slot)
+                    continue
+                }
+                operation.progress("\(number) of \(chosen.count) workers restarted")
+                try await drainAndReplace(slot)
+            }
+            return chosen.count == 1
+                ? "worker \(chosen[0].index) is process \(chosen[0].pid) now"
+                : "\(chosen.count) workers restarted"
+        }
+    }
+
+    /// Drains a worker, replaces its process, and returns when the new one delivers.
+    private func drainAndReplace(_ slot: WorkerSlot) async throws(OperationRefusal) {
+        if shards.placement.seated > 1, slot.isReady { try await shards.drain(slot.index) }
+        try await replace(slot)
+        // The next worker follows when this one delivers again, or has nothing to deliver.
+        let from = slot.beat.delivered + slot.beat.failed
+        _ = await context.changes.until(.now + .seconds(20)) { [unowned self] in
+            let settled = slot.beat.delivered + slot.beat.failed
+            return settled > from || context.lifecycle.isStopping
+                || slot.hasBeaten && slot.beat.batches == 0 && pressure.batches == 0
+        }
+    }
+
+    private func replace(_ slot: WorkerSlot) async throws(OperationRefusal) {
+        let before = slot.name
+        slot.replaceOrStart()
+        let isReady = await context.changes.until(.now + .seconds(60)) { [unowned self] in
+            slot.name != before && slot.isReady || slot.state == .failed || context.lifecycle.isStopping
+        }
+        guard isReady, slot.isReady, slot.name != before else {
+            throw .failed("worker \(slot.index) does not become ready; the others are as they were")
+        }
+        shards.wake(slot.index)
+    }
+
+    // MARK: stop, kill
+
+    func stop(_ slot: WorkerSlot, _ isDry: Bool) async throws(OperationRefusal) -> String {
+        let index = slot.index
+        if slot.state == .stopped, slot.pid == 0 { return "worker \(index) had ended already" }
+        guard shards.hasOthers(than: index) else {
+            throw OperationRefusal(
+                "worker \(index) is the only one that serves: stop the host, or scale up first")
+        }
+        if isDry { return "worker \(index) would end" }
+        return try await exclusive.run("stop of worker \(index)") { () async throws(OperationRefusal) in
+            try await shards.drain(index)
+            await slot.stop(within: .seconds(20))
+            return "worker \(index) has ended; restart or scale starts it"
+        }
+    }
+
+    func kill(_ slot: WorkerSlot?, hasTrace: Bool, _ isDry: Bool) throws(OperationRefusal) -> String {
+        guard let slot else { throw OperationRefusal("which worker? as in HOST/0") }
+        guard slot.pid > 0 else { throw OperationRefusal("worker \(slot.index) has no process now") }
+        let how = hasTrace ? "SIGABRT, then SIGKILL" : "SIGKILL"
+        if isDry { return "would end process \(slot.pid) of worker \(slot.index) by \(how)" }
+        let pid = slot.pid
+        slot.kill(hasTrace: hasTrace)
+        return "process \(pid) of worker \(slot.index) is ended by \(how)"
+    }
+}

@@ -1,0 +1,81 @@
+import EventLoop
+import Logging
+import Supervision
+
+/// Tells the service manager, if there is one, how the coordinator fares: its state, a line for people, and that it lives.
+///
+/// It is told by the loop itself after a look at the children: a coordinator that stands still or hangs says nothing.
+@Loop final class ServiceReports {
+    /// While starting or stopping, so much time is asked for again and again.
+    private static let more = Duration.seconds(30)
+
+    private let socket: ServiceSocket?
+    private let interval: Duration
+    private let hasWatchdog: Bool
+    private let look: @Loop (ServiceStatus.Phase) -> ServiceStatus
+    private(set) var phase = ServiceStatus.Phase.starting
+    private var lastText = ""
+    private lazy var timer = Timer { [unowned self] in beat() }
+
+    /// - Parameter look: looks after the children, and tells what the status line is to say.
+    init(
+        _ environment: ServiceEnvironment?, log: Logger,
+        look: @escaping @Loop (ServiceStatus.Phase) -> ServiceStatus
+    ) {
+        self.look = look
+        interval = environment?.interval ?? .zero
+        hasWatchdog = environment?.watchdog != nil
+        var socket: ServiceSocket?
+        if let environment {
+            do throws(LoopError) {
+                socket = try ServiceSocket(environment.socket)
+                if socket == nil { log.warning("NOTIFY_SOCKET is no socket's name") }
+            } catch {
+                log.warning("the service manager hears nothing from us", metadata: ["error": "\(error)"])
+            }
+        }
+        self.socket = socket
+    }
+
+    /// To be called as early as possible, for a start may wait for Redis for hours.
+    func begin() {
+        guard socket != nil else { return }
+        beat()
+        timer.start(after: interval, every: interval)
+    }
+
+    func ready() { enter(.running, .ready) }
+
+    func reloading() {
+        guard phase == .running else { return }
+        enter(.reloading, .reloading(monotonicMicroseconds: ServiceSocket.monotonicMicroseconds))
+    }
+
+    func reloaded() {
+        guard phase == .reloading else { return }
+        enter(.running, .ready)
+    }
+
+    func stopping() { enter(.stopping, .stopping) }
+
+    /// Another process is the service from now on.
+    func succeeded(by pid: Int32) {
+        timer.stop()
+        socket?.announce(.mainProcess(pid))
+    }
+
+    private func enter(_ phase: ServiceStatus.Phase, _ message: ServiceMessage) {
+        self.phase = phase
+        guard let socket else { return }
+        lastText = look(phase).text
+        socket.announce(message, .status(lastText))
+    }
+
+    private func beat() {
+        let text = look(phase).text
+        if text != lastText { socket?.tell(.status(text)) }
+        lastText = text
+        if phase == .starting || phase == .stopping { socket?.tell(.extendTimeout(Self.more)) }
+        if hasWatchdog { socket?.tell(.watchdog) }
+    }
+}

@@ -1,0 +1,73 @@
+import EventLoop
+import FarmPolicy
+import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What signals do (docs/signals.md). CONT does nothing: stopping a process and continuing it must not change the farm.
+@Loop final class SignalHandlers {
+    private let context: HostContext
+    private let fleet: WorkerFleet
+    private let scaling: WorkerScaling
+    private let participation: HostParticipation
+    private let shutdown: HostShutdown
+    private let reload: ConfigurationReload
+    private let upgrade: HostUpgrade
+    private var watchers: [SignalWatcher] = []
+
+    init(
+        _ context: HostContext, _ fleet: WorkerFleet, _ scaling: WorkerScaling,
+        _ participation: HostParticipation, _ shutdown: HostShutdown, _ reload: ConfigurationReload,
+        _ upgrade: HostUpgrade
+    ) {
+        (self.context, self.fleet, self.scaling) = (context, fleet, scaling)
+        (self.participation, self.shutdown) = (participation, shutdown)
+        (self.reload, self.upgrade) = (reload, upgrade)
+    }
+
+    func install() {
+        for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in shutdown.stop() } }
+        on(SIGQUIT) { [unowned self] in shutdown.stopFast() }
+        on(SIGHUP) { [unowned self] in
+            // Why the configuration is not followed is in the log.
+            Loop.task { _ = try? await self.reload.run() }
+        }
+        on(SIGUSR1) { [unowned self] in reopenLogs() }
+        on(SIGUSR2) { [unowned self] in
+            Loop.task {
+                do throws(OperationRefusal) { _ = try await self.upgrade.run(false, nil) } catch {
+                    self.context.log.error("no upgrade", metadata: ["reason": "\(error.reason)"])
+                }
+            }
+        }
+        // A terminal sends these by itself: when its window changes, at Control-Z, and when a process in the background uses it.
+        guard !hasTerminal else { return }
+        on(SIGTTIN) { [unowned self] in scaling.change(by: 1) }
+        on(SIGTTOU) { [unowned self] in scaling.change(by: -1) }
+        on(SIGTSTP) { [unowned self] in participation.becomeQuiet() }
+        on(SIGWINCH) { [unowned self] in
+            if !context.lifecycle.isStopping { participation.becomeDrained() }
+        }
+    }
+
+    private func on(_ number: Int32, _ action: @escaping @Loop () -> Void) {
+        watchers.append(SignalWatcher(number, action))
+    }
+
+    private var hasTerminal: Bool {
+        let terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else { return false }
+        close(terminal)
+        return true
+    }
+
+    private func reopenLogs() {
+        context.options.reopenLogs()
+        fleet.reopenLogs()
+        context.log.notice("log files reopened")
+    }
+}

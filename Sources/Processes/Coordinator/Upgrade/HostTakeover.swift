@@ -1,0 +1,86 @@
+import ControlChannel
+import EventLoop
+import Logging
+import Supervision
+
+/// Takes the host's name over from the predecessor that has started this process in an upgrade.
+@Loop final class HostTakeover {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let fleet: WorkerFleet
+    private let shards: ShardDistribution
+    private let registration: HostRegistration
+    private let shutdown: HostShutdown
+    /// To the predecessor, as long as it lives.
+    private var link: ControlLink<SuccessionNotice, SuccessionOrder>?
+    private var order: SuccessionOrder?
+    private var hasPredecessorEnded = false
+    /// This process has the host's name.
+    var onNameTaken: @Loop () async -> Void = {}
+
+    init(
+        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
+        _ registration: HostRegistration, _ shutdown: HostShutdown
+    ) {
+        (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
+        (self.registration, self.shutdown) = (registration, shutdown)
+    }
+
+    /// Tells the predecessor when the children are ready, and waits for the host's name, or for the end.
+    func run(_ lock: HostLock) async throws {
+        let link = connect()
+        let isReady = await context.changes.until(.now + .seconds(50)) { [unowned self] in
+            areChildrenReady || isDecided
+        }
+        if isReady { link.tell(.ready) }
+        _ = await context.changes.until(.now + .seconds(600)) { [unowned self] in isDecided }
+        switch order {
+        case .hostClaim(let nonce):
+            // The predecessor has ended, or nearly: nothing under its nonce is with any worker.
+            registration.predecessor = nonce
+            try await takeName(lock)
+            context.log.notice("took over from the coordinator before")
+            for app in apps.all { app.hostsAreGone() }
+            await onNameTaken()
+            link.tell(.seated)
+            link.sendNow()
+        case nil where hasPredecessorEnded && !context.lifecycle.isStopping:
+            context.log.warning(
+                "the coordinator before has ended in the middle: its leases end by themselves")
+            try await takeName(lock)
+            await onNameTaken()
+        case .abort, nil:
+            if !context.lifecycle.isStopping {
+                context.log.notice("not to take over after all")
+                shutdown.stop()
+            }
+        }
+        self.link = link
+    }
+
+    private var isDecided: Bool { order != nil || hasPredecessorEnded || context.lifecycle.isStopping }
+
+    private var areChildrenReady: Bool {
+        fleet.slots.prefix(shards.placement.size).allSatisfy(\.isReady) && fleet.intake?.state == .ready
+    }
+
+    private func connect() -> ControlLink<SuccessionNotice, SuccessionOrder> {
+        let link = ControlLink<SuccessionNotice, SuccessionOrder>(
+            descriptor: ControlDescriptor.child, peer: "coordinator before")
+        link.onMessage = { [unowned self] order in
+            self.order = order
+            context.changes.ring()
+        }
+        link.onEnd = { [unowned self] _ in
+            hasPredecessorEnded = true
+            context.changes.ring()
+        }
+        return link
+    }
+
+    private func takeName(_ lock: HostLock) async throws {
+        try await registration.claimName()
+        lock.take(context.nonce)
+        context.lifecycle.takeHostName()
+    }
+}

@@ -1,0 +1,171 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Logging
+import Supervision
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Replaces this coordinator by a new program: a successor process of the same host gets the leases, a few shards at a time.
+///
+/// This process takes nothing more. It withdraws shards from its workers, and releases each lease as soon as nothing of it is
+/// in flight; the successor, which is at work already, takes it at once. Other hosts see one host all along.
+@Loop final class HostUpgrade {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let shards: ShardDistribution
+    private let handOver: LeaseHandOver
+    private let exclusive: ExclusiveChange
+    private let shutdown: HostShutdown
+    private let service: ServiceReports
+    private let metrics: MetricsEndpoint
+    /// The locks that the successor inherits; nil while the coordinator starts.
+    var lock: HostLock?
+    private var successor: Successor?
+
+    init(
+        _ context: HostContext, _ apps: HostedApps, _ shards: ShardDistribution, _ handOver: LeaseHandOver,
+        _ exclusive: ExclusiveChange, _ shutdown: HostShutdown, _ service: ServiceReports,
+        _ metrics: MetricsEndpoint
+    ) {
+        (self.context, self.apps, self.shards, self.handOver) = (context, apps, shards, handOver)
+        (self.exclusive, self.shutdown, self.service) = (exclusive, shutdown, service)
+        self.metrics = metrics
+    }
+
+    private var lifecycle: Lifecycle { context.lifecycle }
+
+    /// Which program is started is this host's own configuration's to say: who writes to Redis must not run programs.
+    func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
+        if let obstacle { throw OperationRefusal(obstacle) }
+        let program = try installedProgram()
+        if isDry { return "would start \(program), and hand \(apps.ownedShards) shards over to it" }
+        return try await exclusive.run("upgrade") { () async throws(OperationRefusal) in
+            guard let lock, lifecycle.phase == .serving else {
+                throw OperationRefusal("the coordinator is starting or ending")
+            }
+            let successor = try start(program, lock)
+            self.successor = successor
+            lifecycle.beginUpgrade()
+            defer {
+                lifecycle.endUpgrade()
+                self.successor = nil
+            }
+            context.log.notice(
+                "upgrade begins", metadata: ["program": "\(program)", "pid": "\(successor.pid)"])
+            operation?.progress("process \(successor.pid) starts")
+            try await waitUntilReady(successor)
+            try await handOverShards(to: successor, operation)
+            try await giveUpHostName(to: successor)
+            context.log.notice("upgrade done", metadata: ["pid": "\(successor.pid)"])
+            return "process \(successor.pid) has taken over from \(getpid())"
+        }
+    }
+
+    /// An operator ends the upgrade: the successor gives everything back.
+    func abort(_ isDry: Bool) -> String {
+        guard lifecycle.isUpgrading else { return "no upgrade is under way" }
+        if isDry { return "would end the new coordinator, and take back what it has" }
+        lifecycle.abortUpgrade()
+        context.changes.ring()
+        return "the new coordinator gives everything back"
+    }
+
+    /// This process ends: the successor is to end, too.
+    func hostStops() { successor?.abort() }
+
+    // MARK: Start
+
+    private func installedProgram() throws(OperationRefusal) -> String {
+        do throws(FileTrust.Objection) {
+            return try FileTrust.program(context.configuration.program ?? context.options.program)
+        } catch { throw OperationRefusal("not started: \(error)") }
+    }
+
+    private func start(_ program: String, _ lock: HostLock) throws(OperationRefusal) -> Successor {
+        do {
+            return try Successor(
+                program, arguments: context.options.arguments, environment: context.options.variables,
+                lock: lock
+            ) { [changes = context.changes] in changes.ring() }
+        } catch { throw OperationRefusal("\(program) does not start: \(error)") }
+    }
+
+    /// Why this process cannot be replaced: its service manager takes its end for the service's end.
+    private var obstacle: String? {
+        if getpid() == 1 {
+            return "process 1 cannot be replaced, its end is the container's: start a new container"
+        }
+        // supervisord and `pushfarm up`; honcho; foreman.
+        let signs = ["SUPERVISOR_ENABLED=", "HONCHO_PROCESS_NAME=", "PS=coordinator."]
+        let variables = context.options.variables
+        guard variables.contains(where: { variable in signs.contains { variable.hasPrefix($0) } })
+        else { return nil }
+        return
+            "supervisord, foreman and pushfarm up lose sight of a new process: restart the service there instead"
+    }
+
+    private func waitUntilReady(_ successor: Successor) async throws(OperationRefusal) {
+        _ = await context.changes.until(.now + .seconds(60)) { [unowned self] in
+            successor.isReady || successor.hasEnded || lifecycle.isStopping || lifecycle.isAborting
+        }
+        guard successor.isReady, !lifecycle.isStopping, !lifecycle.isAborting else {
+            let reason =
+                successor.hasEnded
+                ? "the new coordinator has ended (\(successor.how)), see the log"
+                : lifecycle.isAborting ? "aborted" : "the new coordinator was not ready within 60 s"
+            successor.abort()
+            throw OperationRefusal(reason + "; this one goes on")
+        }
+    }
+
+    // MARK: Handing over
+
+    private func handOverShards(
+        to successor: Successor, _ operation: Operation?
+    ) async throws(OperationRefusal) {
+        let all = apps.ownedShards
+        lifecycle.beginHandOver()
+        context.log.notice("handing over", metadata: ["shards": "\(all)"])
+        for app in apps.all { handOver.handOverToSuccessor(app) }
+        let isEmpty = await context.changes.until(.now + .seconds(120)) { [unowned self] in
+            operation?.progress("\(all - apps.ownedShards) of \(all) shards handed over")
+            return !apps.haveLeases || successor.hasEnded || lifecycle.isAborting || lifecycle.isStopping
+        }
+        guard isEmpty, !successor.hasEnded, !lifecycle.isAborting, !lifecycle.isStopping else {
+            // What the successor has got is free again when it has ended.
+            lifecycle.endUpgrade()
+            successor.abort()
+            handOver.takeBackAll()
+            shards.assignAll()
+            throw .failed(
+                "not handed over: \(successor.hasEnded ? "the new coordinator has ended" : "aborted"); this one goes on"
+            )
+        }
+        lifecycle.beginToEndChildren()
+        await shutdown.endChildren()
+    }
+
+    private func giveUpHostName(to successor: Successor) async throws(OperationRefusal) {
+        // From here on the host's line is the successor's.
+        lifecycle.giveUpHostName()
+        metrics.close()
+        successor.tell(.hostClaim(nonce: context.nonce))
+        guard
+            await context.changes.until(.now + .seconds(20), { successor.isSeated || successor.hasEnded }),
+            successor.isSeated
+        else {
+            lifecycle.takeHostNameBack()
+            successor.abort()
+            // All children of this process have ended: the next process begins again, at once under systemd.
+            shutdown.stop(because: .successorLost)
+            throw .failed("the new coordinator has ended after everything was handed over")
+        }
+        service.succeeded(by: successor.pid)
+        shutdown.stop()
+    }
+}

@@ -1,0 +1,92 @@
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import Logging
+import Supervision
+
+/// The place of the host's intake: the process in it now, what it is at work on, and its numbers.
+@Loop final class IntakeSlot {
+    /// Hears what happens in the slot.
+    @Loop protocol Owner: AnyObject {
+        /// A process has started; it may be given its first orders.
+        func started(_ intake: IntakeSlot)
+        func noticed(_ notice: IntakeNotice)
+        /// The process `name` has ended, and not in order, while it was at work on jobs of these apps: with so many ends a
+        /// job is to blame. The next one starts after the call returns.
+        func ended(_ name: String, atWorkFor apps: Set<String>, limit: Int) async
+    }
+
+    /// The present process's name, unique for every start.
+    private(set) var name = ""
+    private(set) var beat = IntakeNotice.Beat()
+    /// Jobs done with in the last second.
+    private(set) var rate: UInt64 = 0
+
+    private let slot: ChildSlot<IntakeOrder, IntakeNotice>
+    private let host: String
+    private unowned let owner: any Owner
+    /// Apps with jobs in the process's hands.
+    private var working: Set<String> = []
+    private var row = BlameRow()
+
+    init(host: String, launch: ChildLaunch, owner: any Owner, log: Logger) {
+        self.host = host
+        self.owner = owner
+        // There is no other: it is tried again for ever.
+        var policy = RestartPolicy()
+        policy.allowedFailedStarts = .max
+        slot = ChildSlot(role: "intake", launch: launch, policy: policy, log: log)
+        slot.onStart = { [unowned self] in begin() }
+        slot.onNotice = { [unowned self] notice in take(notice) }
+        slot.onEnd = { [unowned self] end in
+            rate = 0
+            guard end != nil, !working.isEmpty, let limit = row.ended(slot.lastEnd) else { return }
+            await self.owner.ended(name, atWorkFor: working, limit: limit)
+        }
+    }
+
+    var pid: Int32 { slot.pid }
+    var state: ChildState { slot.state }
+    var restarts: Int { slot.restarts }
+
+    func start() { slot.start() }
+
+    func tell(_ order: IntakeOrder) { slot.tell(order) }
+
+    /// Looks whether the process still gives signs of life; one that hangs is ended.
+    func watch() { slot.watch() }
+
+    /// Asks the process to finish, or ends it; another one takes its place.
+    func replace(within grace: Duration) {
+        slot.replace(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
+    /// Asks the process to finish, and ends it when it does not.
+    func stop(within grace: Duration) async {
+        await slot.stop(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
+    private func begin() {
+        name = "\(host)-intake-\(Nonce.make())"
+        beat = IntakeNotice.Beat()
+        working = []
+        owner.started(self)
+    }
+
+    private func take(_ notice: IntakeNotice) {
+        switch notice {
+        case .hello: slot.becameReady()
+        case .beat(let numbers):
+            rate = numbers.jobs &- beat.jobs
+            if rate > 0 {
+                slot.progressed()
+                row.progressed()
+            }
+            beat = numbers
+        case .works(let app): working.insert(app)
+        case .rests(let app): working.remove(app)
+        case .putOff, .fenced: break
+        }
+        owner.noticed(notice)
+    }
+}

@@ -1,0 +1,114 @@
+import ControlChannel
+import EventLoop
+import FarmStore
+import Supervision
+
+/// The child processes of this host: its workers by place, and its intake.
+@Loop final class WorkerFleet {
+    typealias Owner = IntakeSlot.Owner & WorkerSlot.Owner
+
+    private let context: HostContext
+    private(set) var slots: [WorkerSlot] = []
+    /// Nil until ``prepare(_:owner:)``.
+    private(set) var intake: IntakeSlot?
+    private var launch: ChildLaunch?
+    private weak var owner: (any Owner)?
+    /// From which level on children log, if an operator has set it.
+    private var logLevel: String?
+
+    init(_ context: HostContext) { self.context = context }
+
+    /// Makes the places; no process starts yet.
+    func prepare(_ lock: HostLock, owner: any Owner) {
+        let options = context.options
+        let launch = ChildLaunch(
+            program: options.program, lock: lock.descriptor, environment: options.environment)
+        (self.launch, self.owner) = (launch, owner)
+        intake = IntakeSlot(host: context.host, launch: launch, owner: owner, log: context.log)
+        addPlaces(upTo: options.workers)
+    }
+
+    /// Starts the intake and the first workers.
+    func start(workers: Int) {
+        intake?.start()
+        for slot in slots.prefix(workers) { slot.start() }
+    }
+
+    /// Makes places until there are so many. A place is made once, and kept.
+    func addPlaces(upTo count: Int) {
+        guard let launch, let owner else { return }
+        while slots.count < count {
+            slots.append(
+                WorkerSlot(
+                    index: slots.count, host: context.host, launch: launch, owner: owner, log: context.log))
+        }
+    }
+
+    // MARK: Questions
+
+    var readySlots: [WorkerSlot] { slots.filter(\.isReady) }
+    var isAnyWorkerReady: Bool { slots.contains(where: \.isReady) }
+    /// Names of the workers that may hold batches.
+    var liveWorkers: [String] { slots.filter { $0.pid > 0 }.map(\.name) }
+    /// Pushes settled in the last second.
+    var rate: UInt64 { slots.reduce(0) { $0 &+ $1.rate } }
+
+    /// The places of the first workers, and those of others that still run.
+    func presentSlots(of workers: Int) -> [WorkerSlot] {
+        slots.filter { $0.index < workers || $0.pid > 0 }
+    }
+
+    /// What the workers last said of an app.
+    func beats(of app: String) -> [Notice.Beat.App] {
+        slots.compactMap { slot in slot.beat.apps.first { $0.name == app } }
+    }
+
+    // MARK: Orders
+
+    func sendToWorkers(_ order: Order) {
+        for slot in slots { slot.tell(order) }
+    }
+
+    func sendToIntake(_ order: IntakeOrder) { intake?.tell(order) }
+
+    /// Gives the order to one worker that is ready.
+    /// - Returns: its name, or nil if no worker is ready.
+    func sendToOneWorker(_ order: Order) -> String? {
+        guard let slot = slots.first(where: \.isReady) else { return nil }
+        slot.tell(order)
+        return slot.name
+    }
+
+    /// The first orders of a worker's process.
+    func begin(_ slot: WorkerSlot, credentials: [Order], leaseEnd: UInt64) {
+        slot.tell(
+            .begin(
+                redis: context.options.redisURL, redisAuthority: context.options.redisAuthority,
+                worker: slot.name, index: UInt16(slot.index)))
+        for order in credentials { slot.tell(order) }
+        slot.tell(.lease(end: leaseEnd))
+        if let logLevel { slot.tell(.logLevel(logLevel)) }
+    }
+
+    func setLogLevel(_ level: String) {
+        logLevel = level
+        sendToWorkers(.logLevel(level))
+        sendToIntake(.logLevel(level))
+    }
+
+    func reopenLogs() {
+        sendToWorkers(.reopenLogs)
+        sendToIntake(.reopenLogs)
+    }
+
+    /// Kills children that give no signs of life. To be called at least once a second.
+    func killHangingChildren() {
+        for slot in slots { slot.watch() }
+        intake?.watch()
+    }
+
+    /// Tries again at once to start workers that were given up.
+    func retryFailedWorkers() {
+        for slot in slots where slot.state == .failed { slot.retry() }
+    }
+}

@@ -1,0 +1,154 @@
+import EventLoop
+import FarmConfiguration
+import FarmPolicy
+import Logging
+
+/// Starts and ends workers so that there are as many as the load, an operator or the configuration asks for.
+///
+/// New workers start first, and get their shards when all of them are ready. Those that go release their shards, and end
+/// when they have nothing left. Nothing else is decided meanwhile.
+@Loop final class WorkerScaling {
+    private let context: HostContext
+    private let apps: HostedApps
+    private let fleet: WorkerFleet
+    private let shards: ShardDistribution
+    private let pressure: Pressure
+    /// Chooses the number of workers; nil while the number is fixed.
+    private var autoscaler: Autoscaler?
+    /// Workers that end as soon as they have nothing of any shard.
+    private var retired: Set<Int> = []
+
+    init(
+        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
+        _ pressure: Pressure, autoscaler: Autoscaler?
+    ) {
+        (self.context, self.apps, self.fleet) = (context, apps, fleet)
+        (self.shards, self.pressure, self.autoscaler) = (shards, pressure, autoscaler)
+    }
+
+    var isAuto: Bool { autoscaler != nil }
+    /// Workers that this host can run: it counts for the host's share of the shards.
+    var capacity: Int { autoscaler?.most ?? shards.placement.size }
+
+    /// The most workers that an operator can ask for.
+    var mostWorkers: Int {
+        let options = context.options
+        let configured = context.configuration.workers.count(processors: options.processors)
+        return DesiredWorkers.most(
+            processors: options.processors, memory: options.memory,
+            configured: max(options.workers, configured))
+    }
+
+    /// The most workers that the autoscaler starts.
+    var mostAuto: Int { min(context.options.processors, mostWorkers) }
+
+    /// The number of workers that the configuration asks for.
+    var configured: DesiredWorkers { Self.desired(context.configuration.workers) }
+
+    static func desired(_ count: WorkerCount) -> DesiredWorkers {
+        switch count {
+        case .auto: .auto
+        case .fixed(let number): .fixed(number)
+        }
+    }
+
+    // MARK: Deciding
+
+    /// Lets the autoscaler decide, and gives up new workers that do not start. To be called with every heartbeat.
+    func evaluate() {
+        guard !context.lifecycle.isStopping else { return }
+        let placement = shards.placement
+        let newcomers = fleet.slots[placement.seated..<max(placement.seated, placement.size)]
+        if newcomers.contains(where: { $0.state == .failed }) {
+            let stayed = autoscaler?.stay(at: placement.seated, now: .now)
+            return carryOut(
+                stayed ?? Autoscaler.Change(from: placement.size, to: placement.seated, reason: .unstartable))
+        }
+        endRetiredWorkers()
+        guard autoscaler != nil else { return }
+        let isChanging =
+            placement.size != placement.seated
+            || fleet.slots.prefix(placement.size).contains { !$0.isReady && $0.state != .failed }
+            || fleet.slots.dropFirst(placement.size).contains { $0.pid > 0 } || placement.isDisturbed
+        let reading = isChanging ? nil : self.reading
+        if let change = autoscaler?.look(reading, at: .now) { carryOut(change) }
+    }
+
+    private var reading: Autoscaler.Reading {
+        let workers = fleet.slots.prefix(shards.placement.size)
+        return Autoscaler.Reading(
+            busy: workers.reduce(0) { $0 + $1.busy },
+            waiting: pressure.batches - workers.reduce(0) { $0 + Int($1.beat.batches) },
+            rate: Double(workers.reduce(0) { $0 &+ $1.rate }))
+    }
+
+    /// Follows an operator or the configuration.
+    func set(_ desired: DesiredWorkers) {
+        switch desired {
+        case .auto:
+            guard autoscaler == nil else { return }
+            let size = shards.placement.size
+            autoscaler = Autoscaler(most: mostAuto, workers: size)
+            context.log.notice("as many workers as the load takes", metadata: ["most": "\(mostAuto)"])
+            if size > mostAuto { resize(to: mostAuto) }
+        case .fixed(let number):
+            autoscaler = nil
+            if number > mostWorkers {
+                context.log.warning(
+                    "more workers are wanted than this machine carries",
+                    metadata: ["wanted": "\(number)", "most": "\(mostWorkers)"])
+            }
+            resize(to: min(number, mostWorkers))
+        }
+    }
+
+    /// Changes the number of workers by a signal: for this process, and not stored.
+    func change(by step: Int) { set(.fixed(changed(by: step))) }
+
+    func changed(by step: Int) -> Int { min(max(1, shards.placement.size + step), mostWorkers) }
+
+    private func resize(to number: Int) {
+        let size = shards.placement.size
+        guard number != size else { return }
+        carryOut(Autoscaler.Change(from: size, to: number, reason: .operator))
+    }
+
+    // MARK: Acting
+
+    private func carryOut(_ change: Autoscaler.Change) {
+        context.log.notice(
+            change.to > change.from ? "more workers" : "fewer workers",
+            metadata: ["from": "\(change.from)", "to": "\(change.to)", "reason": "\(change.reason.rawValue)"])
+        for app in apps.all { app.announce(change) }
+        if change.to > change.from {
+            addPlaces(upTo: change.to)
+            shards.resize(to: change.to)
+            for slot in fleet.slots[change.from..<change.to] {
+                retired.remove(slot.index)
+                slot.startAgain()
+            }
+        } else {
+            for slot in fleet.slots[change.to..<change.from] {
+                slot.retire()
+                retired.insert(slot.index)
+            }
+            shards.resize(to: change.to)
+            endRetiredWorkers()
+        }
+        context.changes.ring()
+    }
+
+    private func addPlaces(upTo count: Int) {
+        guard fleet.intake != nil else { return }
+        fleet.addPlaces(upTo: count)
+        apps.setWorkers(max(count, context.options.workers))
+    }
+
+    /// Ends workers that were to release everything, and have.
+    func endRetiredWorkers() {
+        for index in retired where shards.isEmpty(index) {
+            retired.remove(index)
+            Loop.task { await self.fleet.slots[index].stop(within: .seconds(20)) }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import Logging
+import Supervision
+
+/// One worker's place: the process in it now, its name in the books, and its numbers.
+@Loop final class WorkerSlot {
+    /// Hears what happens in the slot.
+    @Loop protocol Owner: AnyObject {
+        /// A process has started; it may be given its first orders.
+        func started(_ slot: WorkerSlot)
+        func noticed(_ notice: Notice, _ slot: WorkerSlot)
+        /// The process `name` has ended. The next one starts after the call returns.
+        func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async
+    }
+
+    let index: Int
+    /// The present process's name in the books, unique for every start.
+    private(set) var name = ""
+    private(set) var beat = Notice.Beat()
+    /// Pushes settled in the last second.
+    private(set) var rate: UInt64 = 0
+    /// The part of a processor that the process took or stood in line for, between its last two beats.
+    private(set) var busy = 0.0
+    private var beatAt: ContinuousClock.Instant?
+    /// When the present process was started, in Unix milliseconds.
+    private(set) var since: Int64 = 0
+
+    /// The present process has told its numbers.
+    var hasBeaten: Bool { beatAt != nil }
+
+    private let slot: ChildSlot<Order, Notice>
+    private let host: String
+    private unowned let owner: any Owner
+
+    init(index: Int, host: String, launch: ChildLaunch, owner: any Owner, log: Logger) {
+        self.index = index
+        self.host = host
+        self.owner = owner
+        var log = log
+        log[metadataKey: "worker"] = "\(index)"
+        slot = ChildSlot(role: "worker", arguments: ["\(index)"], launch: launch, log: log)
+        slot.onStart = { [unowned self] in begin() }
+        slot.onNotice = { [unowned self] notice in take(notice) }
+        slot.onEnd = { [unowned self] _ in
+            (rate, busy) = (0, 0)
+            await self.owner.ended(self, name: name, cause: slot.lastEnd)
+        }
+    }
+
+    var pid: Int32 { slot.pid }
+    var state: ChildState { slot.state }
+    var isReady: Bool { slot.isReady }
+    var restarts: Int { slot.restarts }
+
+    func start() { slot.start() }
+
+    func tell(_ order: Order) { slot.tell(order) }
+
+    /// The process stands still or lags: it is not told what can wait.
+    var lags: Bool { slot.queuedBytes > 64 << 10 }
+
+    /// Kills the process if it gives no signs of life.
+    func watch() { slot.watch() }
+
+    /// Asks the process to finish, and ends it when it does not.
+    func stop(within grace: Duration) async {
+        await slot.stop(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
+    /// A process that was asked to finish has less time for it.
+    func finishSooner(within grace: Duration) {
+        tell(.finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
+    /// Asks the process to finish, and kills it when it does not; another one takes its place.
+    func replace(within grace: Duration) {
+        slot.replace(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+    }
+
+    /// Kills the process, as an operator wants it: the pushes that it had in flight are not suspected.
+    func kill(hasTrace: Bool) { slot.kill(hasTrace: hasTrace) }
+
+    /// No process follows the present one, until ``startAgain()``.
+    func retire() { slot.retire() }
+
+    /// Starts a process where there is none, or as soon as the present one has ended.
+    func startAgain() { slot.startAgain() }
+
+    /// Replaces the process; where there is none, starts one.
+    func replaceOrStart() {
+        if pid > 0, state != .stopped { replace(within: .seconds(20)) } else { startAgain() }
+    }
+
+    /// Tries again at once in a slot that was given up.
+    func retry() { slot.retry() }
+
+    private func begin() {
+        name = "\(host)-\(index)-\(Nonce.make())"
+        beat = Notice.Beat()
+        beatAt = nil
+        since = WallClock.seconds * 1000
+        owner.started(self)
+    }
+
+    private func take(_ notice: Notice) {
+        switch notice {
+        case .hello: slot.becameReady()
+        case .beat(let numbers):
+            let settled = numbers.delivered &+ numbers.failed
+            rate = settled &- (beat.delivered &+ beat.failed)
+            if rate > 0 { slot.progressed() }
+            measure(numbers)
+            beat = numbers
+        case .reported: slot.progressed()
+        default: break
+        }
+        owner.noticed(notice, self)
+    }
+
+    private func measure(_ numbers: Notice.Beat) {
+        let now = ContinuousClock.now
+        if let beatAt, beatAt < now {
+            let time = numbers.processorTaken &+ numbers.processorQueued
+            let before = beat.processorTaken &+ beat.processorQueued
+            busy = min(1, Double(time &- before) / ((now - beatAt) / .microseconds(1)))
+        }
+        beatAt = now
+    }
+}
