@@ -5,14 +5,14 @@ struct VerdictTests {
     /// Every row of Apple's table.
     static let table: [(status: Int, reason: String, verdict: Verdict)] = [
         (400, "BadCollapseId", .requestWrong(reason: "BadCollapseId")),
-        (400, "BadDeviceToken", .tokenDead(reason: "BadDeviceToken", timestamp: nil, declared: true)),
+        (400, "BadDeviceToken", .tokenInvalid(reason: "BadDeviceToken", timestamp: nil, declared: true)),
         (400, "BadExpirationDate", .requestWrong(reason: "BadExpirationDate")),
         (400, "BadMessageId", .requestWrong(reason: "BadMessageId")),
         (400, "BadPriority", .requestWrong(reason: "BadPriority")),
         (400, "BadTopic", .configurationWrong(reason: "BadTopic")),
         (
             400, "DeviceTokenNotForTopic",
-            .tokenDead(reason: "DeviceTokenNotForTopic", timestamp: nil, declared: true)
+            .tokenInvalid(reason: "DeviceTokenNotForTopic", timestamp: nil, declared: true)
         ),
         (400, "DuplicateHeaders", .requestWrong(reason: "DuplicateHeaders")),
         (400, "IdleTimeout", .connectionOver(reason: "IdleTimeout")),
@@ -32,8 +32,8 @@ struct VerdictTests {
         (403, "BadEnvironmentKeyInToken", .credentialsWrong(reason: "BadEnvironmentKeyInToken")),
         (404, "BadPath", .requestWrong(reason: "BadPath")),
         (405, "MethodNotAllowed", .requestWrong(reason: "MethodNotAllowed")),
-        (410, "ExpiredToken", .tokenDead(reason: "ExpiredToken", timestamp: nil, declared: true)),
-        (410, "Unregistered", .tokenDead(reason: "Unregistered", timestamp: nil, declared: true)),
+        (410, "ExpiredToken", .tokenInvalid(reason: "ExpiredToken", timestamp: nil, declared: true)),
+        (410, "Unregistered", .tokenInvalid(reason: "Unregistered", timestamp: nil, declared: true)),
         (413, "PayloadTooLarge", .requestWrong(reason: "PayloadTooLarge")),
         (429, "TooManyProviderTokenUpdates", .authenticationSlow(reason: "TooManyProviderTokenUpdates")),
         (429, "TooManyRequests", .throttled(reason: "TooManyRequests")),
@@ -65,7 +65,7 @@ struct VerdictTests {
         (402, .requestWrong(reason: "New")), (403, .credentialsWrong(reason: "New")),
         (404, .requestWrong(reason: "New")), (405, .requestWrong(reason: "New")),
         (407, .credentialsWrong(reason: "New")),
-        (410, .tokenDead(reason: "New", timestamp: nil, declared: true)),
+        (410, .tokenInvalid(reason: "New", timestamp: nil, declared: true)),
         (413, .requestWrong(reason: "New")), (429, .throttled(reason: "New")),
         (499, .requestWrong(reason: "New")), (500, .serverTrouble(reason: "New", reconnect: false)),
         (502, .serverTrouble(reason: "New", reconnect: false)),
@@ -84,7 +84,8 @@ struct VerdictTests {
     @Test func `an answer without a reason is named by its status`() {
         #expect(Verdict(status: 404) == .requestWrong(reason: "HTTP404"))
         #expect(
-            Verdict(status: 410, timestamp: 5) == .tokenDead(reason: "HTTP410", timestamp: 5, declared: true))
+            Verdict(status: 410, timestamp: 5)
+                == .tokenInvalid(reason: "HTTP410", timestamp: 5, declared: true))
         #expect(Verdict(status: 503) == .serverTrouble(reason: "HTTP503", reconnect: false))
     }
 
@@ -148,7 +149,7 @@ struct VerdictTests {
         for reason in ["Unregistered", "ExpiredToken", "New"] {
             let verdict = Verdict(
                 status: 410, reason: reason, timestamp: timestamp, registeredAt: registeredAt)
-            #expect(verdict == .tokenDead(reason: reason, timestamp: timestamp, declared: declared))
+            #expect(verdict == .tokenInvalid(reason: reason, timestamp: timestamp, declared: declared))
         }
     }
 

@@ -37,10 +37,13 @@ import Testing
             (2, "MissingDeviceToken", .requestWrong(reason: "MissingDeviceToken")),
             (3, "MissingTopic", .credentialsWrong(reason: "MissingTopic")),
             (4, "MissingPayload", .requestWrong(reason: "MissingPayload")),
-            (5, "InvalidTokenSize", .tokenDead(reason: "InvalidTokenSize", timestamp: nil, declared: true)),
+            (
+                5, "InvalidTokenSize",
+                .tokenInvalid(reason: "InvalidTokenSize", timestamp: nil, declared: true)
+            ),
             (6, "InvalidTopicSize", .credentialsWrong(reason: "InvalidTopicSize")),
             (7, "InvalidPayloadSize", .requestWrong(reason: "InvalidPayloadSize")),
-            (8, "InvalidToken", .tokenDead(reason: "InvalidToken", timestamp: nil, declared: true)),
+            (8, "InvalidToken", .tokenInvalid(reason: "InvalidToken", timestamp: nil, declared: true)),
             (10, "Shutdown", nil), (99, "Status99", .processingFailed(reason: "Status99")),
             (128, "ProtocolError", .requestWrong(reason: "ProtocolError")),
             (255, "Unknown", .processingFailed(reason: "Unknown")),

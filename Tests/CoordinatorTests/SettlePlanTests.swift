@@ -67,7 +67,7 @@ struct SettlePlanTests {
         }
         #expect(settlement.jobs[0].failed == 1 && settlement.jobs[0].reasons == ["Unregistered": 1])
         #expect(kinds(settlement) == Array(repeating: .pushFailed, count: failures))
-        #expect(settlement.deadTokens.map(\.event.kind) == [.tokenDead])
+        #expect(settlement.deadTokens.map(\.event.kind) == [.tokenInvalid])
         #expect(settlement.deadTokens.map(\.record) == [nil], "it belongs to no scope")
     }
 

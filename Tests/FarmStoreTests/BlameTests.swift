@@ -123,7 +123,7 @@ import Testing
         #expect(account.failed == 4 && account.reasons == ["poison": 4] && account.queued == 2)
         #expect(account.state == .open)
         #expect(try refused().first?["job"] == "big")
-        let cut = try #require(try desk.events().first { $0["type"] == "job.cut" })
+        let cut = try #require(try desk.events().first { $0["type"] == "job.truncated" })
         #expect(cut["job"] == "big" && cut["failed"] == "4" && cut["reason"] == "poison")
         #expect(try !desk.events().contains { $0["type"] == "job.refused" })
         #expect(text(try take()) == ["next"])

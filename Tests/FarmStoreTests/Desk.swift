@@ -161,7 +161,7 @@ struct Desk {
             shard: shard,
             record: SuppressionRecord(reason: reason, scope: scope.number, time: time, token: token[...]),
             event: FarmEvent(
-                .tokenDead, job: "j1", token: token[...], reason: reason.name, timestamp: time * 1000))
+                .tokenInvalid, job: "j1", token: token[...], reason: reason.name, timestamp: time * 1000))
     }
 
     /// Suppressed tokens of a shard, as the list has them.

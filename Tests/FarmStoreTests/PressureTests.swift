@@ -38,7 +38,7 @@ import Testing
 
     private func fullEvents() throws -> [String] {
         try desk.events().compactMap { event in
-            event["type"].flatMap { $0.hasPrefix("farm.") ? "\($0) \(event["reason"] ?? "")" : nil }
+            event["type"].flatMap { $0.hasPrefix("admission.") ? "\($0) \(event["reason"] ?? "")" : nil }
         }
     }
 
@@ -145,7 +145,7 @@ import Testing
         #expect(since > 1_700_000_000_000)
         #expect(try press(.relieved) == .init(full: nil, isNew: true, open: 0, inbox: 0, batches: 0))
         #expect(try press(.relieved).isNew == false && press(.keep).full == nil)
-        #expect(try fullEvents() == ["farm.full memory", "farm.relieved memory"])
+        #expect(try fullEvents() == ["admission.closed memory", "admission.opened memory"])
         #expect(try desk.perform(ReadFullness()) == nil)
         #expect(try desk.perform(ReadGate()) == nil)
     }
@@ -163,7 +163,7 @@ import Testing
         _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1))
         try desk.perform(Settle([Desk.settlement(try desk.results()[0], "j1", delivered: 1)]))
         #expect(try press(limits) == .init(full: nil, isNew: true, open: 8, inbox: 0, batches: 1))
-        #expect(try fullEvents() == ["farm.full backlog", "farm.relieved backlog"])
+        #expect(try fullEvents() == ["admission.closed backlog", "admission.opened backlog"])
     }
 
     @Test func `batches are counted that workers may send`() throws {

@@ -49,7 +49,7 @@ import Testing
         let account = try desk.account("bad")
         #expect(account.parked == "poison" && account.crashes == 5 && account.state == .open)
         #expect(account.queued == 98 && account.inFlight == 2)
-        let event = try #require(try desk.events().first { $0["type"] == "job.parked" })
+        let event = try #require(try desk.events().first { $0["type"] == "job.paused" })
         #expect(event["job"] == "bad" && event["reason"] == "poison" && event["crashes"] == "5")
         #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 1)
     }

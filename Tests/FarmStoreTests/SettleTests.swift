@@ -64,7 +64,7 @@ import Testing
         #expect(account.maybeDuplicated == 1 && account.reasons == ["BadDeviceToken": 1])
         let events = try desk.events().suffix(2)
         #expect(events.first?["token"] == "ab01" && events.first?["status"] == "400")
-        #expect(events.last?["type"] == "token.dead" && events.last?["timestamp"] == "5000")
+        #expect(events.last?["type"] == "token.invalid" && events.last?["timestamp"] == "5000")
         #expect(try desk.suppressed() == [Desk.dead([0xab, 1], time: 5).record])
         #expect(try desk.perform(ReadScopes()) == [Desk.scope.number: Desk.scope])
         #expect(try desk.perform(Promote()).rung.isEmpty)

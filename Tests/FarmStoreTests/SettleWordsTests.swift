@@ -20,7 +20,7 @@ import Testing
         return ["259200", "100000", "1", "00000007", "here topic", "2"]
             + [ids[0], "5", "", "0", "0", "0", "0"] + [ids[1], "18", packed]
             + ["1", "01", "h", "0", "1", "body"] + ["2"]
-            + ["1", "01", "B\0\0\0\u{7}\0\0\0\u{1}token", "2", "type", "token.dead"]
+            + ["1", "01", "B\0\0\0\u{7}\0\0\0\u{1}token", "2", "type", "token.invalid"]
             + ["1", "2", "type", "push.failed"]
     }
 
@@ -166,7 +166,7 @@ import Testing
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
         let name = field[0].replacing("job:", with: "job ") + " " + field[1]
         #expect(try desk.redis.run("HGETALL", "{pushfarm:demo}:unreadable").fields == [name: field[2]])
-        let told = try desk.events().filter { $0["type"] == "farm.unreadable" }
+        let told = try desk.events().filter { $0["type"] == "data.unreadable" }
         #expect(told.map { $0["entry"] } == [name])
         if field[0] == "job:a", field[1] != "accepted" { #expect(try desk.account("a").accepted == 4) }
         // What they find is named and put right: these entries were made up.
@@ -202,7 +202,7 @@ import Testing
         }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
         #expect(try desk.redis.run("HGET", "{pushfarm:demo}:unreadable", words[13]).text == "the entry")
-        let told = try desk.events().filter { $0["type"] == "farm.unreadable" }
+        let told = try desk.events().filter { $0["type"] == "data.unreadable" }
         #expect(told.map { [$0["entry"], $0["reason"], $0["pushes"]] } == [[words[13], "why", "2"]])
     }
 
@@ -217,7 +217,7 @@ import Testing
         try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "many")
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
         #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:unreadable").integer == 1000)
-        let told = try desk.events().filter { $0["type"] == "farm.unreadable" }
+        let told = try desk.events().filter { $0["type"] == "data.unreadable" }
         #expect(
             told.map { $0["reason"] } == [
                 "holds no number; its original is not kept, as there are too many"

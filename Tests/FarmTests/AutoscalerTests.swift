@@ -48,7 +48,7 @@ extension BusyFarms {
             }
             let arrived = try ([farm.gateway] + gateways).reduce(0) { try $0 + $1.ledger().lines.count }
             #expect(arrived == delivered && delivered == rounds * 10 * Self.jobTokens * Self.names.count)
-            let changes = try farm.events("farm.workers")
+            let changes = try farm.events("workers.scaled")
             #expect(changes.first?["reason"] == "busy" && changes.last?["to"] == "1", "\(changes)")
             // Removed workers ended in order.
             let log = farm.coordinator.error

@@ -51,7 +51,7 @@ extension BinaryFarms {
             #expect(
                 totals.reasons == (mixture.bad.isEmpty ? [:] : ["InvalidToken": mixture.bad.count]),
                 sourceLocation: sourceLocation)
-            let dead = try farm.events("token.dead").compactMap { $0["token"] }
+            let dead = try farm.events("token.invalid").compactMap { $0["token"] }
             #expect(
                 Set(dead) == mixture.bad && dead.count == mixture.bad.count, sourceLocation: sourceLocation)
         }

@@ -27,7 +27,7 @@ extension PatientFarms {
             try await farm.expectExactlyOnce(jobs)
             // One for each worker, one more than the budget.
             #expect(try farm.gateway.counter("connections") == 2)
-            let event = try await farm.event("farm.budget")
+            let event = try await farm.event("budget.exceeded")
             #expect(event["reason"] == "max_conns is less than the workers")
         }
     }

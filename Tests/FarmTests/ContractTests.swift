@@ -99,15 +99,15 @@ extension BusyFarms {
                     "type": "job.finished", "job": "r", "accepted": "7", "delivered": "5", "failed": "2",
                 ])
             // Invalid and malformed tokens concern other jobs too, so they are always reported.
-            let dead = Set(try farm.events("token.dead").map { $0.without("at") })
+            let dead = Set(try farm.events("token.invalid").map { $0.without("at") })
             #expect(
                 dead == [
                     [
-                        "type": "token.dead", "job": "r", "token": bad, "reason": "BadDeviceToken",
+                        "type": "token.invalid", "job": "r", "token": bad, "reason": "BadDeviceToken",
                         "status": "400",
                     ],
                     [
-                        "type": "token.dead", "job": "r", "token": gone, "reason": "Unregistered",
+                        "type": "token.invalid", "job": "r", "token": gone, "reason": "Unregistered",
                         "status": "410", "timestamp": "1700000000000",
                     ],
                 ])
@@ -131,7 +131,7 @@ extension BusyFarms {
             ])
             #expect(try await farm.finished("later").reasons == ["Unregistered": 1])
             #expect(try await farm.finished("before").reasons == ["Unregistered": 1])
-            #expect(try farm.events("token.dead").map { $0["job"] } == ["before"])
+            #expect(try farm.events("token.invalid").map { $0["job"] } == ["before"])
         }
     }
 }

@@ -42,7 +42,7 @@ extension TokenFarms {
             try farm.gateway.tell("feedback add \(token) 1700000000")
             let doctor = try await farm.run("doctor", "--json")
             #expect(doctor.status == 0 && doctor.output.contains("1 dead tokens read"), "\(doctor)")
-            #expect(try farm.events("token.dead").contains { $0["token"] == token })
+            #expect(try farm.events("token.invalid").contains { $0["token"] == token })
             #expect(try Self.waiting(farm) == 0)
             // Without a coordinator it is not read and keeps its tuples.
             farm.coordinator.signal(SIGTERM)
@@ -76,13 +76,13 @@ extension TokenFarms {
             for token in tokens[..<3] { try farm.gateway.tell("feedback add \(token) 1700000000") }
             let read = try await farm.run("feedback", "read", "--app", "demo", "--json")
             #expect(read.status == 0 && read.output.contains(#""tokens":3"#), "\(read)")
-            let dead = try farm.events("token.dead").map { $0.without("at") }
+            let dead = try farm.events("token.invalid").map { $0.without("at") }
             #expect(
                 Set(dead)
                     == Set(
                         tokens[..<3].map {
                             [
-                                "type": "token.dead", "token": $0, "reason": "Feedback",
+                                "type": "token.invalid", "token": $0, "reason": "Feedback",
                                 "timestamp": "1700000000000",
                             ]
                         }))
@@ -166,7 +166,7 @@ extension TokenFarms {
             }
             #expect(try await tell(1_700_000_000) == 600)
             #expect(try await tell(1_700_000_000) == 600)
-            #expect(try farm.events("token.dead").count == 1200)
+            #expect(try farm.events("token.invalid").count == 1200)
             #expect(try await tell(1_700_000_001) == 1200, "a later unregistration is new")
         }
 
@@ -203,7 +203,7 @@ extension TokenFarms {
             let tokens = Tokens.make(2)
             for (number, token) in tokens.enumerated() {
                 try farm.gateway.tell("feedback add \(token) 1700000000")
-                #expect(try await farm.event("token.dead", number: number + 1)["token"] == token)
+                #expect(try await farm.event("token.invalid", number: number + 1)["token"] == token)
             }
         }
 
@@ -217,7 +217,7 @@ extension TokenFarms {
             try farm.gateway.tell("calm")
             // The interrupted tuple is lost in transit.
             try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
-            try await eventually("the rest is kept") { try farm.events("token.dead").count == 999 }
+            try await eventually("the rest is kept") { try farm.events("token.invalid").count == 999 }
         }
 
         @Test func `an outage of Redis loses no tuple that was read`() async throws {
@@ -227,7 +227,7 @@ extension TokenFarms {
             let reading = try Child(
                 "feedback", BuiltProgram.path,
                 ["feedback", "read", "--config", farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path)
-            try await eventually("some of it is kept") { try farm.events("token.dead").count > 1000 }
+            try await eventually("some of it is kept") { try farm.events("token.invalid").count > 1000 }
             try await farm.redis.crash()
             _ = try await reading.wait()
             try await eventually("all of it is kept") {

@@ -83,7 +83,7 @@ extension BrokenFarms {
             #expect(account.accepted == tokens.count && account.delivered == offset)
             #expect(account.reasons == ["poison": tokens.count - offset])
             #expect(try farm.refused().map { $0["job"] } == ["large"])
-            let cut = try await farm.event("job.cut")
+            let cut = try await farm.event("job.truncated")
             #expect(cut["job"] == "large" && cut["failed"] == "\(tokens.count - offset)")
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: Array(tokens[..<offset])) == 0 && ledger.doubles == 0)

@@ -34,7 +34,7 @@ extension BusyFarms {
             #expect(ledger.requests.count == all.count)
             #expect(ledger.lost(of: good) == 0 && ledger.doubles == 0)
             #expect(ledger.deliveries.count == good.count)
-            let dead = try farm.events("token.dead").compactMap { $0["token"] }
+            let dead = try farm.events("token.invalid").compactMap { $0["token"] }
             #expect(dead.sorted() == (bad + wrongTopic + unregistered + expired).sorted())
             #expect(try farm.events("push.failed").count == 200)
             #expect(try farm.events("job.finished").count == jobs.count)

@@ -151,7 +151,7 @@ extension HeldFarms {
             #expect(busy.first == "BUSY" && busy.last == "operator", "\(busy)")
             try farm.push([Job(id: "plain", tokens: Tokens.make(5))])
             #expect(try await farm.finished("plain").delivered == 5)
-            #expect(try await farm.event("farm.full")["reason"] == "operator")
+            #expect(try await farm.event("admission.closed")["reason"] == "operator")
             // The coordinator does not open it by itself either.
             try await eventually("the coordinator has decided again") {
                 try client.run("HGET", "{pushfarm:demo}:gate", "retry").text != nil

@@ -69,7 +69,7 @@ extension BusyFarms {
             }
             #expect(busy[2].text == "memory")
             #expect((1000..<2000).contains(try #require(busy[1].integer)))
-            #expect(try farm.events("farm.full").map { $0["reason"] } == ["memory"])
+            #expect(try farm.events("admission.closed").map { $0["reason"] } == ["memory"])
             let status = try await farm.run("status", "--json")
             #expect(status.status == 1)
             #expect(try Status(json: status.output).apps.first?.fullReason == "memory")
@@ -124,10 +124,10 @@ extension BusyFarms {
             }
             #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")
             // Each is reported once, alternately.
-            let told = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("farm.") }
+            let told = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("admission.") }
             #expect(told.count.isMultiple(of: 2))
             for (index, type) in told.enumerated() {
-                #expect(type == (index.isMultiple(of: 2) ? "farm.full" : "farm.relieved"))
+                #expect(type == (index.isMultiple(of: 2) ? "admission.closed" : "admission.opened"))
             }
             // Trouble is logged when it begins, not each time.
             #expect(farm.coordinator.error.split(separator: "\n").count < 60, "\(farm.coordinator.error)")
@@ -160,7 +160,7 @@ extension BusyFarms {
             let answer = try client.run(Self.submit("x", second[0].text)).array
             #expect(answer?.first?.text == "BUSY" && answer?.last?.text == "backlog")
             try farm.push(second)
-            let event = try await farm.event("farm.full")
+            let event = try await farm.event("admission.closed")
             #expect(event["reason"] == "backlog")
             #expect(try client.run("LLEN", "pushfarm:demo").integer == 20)
             #expect(try await farm.status().apps.map(\.fullReason) == ["backlog", nil])
@@ -170,14 +170,14 @@ extension BusyFarms {
                 "FCALL", "pushfarm_submit", "1", "pushfarm:quiet", quiet.text, quiet.id)
             #expect(welcome.array?.first?.text == "OK")
             #expect(try await farm.finished("q", app: "quiet").delivered == 5)
-            #expect(try farm.events(app: "quiet").allSatisfy { $0["type"]?.hasPrefix("farm.") != true })
+            #expect(try farm.events(app: "quiet").allSatisfy { $0["type"]?.hasPrefix("admission.") != true })
 
             try farm.gateway.tell("latency off")
             try farm.gateway.tell("streams 1000")
             let totals = try await farm.finished(first + second)
             #expect(totals.delivered == 800)
             #expect(try farm.gateway.ledger().lost(of: tokens + more + quiet.tokens) == 0)
-            _ = try await farm.event("farm.relieved")
+            _ = try await farm.event("admission.opened")
         }
 
         @Test func `a reload changes the limit at which producers must wait`() async throws {
@@ -186,7 +186,7 @@ extension BusyFarms {
             _ = try await farm.ready()
             let client = try farm.redis.client()
             try farm.push([Job(id: "open", tokens: Tokens.make(50))])
-            let event = try await farm.event("farm.full")
+            let event = try await farm.event("admission.closed")
             #expect(event["reason"] == "backlog")
             let more = Job(id: "more", tokens: Tokens.make(5, seed: 7))
             #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "BUSY")
@@ -197,7 +197,7 @@ extension BusyFarms {
             let reload = try await farm.run("reload")
             #expect(reload.status == 0, "\(reload)")
             // Nothing was delivered, so only the limit has changed.
-            _ = try await farm.event("farm.relieved")
+            _ = try await farm.event("admission.opened")
             #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "OK")
         }
     }

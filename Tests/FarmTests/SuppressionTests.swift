@@ -38,7 +38,7 @@ extension TokenFarms {
                     "BadDeviceToken", "DeviceTokenNotForTopic", "Unregistered", "ExpiredToken",
                 ])
             #expect(events.allSatisfy { $0["reason"] == "suppressed" })
-            #expect(try farm.events("token.dead").count == Self.dead.count, "nobody is told twice")
+            #expect(try farm.events("token.invalid").count == Self.dead.count, "nobody is told twice")
 
             for worker in farm.workers { farm.kill(worker: worker) }
             try await again("after workers were killed")

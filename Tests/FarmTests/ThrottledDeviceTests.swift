@@ -54,6 +54,6 @@ import Testing
         let account = try await farm.finished("th")
         #expect(account.delivered == 201 && account.maybeDuplicated == 0)
         #expect(try farm.gateway.ledger().requests[throttled] == 2)
-        #expect(try farm.events("token.dead").isEmpty)
+        #expect(try farm.events("token.invalid").isEmpty)
     }
 }

@@ -45,7 +45,8 @@ import Transport
     /// What the gateway is told to answer, and what the refusal must say.
     private static let refusals: [(order: String, verdict: Verdict, status: UInt16, retryAfter: UInt32?)] = [
         (
-            "400 reason=BadDeviceToken", .tokenDead(reason: "BadDeviceToken", timestamp: nil, declared: true),
+            "400 reason=BadDeviceToken",
+            .tokenInvalid(reason: "BadDeviceToken", timestamp: nil, declared: true),
             400, nil
         ),
         ("413", .requestWrong(reason: "PayloadTooLarge"), 413, nil),
@@ -89,7 +90,7 @@ import Transport
             #expect(farm.sender.isBalanced && farm.counters.accepted == 450 && farm.sender.delivered == 450)
             #expect(farm.sender.refusals.count == 50)
             for refusal in farm.sender.refusals {
-                let expected = Verdict.tokenDead(
+                let expected = Verdict.tokenInvalid(
                     reason: "Unregistered", timestamp: 0x6553_F100 * 1000, declared: true)
                 #expect(refusal.verdict == expected && refusal.status == 410)
             }

@@ -217,7 +217,7 @@ import Testing
             farm.gatherer.start()
             try await farm.until("it is finished") { try await farm.isFinished("a") }
             #expect(try await farm.perform(CountResults()) == 1)
-            let events = try await farm.events().filter { $0["type"] == "farm.unreadable" }
+            let events = try await farm.events().filter { $0["type"] == "data.unreadable" }
             #expect(events.count == 1)
         }
     }
@@ -252,7 +252,7 @@ extension TestFarm {
         }
         #expect(count("job.accepted", "plain") == 1 && count("job.finished", "plain") == 1)
         #expect(count("token.malformed", "plain") == 2)
-        #expect(count("push.failed", "plain") == dead + wrong && count("token.dead", "plain") == dead)
+        #expect(count("push.failed", "plain") == dead + wrong && count("token.invalid", "plain") == dead)
         #expect(count("push.failed", "failing") == 100 && count("push.failed", "silent") == 0)
         #expect(count("push.delivered", "told") == 10 && count("push.delivered", "plain") == 0)
         let exhausted = events.first { $0["reason"] == "exhausted" }

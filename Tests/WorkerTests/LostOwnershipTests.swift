@@ -84,7 +84,7 @@ import Testing
             #expect(results == ["delivered": 4])
             let events = try await farm.run("XREVRANGE", "{pushfarm:demo}:events", "+", "-", "COUNT", "1")
             let words = events.array?.first?.array?.last?.array?.compactMap(\.text) ?? []
-            #expect(words.contains("batch.parked") && words.contains(id))
+            #expect(words.contains("batch.quarantined") && words.contains(id))
             #expect(words.contains { $0.contains("cannot be read") })
         }
     }

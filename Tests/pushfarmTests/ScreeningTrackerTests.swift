@@ -34,13 +34,13 @@ struct ScreeningTrackerTests {
 
     @Test(arguments: [
         (
-            [("push.failed", ["reason": "BadDeviceToken"]), ("token.dead", ["reason": "BadDeviceToken"])],
+            [("push.failed", ["reason": "BadDeviceToken"]), ("token.invalid", ["reason": "BadDeviceToken"])],
             ScreeningVerdict.dead(reason: "BadDeviceToken", time: 5, wasKnown: false)
         ),
         (
             [
                 ("push.failed", ["reason": "Unregistered"]),
-                ("token.dead", ["reason": "Unregistered", "timestamp": "3000"]),
+                ("token.invalid", ["reason": "Unregistered", "timestamp": "3000"]),
             ], .dead(reason: "Unregistered", time: 3, wasKnown: false)
         ),
         // What the farm does not call dead is not: such as all tokens of a wrong environment.
@@ -94,7 +94,7 @@ struct ScreeningTrackerTests {
 
     @Test func `what is heard of a chunk before it is opened counts`() {
         var books = ScreeningTracker(run: "x")
-        _ = books.hear(event("token.dead", ["token": "cc", "reason": "Unregistered"]))
+        _ = books.hear(event("token.invalid", ["token": "cc", "reason": "Unregistered"]))
         #expect(books.hasStrangers && !books.hasEnded(0))
         _ = books.hear(finished(3))
         #expect(books.hasEnded(0))

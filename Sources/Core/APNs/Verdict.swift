@@ -10,7 +10,7 @@ package enum Verdict: Hashable, Sendable {
     ///
     /// `declared` says that the token may be suppressed; false if the app registered it again after
     /// `timestamp`.
-    case tokenDead(reason: String, timestamp: Int64?, declared: Bool)
+    case tokenInvalid(reason: String, timestamp: Int64?, declared: Bool)
     /// This push can never be accepted; its token is fine.
     case requestWrong(reason: String)
     /// The app or its topic is set up wrongly.
@@ -71,7 +71,7 @@ package enum Verdict: Hashable, Sendable {
     package var reason: String? {
         switch self {
         case .delivered: nil
-        case .tokenDead(let reason, _, _), .requestWrong(let reason), .configurationWrong(let reason),
+        case .tokenInvalid(let reason, _, _), .requestWrong(let reason), .configurationWrong(let reason),
             .credentialsWrong(let reason), .credentialsStale(let reason), .authenticationSlow(let reason),
             .throttled(let reason), .serverTrouble(let reason, _), .outcomeUnknown(let reason),
             .processingFailed(let reason), .connectionOver(let reason):
@@ -82,7 +82,8 @@ package enum Verdict: Hashable, Sendable {
     /// Whether the gateway had accepted the credentials when it gave this answer.
     package var provesAuthentication: Bool {
         switch self {
-        case .delivered, .tokenDead, .requestWrong, .configurationWrong, .throttled, .processingFailed: true
+        case .delivered, .tokenInvalid, .requestWrong, .configurationWrong, .throttled, .processingFailed:
+            true
         case .credentialsWrong, .credentialsStale, .authenticationSlow, .serverTrouble, .outcomeUnknown,
             .connectionOver:
             false
@@ -97,7 +98,7 @@ package enum Verdict: Hashable, Sendable {
     init(known: Reason, words: String, timestamp: Int64?, registeredAt: Int64?) {
         switch known {
         case .badDeviceToken, .deviceTokenNotForTopic:
-            self = .tokenDead(reason: words, timestamp: timestamp, declared: true)
+            self = .tokenInvalid(reason: words, timestamp: timestamp, declared: true)
         case .unregistered, .expiredToken:
             self = .gone(words, timestamp: timestamp, registeredAt: registeredAt)
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders,
@@ -141,10 +142,10 @@ package enum Verdict: Hashable, Sendable {
 
     private static func gone(_ words: String, timestamp: Int64?, registeredAt: Int64?) -> Verdict {
         guard let timestamp, let registeredAt else {
-            return .tokenDead(reason: words, timestamp: timestamp, declared: true)
+            return .tokenInvalid(reason: words, timestamp: timestamp, declared: true)
         }
         let (registered, overflow) = registeredAt.multipliedReportingOverflow(by: 1000)
         let registeredLater = overflow ? registeredAt > 0 : timestamp < registered
-        return .tokenDead(reason: words, timestamp: timestamp, declared: !registeredLater)
+        return .tokenInvalid(reason: words, timestamp: timestamp, declared: !registeredLater)
     }
 }

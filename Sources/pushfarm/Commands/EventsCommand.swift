@@ -13,10 +13,10 @@ struct EventsCommand: ParsableCommand {
             in between; Ctrl-C ends it with status 0.
 
             Example:
-              pushfarm events --since 15m --type app.paused --type farm.full
+              pushfarm events --since 15m --type app.paused --type admission.closed
               pushfarm events --app demo --follow
               pushfarm events --operations --since 1d
-              pushfarm events --follow --json | jq -r 'select(.type=="token.dead").token'
+              pushfarm events --follow --type token.invalid --json | jq -r .token
             """)
 
     @OptionGroup var common: CommonOptions

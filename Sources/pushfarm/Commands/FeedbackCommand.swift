@@ -19,8 +19,8 @@ struct FeedbackReadCommand: ParsableCommand {
         abstract: "Reads the feedback services now.",
         discussion: """
             The farm reads them by itself every feedback_interval. What they tell
-            becomes token.dead events, and is suppressed. Status 75 when a service cannot
-            be read, or no coordinator is there to do it.
+            becomes token.invalid events, and is suppressed. Status 75 when a service
+            cannot be read, or no coordinator is there to do it.
 
             Example:
               pushfarm feedback read

@@ -34,11 +34,11 @@ extension EventTail.Line {
 
     private static func paint(_ type: String) -> Paint? {
         switch type {
-        case "push.failed", "job.refused", "job.cut", "app.paused", "farm.full", "job.parked", "batch.parked",
-            "shard.parked", "farm.unreadable", "gateway.late":
+        case "push.failed", "job.refused", "job.truncated", "app.paused", "admission.closed", "job.paused",
+            "batch.quarantined", "shard.quarantined", "data.unreadable", "gateway.late":
             .red
-        case "push.delivered", "job.finished", "app.resumed", "farm.relieved", "job.released": .green
-        case "token.dead", "token.malformed", "push.expired", "job.duplicate": .yellow
+        case "push.delivered", "job.finished", "app.resumed", "admission.opened", "job.resumed": .green
+        case "token.invalid", "token.malformed", "push.expired", "job.duplicate": .yellow
         default: nil
         }
     }

@@ -82,7 +82,7 @@ struct ScreeningTracker {
             note(event, chunk) { $0.failure = (event["reason"] ?? "unknown", event["cause"]) }
         case "push.expired":
             note(event, chunk) { $0.failure = ("expired", event["cause"]) }
-        case "token.dead":
+        case "token.invalid":
             note(event, chunk) { $0.dead = event["reason"] ?? "unknown" }
         case "job.finished":
             guard let delivered = event["delivered"].flatMap({ Int(foreign: $0) }) else { return .nothing }

@@ -76,7 +76,7 @@ extension Mutant {
             .checkout, "gives what another worker has", "if s and s.worker == worker then give",
             "if s then give"),
         Mutant(.park, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
-        Mutant(.park, "tells nobody", "tell('batch.parked'", "tostring('batch.parked'"),
+        Mutant(.park, "tells nobody", "tell('batch.quarantined'", "tostring('batch.quarantined'"),
         Mutant(.release, "leaves what is held against a batch", "        s.caution = ''\n"),
         Mutant(
             .reclaim, "puts batches to the end", "return_batch(ready_list(id), id)",

@@ -300,7 +300,7 @@ extension ScriptCase {
 
     private static let suppression = [
         ScriptCase("suppresses tokens, and tells of one", again: .other("0")) { desk in
-            var event = FarmEvent(.tokenDead)
+            var event = FarmEvent(.tokenInvalid)
             event.add("token", hex: [9, 9])
             return Suppress(
                 [
@@ -310,7 +310,7 @@ extension ScriptCase {
         },
         ScriptCase("tells of a token that its list has already", again: .other("0")) { _ in
             Suppress(
-                [.init(shard: 2, record: nil, event: FarmEvent(.tokenDead))], scopes: [Desk.scope],
+                [.init(shard: 2, record: nil, event: FarmEvent(.tokenInvalid))], scopes: [Desk.scope],
                 writer: "r1", step: 1)
         },
         ScriptCase("takes a writer's steps in turn", again: .other("0")) { desk in

@@ -131,7 +131,7 @@ extension Simulation {
         for fields in try events("events") {
             let kind = fields["type"] ?? ""
             kinds[kind, default: 0] += 1
-            guard kind != "job.refused", kind != "job.parked", kind != "job.released",
+            guard kind != "job.refused", kind != "job.paused", kind != "job.resumed",
                 kind != "job.cancelled"
             else { continue }
             seen["\(kind) \(fields["job"] ?? "") \(fields["token"] ?? "")", default: 0] += 1

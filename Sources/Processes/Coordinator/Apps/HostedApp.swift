@@ -180,7 +180,7 @@ import Logging
     }
 
     func announceQuarantine(of shard: Int, for duration: Duration, crashes: Int) {
-        var event = FarmEvent(.shardParked)
+        var event = FarmEvent(.shardQuarantined)
         event.add("shard", "\(shard)")
         event.add("reason", "crashes")
         event.add("crashes", "\(crashes)")

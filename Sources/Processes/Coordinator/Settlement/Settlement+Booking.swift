@@ -111,7 +111,7 @@ extension Settlement {
             var dead = DeadToken(
                 shard: shard(bytes), record: record,
                 event: FarmEvent(
-                    .tokenDead, job: job, token: bytes, reason: reason, status: Int(failure.status),
+                    .tokenInvalid, job: job, token: bytes, reason: reason, status: Int(failure.status),
                     timestamp: token.timestamp))
             dead.isScreened = ScreeningJob.isScreening(job)
             deadTokens.append(dead)

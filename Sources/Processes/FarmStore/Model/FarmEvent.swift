@@ -6,37 +6,37 @@ package struct FarmEvent: Sendable {
         case pushDelivered = "push.delivered"
         case pushFailed = "push.failed"
         case pushExpired = "push.expired"
-        case tokenDead = "token.dead"
+        case tokenInvalid = "token.invalid"
         case tokenMalformed = "token.malformed"
         /// A shard waits, because its pushes were in the air in crash after crash.
-        case shardParked = "shard.parked"
+        case shardQuarantined = "shard.quarantined"
         /// Pushes that count as delivered were lost, as a gateway said too late.
         case gatewayLate = "gateway.late"
         /// A host runs more or fewer workers than before.
-        case workers = "farm.workers"
+        case workers = "workers.scaled"
         /// The budget of connections is too small for the farm's workers.
-        case budget = "farm.budget"
+        case budget = "budget.exceeded"
         case alertRaised = "alert.raised"
         case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.
-        case unreadable = "farm.unreadable"
+        case unreadable = "data.unreadable"
 
         // What only scripts write, in the step that it tells of.
         case jobAccepted = "job.accepted"
         case jobRefused = "job.refused"
         case jobDuplicate = "job.duplicate"
-        case jobCut = "job.cut"
+        case jobTruncated = "job.truncated"
         case jobCancelled = "job.cancelled"
         case jobFinished = "job.finished"
-        case jobParked = "job.parked"
-        case jobReleased = "job.released"
+        case jobPaused = "job.paused"
+        case jobResumed = "job.resumed"
         case jobRepaired = "job.repaired"
         case jobReplayed = "job.replayed"
-        case batchParked = "batch.parked"
+        case batchQuarantined = "batch.quarantined"
         case appPaused = "app.paused"
         case appResumed = "app.resumed"
-        case farmFull = "farm.full"
-        case farmRelieved = "farm.relieved"
+        case admissionClosed = "admission.closed"
+        case admissionOpened = "admission.opened"
     }
 
     package let kind: Kind

@@ -53,10 +53,10 @@ local function fill(was, reason)
     if reason == '' then call('HDEL', gate, 'full', 'full_since') else call('HSET', gate, 'full', reason) end
     if (reason == '') == (was == '') then return 0 end
     if reason == '' then
-        tell('farm.relieved', t, 'reason', was)
+        tell('admission.opened', t, 'reason', was)
     else
         call('HSET', gate, 'full_since', t)
-        tell('farm.full', t, 'reason', reason)
+        tell('admission.closed', t, 'reason', reason)
     end
     return 1
 end

@@ -72,6 +72,6 @@ local reply = hold(QUARANTINE, what, mark)
 if reply[1] == 1 then
     local reason = hold_reason(mark)
     if state then call('HSET', account, 'parked', reason) end
-    tell('job.parked', t, 'job', name, 'reason', reason)
+    tell('job.paused', t, 'job', name, 'reason', reason)
 end
 return reply

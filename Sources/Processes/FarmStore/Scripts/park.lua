@@ -8,7 +8,7 @@
 -- OOM   allowed: a batch that cannot be sent must not block the others.
 -- Again the batch is no longer stamped with the worker: nothing happens.
 --
--- The worker swears that it has sent nothing of it. The reason goes into the events, as `batch.parked`.
+-- The worker swears that it has sent nothing of it. The reason goes into the events, as `batch.quarantined`.
 local id = ARGV[3]
 local _, nn = ready_list(id)
 if call('HGET', P .. 'owners', nn) ~= ARGV[1] then return { err = 'FENCED ' .. nn } end

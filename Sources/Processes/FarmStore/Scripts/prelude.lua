@@ -289,7 +289,7 @@ local function reset_field(key, field, text)
     local name = key:sub(#P + 1):gsub('^job:', 'job ') .. ' ' .. field
     local loss = keep_unreadable(name, text)
     call('HDEL', key, field)
-    tell('farm.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number' .. loss)
+    tell('data.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number' .. loss)
 end
 
 -- A job record that is not a hash goes: the job has no record any more.
@@ -299,7 +299,7 @@ local function drop_record(job)
     if not bytes then return end
     local loss = keep_unreadable('job ' .. job, bytes)
     call('DEL', key)
-    tell('farm.unreadable', string.format('%d', now()), 'job', job, 'reason', 'the job record is not a hash' .. loss)
+    tell('data.unreadable', string.format('%d', now()), 'job', job, 'reason', 'the job record is not a hash' .. loss)
 end
 
 -- Adds to a field of a hash, whatever the field holds. Returns the sum; nil when the key is not a hash.
@@ -332,7 +332,7 @@ local function set_aside(id, s, list, reason)
     save_state(id, s)
     call('RPUSH', P .. 'parked', id)
     call('LREM', list, -1, id)
-    tell('batch.parked', now(), 'batch', id, 'reason', reason)
+    tell('batch.quarantined', now(), 'batch', id, 'reason', reason)
 end
 
 -- Whether jobs have to stay in the inbox: the app's open pushes have reached the limit in the gate. While the gate is `held`
@@ -473,7 +473,7 @@ local function fail_rest(job, offset, reason, stamp, keep)
     if rest <= 0 then return end
     local failed = increment(account, 'failed', rest)
     increment(account, 'reason:' .. reason, rest)
-    tell('job.cut', stamp, 'job', job, 'failed', rest, 'reason', reason)
+    tell('job.truncated', stamp, 'job', job, 'failed', rest, 'reason', reason)
     local delivered, expired, cancelled = a[2] or '0', a[4] or '0', a[5] or '0'
     local sum = failed + (tonumber(delivered) or 0) + (tonumber(expired) or 0) + (tonumber(cancelled) or 0)
     if sum == tonumber(a[1]) then

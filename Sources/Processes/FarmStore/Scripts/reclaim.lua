@@ -214,7 +214,7 @@ for job in pairs(blamed) do
         if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
             count_holds()
             call('HSET', account, 'parked', 'poison')
-            tell('job.parked', t, 'job', job, 'reason', 'poison', 'crashes', n)
+            tell('job.paused', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job
         end
     end

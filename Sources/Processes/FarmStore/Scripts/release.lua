@@ -29,7 +29,7 @@ end
 for _, id in ipairs(jobs) do
     call('HDEL', QUARANTINE, id)
     call('HDEL', P .. 'job:' .. id, 'parked', 'crashes', 'last_crash')
-    tell('job.released', now(), 'job', id)
+    tell('job.resumed', now(), 'job', id)
 end
 count_holds()
 

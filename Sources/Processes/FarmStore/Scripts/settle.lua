@@ -403,7 +403,7 @@ end
 
 local function keep_entry(id, at)
     local loss = keep_unreadable(id, ARGV[at + 2])
-    tell('farm.unreadable', stamp, 'entry', id, 'reason', ARGV[at] .. loss, 'pushes', ARGV[at + 1])
+    tell('data.unreadable', stamp, 'entry', id, 'reason', ARGV[at] .. loss, 'pushes', ARGV[at + 1])
 end
 
 local booked, answered, found, screened, screen_bad, screen_topic = {}, 0, 0, 0, 0, 0

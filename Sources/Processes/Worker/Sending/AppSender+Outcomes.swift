@@ -46,7 +46,7 @@ extension AppSender {
         troubles.rejected(rejection.verdict, at: .now)
         switch rejection.verdict {
         case .delivered: preconditionFailure("an acceptance told as a rejection")
-        case .tokenDead(let reason, let timestamp, let isDeclared):
+        case .tokenInvalid(let reason, let timestamp, let isDeclared):
             invalidToken(batch, position, rejection, reason, timestamp, isDeclared: isDeclared)
         case .requestWrong(let reason):
             record(batch, position, as: .refused(reason: reason, status: rejection.status))

@@ -156,7 +156,7 @@ import Transport
     }
 
     private func entry(_ tuple: FeedbackTuple, at now: Int64) -> Suppress.Entry {
-        var event = FarmEvent(.tokenDead)
+        var event = FarmEvent(.tokenInvalid)
         event.add("token", hex: tuple.token[...])
         event.add("reason", SuppressionReason.feedback.name)
         event.add("timestamp", "\(Int64(tuple.time) * 1000)")
