@@ -27,8 +27,8 @@ extension BusyFarms {
                 try await farm.run("events", "--since", "1h", "--type", "app.paused").output == "no events\n")
             #expect(try await farm.run("events", "--since", "yesterday").status == 2)
             for (mistaken, says) in [
-                ("app.pasued", "did you mean app.paused?"), ("jobs.", "there are alert.cleared, "),
-                ("", "there are alert.cleared, "),
+                ("app.pasued", "did you mean app.paused?"), ("jobs.", "there are admission.closed, "),
+                ("", "there are admission.closed, "),
             ] {
                 let answer = try await farm.run("events", "--type", mistaken)
                 #expect(answer.status == 2 && answer.error.contains(says), "\(answer)")
