@@ -85,7 +85,7 @@ fuzz: setup
 sanitize: setup
 	Tests/sanitize
 
-# Breaks farms of real processes for MINUTES, by the kinds of docs/reliability.md; SEED repeats a run, ONLY=1,7 picks kinds.
+# Breaks farms of real processes for MINUTES, by the kinds of docs/internals/proof.md; SEED repeats a run, ONLY=1,7 picks kinds.
 # A table on the terminal, all figures in .build/chaos/chaos.json, ledgers and logs of whatever fails beside it.
 MINUTES ?= 10
 SEED ?= 7

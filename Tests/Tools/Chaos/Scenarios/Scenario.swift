@@ -1,6 +1,6 @@
 import EventLoop
 
-/// One way of breaking a farm, by its number in the list of docs/reliability.md.
+/// One way of breaking a farm, by its number in docs/internals/proof.md.
 package struct Scenario: Sendable {
     package let number: Int
     package let name: String
