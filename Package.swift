@@ -42,18 +42,18 @@ func model(_ name: String, isChecked: Bool = true) -> Target {
     layer(name, in: "Model", [], isChecked: isChecked)
 }
 
-func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    layer(name, in: "Core", dependencies, isChecked: true)
+func core(
+    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+    layer(name, in: "Core", dependencies, resources: resources, isChecked: true)
 }
 
 func platform(_ name: String, _ dependencies: [Target.Dependency], isChecked: Bool = true) -> Target {
     layer(name, in: "Platform", dependencies, isChecked: isChecked)
 }
 
-func process(
-    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil, isChecked: Bool = true
-) -> Target {
-    layer(name, in: "Processes", dependencies, resources: resources, isChecked: isChecked)
+func process(_ name: String, _ dependencies: [Target.Dependency], isChecked: Bool = true) -> Target {
+    layer(name, in: "Processes", dependencies, isChecked: isChecked)
 }
 
 /// A C library: a module map and a shim header.
@@ -81,7 +81,9 @@ let package = Package(
         core("APNs", ["PushModel"]),
         core("BinaryProtocol", ["PushModel", "APNs", "FarmPolicy", deque]),
         core("FarmPolicy", ["PushModel"]),
-        core("ControlChannel"),
+        core("ControlChannel", ["PushModel"]),
+        core("RedisProtocol"),
+        core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
         // The platform: C libraries, each behind one adapter, and what is built on them alone.
         library("CLibuv", pkgConfig: "libuv", apt: "libuv1-dev", brew: "libuv"),
@@ -91,7 +93,7 @@ let package = Package(
         platform("EventLoop", ["CLibuv"]),
         platform("OpenSSL", ["COpenSSL"]),
         platform("HTTP2", ["CNghttp2"]),
-        platform("RESP", ["CHiredis"]),
+        platform("RESP", ["CHiredis", "RedisProtocol"]),
         platform("Failpoints", ["EventLoop"], isChecked: false),
         platform("Transport", ["EventLoop", "OpenSSL"]),
         platform("Web", ["EventLoop", "OpenSSL", "Transport"]),
@@ -102,12 +104,11 @@ let package = Package(
         process(
             "Supervision", ["ControlChannel", "FarmPolicy", "EventLoop", "Transport", "Failpoints", logging]),
         process(
-            "FarmStore",
+            "RedisClient",
             [
-                "PushModel", "ControlChannel", "RESP", "EventLoop", "Transport", "OpenSSL", "Failpoints",
-                logging,
-            ],
-            resources: [.embedInCode("Scripts")]),
+                "PushModel", "FarmPolicy", "RedisProtocol", "StoreProtocol", "RESP", "EventLoop", "Transport",
+                "OpenSSL", "Failpoints", logging,
+            ]),
         process(
             "Gateway",
             [
@@ -119,19 +120,20 @@ let package = Package(
             [
                 "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL",
                 "Transport",
-                "FarmStore",
+                "StoreProtocol", "RedisClient",
                 "Gateway", "Supervision", "Failpoints", logging, deque,
             ]),
         process(
             "Intake",
             [
-                "PushModel", "ControlChannel", "EventLoop", "FarmStore", "Supervision", "Failpoints", logging,
+                "PushModel", "ControlChannel", "FarmPolicy", "EventLoop", "StoreProtocol", "RedisClient",
+                "Supervision", "Failpoints", logging,
             ]),
         process(
             "Coordinator",
             [
                 "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL",
-                "FarmStore",
+                "StoreProtocol", "RedisClient",
                 "FarmConfiguration", "Supervision", "Transport", "Web", logging,
             ]),
         process(
@@ -145,9 +147,10 @@ let package = Package(
             dependencies: [
                 "CheckedNumbers", "Worker", "Intake", "Coordinator", "Simulator", "FarmConfiguration",
                 "FarmLogging",
-                "FarmPolicy", "FarmStore",
+                "FarmPolicy", "StoreProtocol", "RedisClient",
                 "EventLoop", "Supervision",
-                "PushModel", "Transport", "OpenSSL", "RESP", "APNs", "BinaryProtocol", "Gateway",
+                "PushModel", "Transport", "OpenSSL", "RESP", "RedisProtocol", "APNs", "BinaryProtocol",
+                "Gateway",
                 argumentParser,
                 logging,
             ],
@@ -172,7 +175,7 @@ let package = Package(
             name: "FarmPolicyTests", dependencies: ["RandomTesting", "FarmPolicy", "PushModel"],
             swiftSettings: strict),
         .testTarget(
-            name: "ControlChannelTests", dependencies: ["RandomTesting", "ControlChannel"],
+            name: "ControlChannelTests", dependencies: ["RandomTesting", "ControlChannel", "PushModel"],
             swiftSettings: strict),
         .testTarget(
             name: "OpenSSLTests", dependencies: ["OpenSSL", "Simulator", "RandomTesting"],
@@ -183,14 +186,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PushModelTests", dependencies: ["RandomTesting", "PushModel"], swiftSettings: strict),
-        .testTarget(name: "RESPTests", dependencies: ["RandomTesting", "RESP"], swiftSettings: strict),
+        .testTarget(
+            name: "RESPTests", dependencies: ["RandomTesting", "RESP", "RedisProtocol"], swiftSettings: strict
+        ),
         .testTarget(
             name: "FarmLoggingTests",
             dependencies: ["FarmLogging", logging],
             swiftSettings: strict),
         .testTarget(
             name: "pushfarmTests",
-            dependencies: ["pushfarm", "PushModel", "FarmStore", "FarmConfiguration", "FarmHarness", "RESP"],
+            dependencies: [
+                "pushfarm", "PushModel", "StoreProtocol", "RedisClient", "FarmConfiguration", "FarmHarness",
+                "RESP", "RedisProtocol",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FarmConfigurationTests",
@@ -216,8 +224,9 @@ let package = Package(
             name: "WorkerTests",
             dependencies: [
                 "FarmHarness", "RandomTesting",
-                "Worker", "Coordinator", "FarmPolicy", "FarmStore", "Gateway", "Simulator", "ControlChannel",
-                "APNs", "BinaryProtocol", "HTTP2", "PushModel", "RESP",
+                "Worker", "Coordinator", "FarmPolicy", "StoreProtocol", "RedisClient", "Gateway", "Simulator",
+                "ControlChannel",
+                "APNs", "BinaryProtocol", "HTTP2", "PushModel", "RESP", "RedisProtocol",
                 "OpenSSL", "Transport",
                 "EventLoop", "LoopTesting", logging,
             ],
@@ -239,7 +248,8 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "PushModel", "APNs", "BinaryProtocol", "ControlChannel", "RESP", "FarmStore",
+                "PushModel", "APNs", "BinaryProtocol", "ControlChannel", "RESP", "RedisProtocol",
+                "StoreProtocol", "RedisClient",
                 "FarmConfiguration", "HTTP2",
                 "Transport", "RandomTesting",
             ],
@@ -254,16 +264,18 @@ let package = Package(
         .testTarget(
             name: "CoordinatorTests",
             dependencies: [
-                "Coordinator", "FarmConfiguration", "FarmHarness", "FarmStore", "FarmPolicy", "PushModel",
-                "RESP",
+                "Coordinator", "FarmConfiguration", "FarmHarness", "StoreProtocol", "RedisClient",
+                "FarmPolicy", "PushModel",
+                "RESP", "RedisProtocol",
                 "EventLoop", "LoopTesting", "RandomTesting", logging,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "IntakeTests",
             dependencies: [
-                "FarmHarness", "Intake", "Coordinator", "ControlChannel", "FarmStore", "FarmPolicy",
-                "PushModel", "RESP",
+                "FarmHarness", "Intake", "Coordinator", "ControlChannel", "StoreProtocol", "RedisClient",
+                "FarmPolicy",
+                "PushModel", "RESP", "RedisProtocol",
                 "EventLoop", "LoopTesting", "RandomTesting", logging,
             ],
             swiftSettings: strict),
@@ -280,7 +292,8 @@ let package = Package(
         .testTarget(
             name: "FarmStoreTests",
             dependencies: [
-                "FarmHarness", "RandomTesting", "FarmStore", "Worker", "LoopTesting", "RESP", "PushModel",
+                "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "RedisClient", "Worker",
+                "LoopTesting", "RESP", "RedisProtocol", "PushModel",
                 "EventLoop",
                 "Transport",
             ],
@@ -291,6 +304,7 @@ let package = Package(
             name: "Chaos",
             dependencies: [
                 "ChaosChecker", "FarmHarness", "RandomTesting", "EventLoop", "Transport", "RESP",
+                "RedisProtocol",
                 "PushModel",
             ], path: "Tests/Tools/Chaos", swiftSettings: strict),
         .executableTarget(
@@ -313,7 +327,8 @@ let package = Package(
             swiftSettings: strict),
         // The farm beside h2load.
         .target(
-            name: "FarmBench", dependencies: ["BenchKit", "FarmHarness", "APNs", "OpenSSL", "RESP"],
+            name: "FarmBench",
+            dependencies: ["BenchKit", "FarmHarness", "APNs", "OpenSSL", "RESP", "RedisProtocol"],
             path: "Tests/Tools/FarmBench", exclude: ["HotPath/recorded.json"], swiftSettings: strict),
         .executableTarget(
             name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/Tools/FarmBenchProgram",
@@ -324,7 +339,8 @@ let package = Package(
             swiftSettings: strict),
         // Every command of operators while pushes go through, counted at the gateway.
         .executableTarget(
-            name: "farm-drill", dependencies: ["BenchKit", "FarmHarness", "PushModel", "RESP"],
+            name: "farm-drill",
+            dependencies: ["BenchKit", "FarmHarness", "PushModel", "RESP", "RedisProtocol"],
             path: "Tests/Tools/Drill", swiftSettings: strict),
         // What the governor makes of a gateway whose weather changes, as a picture.
         .executableTarget(
@@ -333,7 +349,9 @@ let package = Package(
         // The experiments of the days of the binary interface, with the senders of that time and with the farm.
         .target(
             name: "BinaryBench",
-            dependencies: ["BenchKit", "FarmHarness", "APNs", "BinaryProtocol", "OpenSSL", "RESP"],
+            dependencies: [
+                "BenchKit", "FarmHarness", "APNs", "BinaryProtocol", "OpenSSL", "RESP", "RedisProtocol",
+            ],
             path: "Tests/Tools/BinaryBench", swiftSettings: strict),
         .executableTarget(
             name: "binary-bench", dependencies: ["BinaryBench", "BenchKit"],
@@ -365,12 +383,13 @@ let package = Package(
             swiftSettings: strict),
         // Starts the built program, and redis-server.
         .target(
-            name: "FarmHarness", dependencies: ["RESP"], path: "Tests/Support/FarmHarness",
+            name: "FarmHarness", dependencies: ["RESP", "RedisProtocol"], path: "Tests/Support/FarmHarness",
             swiftSettings: strict),
         .testTarget(
             name: "FarmTests",
             dependencies: [
-                "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "RESP", "OpenSSL",
+                "pushfarm", "FarmHarness", "FarmPolicy", "Manual", "RandomTesting", "RESP", "RedisProtocol",
+                "OpenSSL",
                 "Simulator",
             ],
             swiftSettings: strict

@@ -1,8 +1,9 @@
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import OpenSSL
-import RESP
+import RedisClient
+import RedisProtocol
+import StoreProtocol
 import Transport
 
 /// A command's connection to the farm's Redis. Errors come out as what the process has to say.

@@ -1,5 +1,6 @@
 import EventLoop
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 /// Submits jobs as a producer should: waits while the farm is full, but not for ever.
 @Loop struct JobSubmitter {

@@ -1,4 +1,5 @@
 import ControlChannel
+import PushModel
 import Testing
 
 struct OperatorMessagesTests {

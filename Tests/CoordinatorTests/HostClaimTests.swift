@@ -1,9 +1,10 @@
-import FarmStore
-import RESP
+import RedisProtocol
+import StoreProtocol
 import Testing
 
 @testable import Coordinator
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 @Suite struct HostClaimTests {
     private func reply(at time: Int64, heldFor milliseconds: Int64) -> Heartbeat.Reply {

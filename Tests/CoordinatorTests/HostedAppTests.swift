@@ -2,11 +2,12 @@ import EventLoop
 import FarmConfiguration
 import FarmHarness
 import FarmPolicy
-import FarmStore
 import Logging
 import LoopTesting
 import PushModel
-import RESP
+import RedisClient
+import RedisProtocol
+import StoreProtocol
 import Testing
 
 @testable import Coordinator

@@ -1,9 +1,10 @@
 import FarmPolicy
-import FarmStore
 import RandomTesting
+import StoreProtocol
 
 @testable import Coordinator
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Several hosts with their coordinators and workers, and one Redis, on one seed and one simulated time: each host has a clock
 /// of its own, answers are late or lost, calls are done long after they were given up, processes stop, die and come back,

@@ -1,6 +1,7 @@
-import FarmStore
+import StoreProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What `lease.lua` and `beat.lua` do, without a Redis. `ModelLeasesTests` holds it against the scripts.
 struct ModelLeases {

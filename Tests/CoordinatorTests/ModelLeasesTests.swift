@@ -1,10 +1,11 @@
 import FarmHarness
-import FarmStore
-import RESP
 import RandomTesting
+import RedisProtocol
+import StoreProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// The model that the simulation of leases stands on, against the script on a real Redis: the same calls, the same answers.
 @Suite struct ModelLeasesTests {

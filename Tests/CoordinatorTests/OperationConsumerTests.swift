@@ -1,9 +1,10 @@
 import ControlChannel
 import EventLoop
 import FarmHarness
-import FarmStore
 import Logging
 import LoopTesting
+import PushModel
+import RedisClient
 import Testing
 
 @testable import Coordinator

@@ -1,7 +1,7 @@
 import FarmPolicy
-import FarmStore
 import PushModel
 import RandomTesting
+import StoreProtocol
 import Testing
 
 @testable import Coordinator

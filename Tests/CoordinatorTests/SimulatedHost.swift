@@ -1,8 +1,9 @@
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 @testable import Coordinator
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// One host: its clock, its way to Redis, a coordinator that does with ``Holdings`` what `AppLeases` and `Coordinator` do, and
 /// its workers.

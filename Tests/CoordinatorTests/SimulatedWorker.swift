@@ -1,5 +1,5 @@
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 @testable import Coordinator
 

@@ -104,7 +104,7 @@ struct HotPathTests {
     @Test(arguments: [
         ("libcrypto.so.3", "", Part.tls), ("pushfarm", "$s3TLS10TLSSessionV", .tls),
         ("libnghttp2.so.14", "nghttp2_x", .http), ("pushfarm", "$s5HTTP211HeaderBlockC", .http),
-        ("pushfarm", "$s9FarmStore8AppStoreC", .redis), ("pushfarm", "redisReaderFeed", .rest),
+        ("pushfarm", "$s11RedisClient8AppStoreC", .redis), ("pushfarm", "redisReaderFeed", .rest),
         ("libhiredis.so.0.14", "redisReaderFeed", .redis), ("pushfarm", "$s6Worker6WindowC", .batch),
         ("pushfarm", "$s9PushModel5BatchV", .batch), ("pushfarm", "$s4APNs11HexadecimalO", .push),
         ("pushfarm", "$s7Gateway12PushExchangeC", .push), ("libuv.so.1", "uv__io_poll", .loop),

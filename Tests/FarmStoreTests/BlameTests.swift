@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Jobs that bring down the process that parses them.
 @Suite struct BlameTests {

@@ -1,7 +1,8 @@
 import RESP
+import RedisProtocol
+import StoreProtocol
 
 import class FarmHarness.UnixSocket
-import enum FarmStore.RedisError
 
 /// The smallest client there is: writes a command, waits for its answer, which may be an error.
 final class BlockingClient {

@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What a checkout leaves for the next one.
 @Suite struct CheckoutBoundsTests {

@@ -1,8 +1,9 @@
 import PushModel
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// A small farm on a private Redis: four shards, one coordinator, and short ways to make batches and entries.
 struct Desk {

@@ -2,7 +2,8 @@ import EventLoop
 import RESP
 import Transport
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Speaks Redis's protocol and does as it is told: for trouble that a real Redis does not make on demand.
 @Loop final class FakeRedis {

@@ -2,7 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 @Suite("Events that producers read")
 struct FarmEventTests {
@@ -11,7 +12,7 @@ struct FarmEventTests {
 
     @Test("scripts tell only of what has a kind")
     func scripts() throws {
-        let folder = Self.root.appending(path: "Sources/Processes/FarmStore/Scripts")
+        let folder = Self.root.appending(path: "Sources/Core/StoreProtocol/Scripts")
         var told: Set<String> = []
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
         where name.hasSuffix(".lua") {

@@ -1,10 +1,11 @@
 import EventLoop
 import Foundation
 import LoopTesting
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 @Suite(.timeLimit(.minutes(5))) struct FarmRegistryTests {
     private func withRegistry(

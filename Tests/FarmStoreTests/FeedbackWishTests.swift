@@ -1,6 +1,7 @@
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Wishes and readings of one millisecond, and of a clock that was put back: what is stored is ahead of it here.
 @Suite struct FeedbackWishTests {

@@ -1,7 +1,8 @@
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Waiting for the next job of an inbox.
 @Suite struct InboxTests {

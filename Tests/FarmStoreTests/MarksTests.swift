@@ -1,7 +1,8 @@
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// How what operators want is written down and read.
 @Suite struct MarksTests {

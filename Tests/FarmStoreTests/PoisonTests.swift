@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Pushes that end their workers: found with few crashes, and nothing else of their batches suffers.
 @Suite struct PoisonTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 @Suite struct PositionRunsTests {
     @Test func `runs that touch are one`() {

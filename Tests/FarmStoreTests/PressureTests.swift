@@ -1,8 +1,9 @@
 import PushModel
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// The count of open pushes, the gate, and the function that producers call.
 @Suite struct PressureTests {

@@ -1,9 +1,10 @@
-import RESP
+import RedisProtocol
 import Testing
 
 import class FarmHarness.ScratchRedis
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// A redis-server of one test's own, with a blocking client that makes requests as the product does.
 final class PrivateRedis {

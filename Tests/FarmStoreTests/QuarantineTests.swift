@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Jobs whose payload ends workers, batches that end them before any send, and how they go on.
 @Suite struct QuarantineTests {

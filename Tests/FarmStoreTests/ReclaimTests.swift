@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 @Suite struct ReclaimTests {
     let desk: Desk

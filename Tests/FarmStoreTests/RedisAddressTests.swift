@@ -1,7 +1,8 @@
 import Testing
 import Transport
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 @Suite struct RedisAddressTests {
     @Test(arguments: [

@@ -1,9 +1,10 @@
 import EventLoop
 import LoopTesting
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// The time that a farm's processes agree on, whatever their hosts' clocks say.
 @Suite(.timeLimit(.minutes(1))) struct RedisClockTests {

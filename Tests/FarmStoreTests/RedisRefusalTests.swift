@@ -1,9 +1,11 @@
 import EventLoop
+import FarmPolicy
 import LoopTesting
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Everything that Redis may say instead of doing it: wait, and make the same call again.
 @Suite(.timeLimit(.minutes(5))) struct RedisRefusalTests {
@@ -152,8 +154,8 @@ import Testing
     }
 
     @Test func `pauses between tries grow to a second, and no further`() {
-        var backoff = ReconnectBackoff()
-        let pauses = (0..<200).map { _ in backoff.pause() }
+        var backoff = BackOff.redis
+        let pauses = (0..<200).map { _ in backoff.failed() }
         #expect(pauses.allSatisfy { $0 >= .milliseconds(25) && $0 <= .seconds(1) })
         // Below the limit by chance: those who lost Redis together do not come back together.
         #expect(Set(pauses.suffix(100)).count > 90)

@@ -1,8 +1,9 @@
 import PushModel
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 extension Desk {
     /// Many jobs were refused in this minute: so many have an event, the others wait for one.

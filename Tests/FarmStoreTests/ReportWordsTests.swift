@@ -1,7 +1,8 @@
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// The positions that a report is about, at their edges.
 @Suite struct ReportWordsTests {

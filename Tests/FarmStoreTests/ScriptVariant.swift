@@ -1,6 +1,7 @@
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// How the tests load the scripts: as they are, under a clock that a key holds, or with a fault put in on purpose.
 struct ScriptVariant: Sendable {

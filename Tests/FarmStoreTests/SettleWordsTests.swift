@@ -1,8 +1,9 @@
 import PushModel
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Words and keys that are not as agreed: `settle` refuses them before its first effect.
 @Suite struct SettleWordsTests {

@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What split refuses, it refuses before it does anything.
 @Suite struct SplitTests {

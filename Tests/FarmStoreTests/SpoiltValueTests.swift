@@ -1,8 +1,9 @@
 import PushModel
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Values that no script writes, in keys of the right type: they stop nothing beside them.
 @Suite struct SpoiltValueTests {

@@ -1,11 +1,12 @@
 import FarmHarness
 import Foundation
 import PushModel
-import RESP
 import RandomTesting
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What producers are told at once: that their app is unknown, and what is wrong with their job.
 @Suite struct SubmitTests {

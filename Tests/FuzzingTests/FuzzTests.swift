@@ -44,7 +44,7 @@ import Testing
 
     /// What reads replies of Redis or messages of another process, and is not in the lists of the targets.
     @Test(arguments: [
-        ("Sources/Processes/FarmStore", ": Request {", "FuzzTarget+Replies.swift"),
+        ("Sources/Core/StoreProtocol", ": Request {", "FuzzTarget+Replies.swift"),
         ("Sources/Core/ControlChannel", ": ControlMessage {", "FuzzTarget+Control.swift"),
     ])
     func `nothing that can be fuzzed is left out`(folder: String, ending: String, list: String) throws {

@@ -1,8 +1,8 @@
 import EventLoop
-import FarmStore
 import Foundation
 import PushModel
-import RESP
+import RedisProtocol
+import StoreProtocol
 import Testing
 
 @testable import Coordinator

@@ -1,6 +1,6 @@
-import FarmStore
 import PushModel
 import RandomTesting
+import StoreProtocol
 import Testing
 
 @testable import Intake

@@ -1,6 +1,7 @@
-import FarmStore
 import PushModel
 import RandomTesting
+import RedisClient
+import StoreProtocol
 import Testing
 
 @testable import Intake

@@ -1,8 +1,8 @@
 import EventLoop
-import FarmStore
 import PushModel
-import RESP
 import RandomTesting
+import RedisProtocol
+import StoreProtocol
 import Testing
 
 @testable import Coordinator

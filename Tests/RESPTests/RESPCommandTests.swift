@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RESP
+@testable import RedisProtocol
 
 @Suite struct RESPCommandTests {
     private func wire(_ command: RESPCommand) -> String {

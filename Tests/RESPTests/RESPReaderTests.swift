@@ -2,6 +2,7 @@ import RandomTesting
 import Testing
 
 @testable import RESP
+@testable import RedisProtocol
 
 @Suite struct RESPReaderTests {
     static let vectors: [(String, RESPValue)] = [

@@ -1,12 +1,13 @@
 import ControlChannel
 import EventLoop
 import FarmHarness
-import FarmStore
 import Foundation
 import Logging
 import LoopTesting
 import PushModel
-import RESP
+import RedisClient
+import RedisProtocol
+import StoreProtocol
 import Testing
 
 @testable import Worker

@@ -1,7 +1,8 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What checkout, report and putback do to batches, in the plainest way: a model of the scripts, with a memory of its past.
 struct ModelRedis {

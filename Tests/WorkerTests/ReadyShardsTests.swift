@@ -1,7 +1,7 @@
 import EventLoop
-import FarmStore
 import LoopTesting
 import RandomTesting
+import StoreProtocol
 import Testing
 
 @testable import Worker

@@ -1,10 +1,10 @@
 import EventLoop
-import FarmStore
 import Logging
 import LoopTesting
 import PushModel
-import RESP
 import RandomTesting
+import RedisProtocol
+import StoreProtocol
 import Testing
 
 @testable import Coordinator

@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
-import RESP
+import RedisProtocol
+import StoreProtocol
 
 @testable import Worker
 

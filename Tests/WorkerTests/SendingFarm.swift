@@ -3,15 +3,16 @@ import ControlChannel
 import EventLoop
 import FarmHarness
 import FarmPolicy
-import FarmStore
 import Foundation
 import Gateway
 import Logging
 import LoopTesting
 import OpenSSL
 import PushModel
-import RESP
+import RedisClient
+import RedisProtocol
 import Simulator
+import StoreProtocol
 import Testing
 
 @testable import Worker

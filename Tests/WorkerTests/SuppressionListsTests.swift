@@ -1,9 +1,9 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import LoopTesting
 import PushModel
-import RESP
+import RedisProtocol
+import StoreProtocol
 import Testing
 
 @testable import Worker

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import Worker
 
 /// Batches that were in the hands of a worker that was lost, between others.

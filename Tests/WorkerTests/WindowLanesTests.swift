@@ -1,9 +1,10 @@
 import FarmPolicy
-import FarmStore
 import PushModel
+import StoreProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import Worker
 
 /// High goes first, also when a campaign has filled the window, and bulk keeps its floor.

@@ -1,6 +1,7 @@
-import FarmStore
+import StoreProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import Worker
 
 /// A fault put into the window's logic on purpose: the simulation must notice it.

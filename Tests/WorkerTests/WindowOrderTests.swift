@@ -1,8 +1,9 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import Worker
 
 /// Batches of one list keep their order also when some of them are on their way back.

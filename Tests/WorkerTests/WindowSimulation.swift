@@ -1,8 +1,9 @@
-import FarmStore
 import PushModel
 import RandomTesting
+import StoreProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import Worker
 
 /// A worker's window between a model of Redis and a gateway that does anything, on one clock and one seed: replies are lost,

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 import Testing
 
 @testable import pushfarm

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import pushfarm
 
 /// What counts as trouble, and so makes `status` end with 1.

@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 import Testing
 
 @testable import pushfarm

@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import pushfarm
 
 /// How dead letters become jobs again.

@@ -1,4 +1,5 @@
 import CHiredis
+import RedisProtocol
 
 /// Puts a reply together from its parts, which hiredis announces depth first.
 struct RESPBuilder {

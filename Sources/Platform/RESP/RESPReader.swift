@@ -1,4 +1,5 @@
 import CHiredis
+package import RedisProtocol
 
 /// Turns bytes from Redis into replies, over hiredis's `redisReader`.
 ///

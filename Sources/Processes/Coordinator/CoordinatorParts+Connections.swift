@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// What parts tell parts that were made after them.
 extension CoordinatorParts {

@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// The parts of a coordinator, made in the order in which they depend on each other.
 @Loop struct CoordinatorParts {

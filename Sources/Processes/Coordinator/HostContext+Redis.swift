@@ -1,19 +1,20 @@
 import EventLoop
-import FarmStore
+import FarmPolicy
 import Logging
+import StoreProtocol
 
 /// What a start needs of Redis.
 extension HostContext {
     /// Repeats a step of the start until Redis is able to do it, however long that takes.
     func retryWhileRedisIsAway<Value: Sendable>(_ body: @Loop () async throws -> Value) async throws -> Value
     {
-        var backoff = ReconnectBackoff()
+        var backoff = BackOff.redis
         var isWaiting = false
         while true {
             do { return try await body() } catch let error as RedisError where error.isTemporary {
                 if !isWaiting { log.warning("the start waits for Redis", metadata: ["error": "\(error)"]) }
                 isWaiting = true
-                try await Loop.sleep(for: backoff.pause())
+                try await Loop.sleep(for: backoff.failed())
             }
         }
     }

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import Logging
+import RedisClient
 
 /// What all parts of a coordinator share: its configuration, its connection to Redis, its log and its lifecycle.
 @Loop final class HostContext {

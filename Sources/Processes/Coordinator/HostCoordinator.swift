@@ -1,8 +1,9 @@
 package import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 package import Logging
+import RedisClient
+import StoreProtocol
 import Supervision
 
 /// One host's coordinator: holds the leases, keeps intake and workers alive, settles what workers report.

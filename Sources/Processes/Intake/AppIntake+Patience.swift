@@ -1,11 +1,12 @@
 import EventLoop
-import FarmStore
+import FarmPolicy
+import StoreProtocol
 
 extension AppIntake {
     /// Makes a request again and again while Redis cannot do it or cannot be reached, and says so once.
     /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
     func patiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
-        var backoff = ReconnectBackoff()
+        var backoff = BackOff.redis
         var failures = 0
         while true {
             do throws(StoreError) {
@@ -25,7 +26,7 @@ extension AppIntake {
                 // A kill during a Redis outage must not count as a job's crash.
                 let wasWorking = isWorking
                 rest()
-                guard (try? await Loop.sleep(for: backoff.pause())) != nil else { throw error }
+                guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
                 if wasWorking { await work() }
             }
         }

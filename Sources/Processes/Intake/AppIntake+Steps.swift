@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// Steps are carried out in Redis.
 extension AppIntake {

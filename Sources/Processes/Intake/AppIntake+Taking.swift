@@ -1,8 +1,8 @@
 import ControlChannel
 import EventLoop
-import FarmStore
 import Logging
 import PushModel
+import StoreProtocol
 
 #if FAILPOINTS
     import Failpoints

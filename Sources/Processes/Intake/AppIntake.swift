@@ -1,7 +1,8 @@
 import ControlChannel
 import EventLoop
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Turns the jobs of an app's inbox into accounts and batches, as long as the lease on it is ours.
 ///

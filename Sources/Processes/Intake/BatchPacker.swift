@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Sorts the pushes of one step into batches by shard, lane and time. Does no I/O.
 ///

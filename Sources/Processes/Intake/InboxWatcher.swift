@@ -1,5 +1,6 @@
 import EventLoop
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 /// Waits for the next job in an inbox, on a connection that blocks in Redis.
 @Loop final class InboxWatcher {

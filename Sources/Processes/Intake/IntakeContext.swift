@@ -1,7 +1,7 @@
 import ControlChannel
 import EventLoop
-import FarmStore
 import Logging
+import RedisClient
 
 /// What the apps of one intake share.
 @Loop final class IntakeContext {

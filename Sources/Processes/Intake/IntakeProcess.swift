@@ -1,7 +1,8 @@
 import ControlChannel
 package import EventLoop
-import FarmStore
 package import Logging
+import RedisClient
+import StoreProtocol
 package import Supervision
 
 /// The intake of one host: turns the jobs of all apps into batches, in a process of its own that holds no key. What

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// The taken jobs in their order, and the steps that they come to. Does no I/O.
 ///

@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// The next thing to be done with the taken jobs.
 enum IntakeStep {

@@ -1,8 +1,8 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
 
 /// What the parts of a worker share.
 @Loop final class WorkerContext {

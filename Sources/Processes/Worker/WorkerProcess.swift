@@ -1,11 +1,12 @@
 import ControlChannel
 package import EventLoop
 import FarmPolicy
-import FarmStore
 import Gateway
 package import Logging
 import OpenSSL
 import PushModel
+import RedisClient
+import StoreProtocol
 package import Supervision
 
 #if canImport(Glibc)

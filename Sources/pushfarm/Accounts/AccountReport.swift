@@ -1,5 +1,5 @@
 import FarmLogging
-import FarmStore
+import StoreProtocol
 
 /// Prints accounts: a JSON document each, or a table for people.
 struct AccountReport {

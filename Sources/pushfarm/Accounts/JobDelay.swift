@@ -1,8 +1,9 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import PushModel
-import RESP
+import RedisClient
+import RedisProtocol
+import StoreProtocol
 
 /// What the delayed pushes of a job wait for: its time, or the next try.
 struct JobDelay: Equatable, Sendable {

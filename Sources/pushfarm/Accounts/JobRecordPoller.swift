@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Waits until jobs are finished.
 @Loop struct JobRecordPoller {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Jobs that are not finished, with what they do: looked at twice.
 struct RunningJobs: Sendable {

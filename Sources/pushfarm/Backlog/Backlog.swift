@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// What of an app waits where, in pushes, by lane; and how fast it goes.
 struct Backlog: Sendable {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
 import PushModel
+import StoreProtocol
 
 struct BacklogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

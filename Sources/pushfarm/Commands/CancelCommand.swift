@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

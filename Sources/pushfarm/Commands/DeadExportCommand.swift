@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 struct DeadExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

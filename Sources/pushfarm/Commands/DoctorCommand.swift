@@ -1,7 +1,8 @@
 import ArgumentParser
 import EventLoop
 import FarmConfiguration
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

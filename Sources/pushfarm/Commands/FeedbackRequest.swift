@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// An order to the farm to read an app's feedback service now. What is read is gone there, and so nobody reads it but the farm,
 /// which brings it to Redis.

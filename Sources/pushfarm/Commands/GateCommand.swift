@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlChannel
 import EventLoop
 import Foundation
+import PushModel
 
 /// Asks this machine's coordinator over its control socket: a probe for containers, which needs neither Redis nor a port.
 struct PingCommand: ParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import PushModel
+import StoreProtocol
 
 struct PushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

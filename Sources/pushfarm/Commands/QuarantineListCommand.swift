@@ -1,8 +1,8 @@
 import ArgumentParser
 import EventLoop
 import FarmLogging
-import FarmStore
 import PushModel
+import StoreProtocol
 
 struct QuarantineListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 struct RefusedDropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

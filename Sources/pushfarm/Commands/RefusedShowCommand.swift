@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLoop
 import FarmLogging
-import FarmStore
+import StoreProtocol
 
 struct RefusedShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,8 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
 import PushModel
+import RedisClient
+import StoreProtocol
 
 struct SuppressedAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

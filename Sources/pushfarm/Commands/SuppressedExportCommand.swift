@@ -1,7 +1,8 @@
 import ArgumentParser
 import EventLoop
 import FarmLogging
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 struct SuppressedExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

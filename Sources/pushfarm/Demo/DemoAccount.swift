@@ -1,5 +1,5 @@
-import FarmStore
 import Foundation
+import StoreProtocol
 
 /// What the gateway counted, for itself.
 struct GatewayCount: Decodable, Sendable {

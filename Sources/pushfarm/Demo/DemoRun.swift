@@ -1,7 +1,7 @@
 import EventLoop
-import FarmStore
-import RESP
+import RedisProtocol
 import Simulator
+import StoreProtocol
 
 #if canImport(Darwin)
     import Darwin

@@ -1,9 +1,9 @@
 import Coordinator
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import Logging
 import OpenSSL
+import RedisClient
 import Transport
 
 /// Whether an app's gateway can be reached and is who it should be, and whether it takes the app's credentials and topic.

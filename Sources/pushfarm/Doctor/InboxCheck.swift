@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Whether jobs wait in inboxes of apps that are not configured, such as those of a misspelt name.
 @Loop struct InboxCheck {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Whether producers can submit jobs, and how.
 @Loop struct PressureCheck {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Whether Redis is fit to hold what must not be lost.
 struct RedisCheck {

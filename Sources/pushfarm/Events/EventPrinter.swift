@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Prints events of the wanted types, each on a line.
 @Loop final class EventPrinter {

@@ -1,5 +1,5 @@
 import FarmLogging
-import FarmStore
+import StoreProtocol
 
 extension EventTail.Line {
     /// With the fields as they are in the stream.

@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
-import RESP
+import RedisProtocol
+import StoreProtocol
 
 /// The entries of some streams in the order in which they came, as far as they are there and as they come.
 @Loop final class EventTail {

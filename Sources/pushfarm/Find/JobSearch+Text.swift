@@ -1,5 +1,6 @@
 import FarmLogging
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 extension JobSearch.Outcome {
     func json(_ job: String) -> JSONValue {

@@ -1,7 +1,7 @@
 import EventLoop
-import FarmStore
 import PushModel
-import RESP
+import RedisProtocol
+import StoreProtocol
 
 /// What an app knows of one job.
 @Loop struct JobSearch {

@@ -1,6 +1,6 @@
 import EventLoop
 import PushModel
-import RESP
+import RedisProtocol
 
 /// Goes through jobs that are not split, about a megabyte at a time, from the end of their list: what is taken from its
 /// beginning meanwhile leaves none out.

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmLogging
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Where a push is now in one app, and what happened to it, as far as anybody remembers.
 @Loop struct PushSearch {

@@ -1,7 +1,7 @@
 import EventLoop
-import FarmStore
 import PushModel
-import RESP
+import RedisProtocol
+import StoreProtocol
 
 /// Looks through everything that an app has in Redis, a bounded part at a time.
 ///

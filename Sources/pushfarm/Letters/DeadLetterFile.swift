@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// The file that dead letters are written to, a push a line.
 @Loop final class DeadLetterFile {

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Which letters of an app are meant.
 struct DeadLetterFilter: Sendable {

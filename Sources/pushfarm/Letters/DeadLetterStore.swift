@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// The dead letters of one app, as a command sees them.
 @Loop struct DeadLetterStore {

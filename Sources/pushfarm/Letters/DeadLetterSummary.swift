@@ -1,5 +1,5 @@
 import FarmLogging
-import FarmStore
+import StoreProtocol
 
 /// Dead letters summed up by app, reason and age, or one by one.
 struct DeadLetterSummary: Sendable {

@@ -1,6 +1,6 @@
 import FarmLogging
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// A dead letter taken apart: what it says of each push.
 struct DecodedDeadLetter {

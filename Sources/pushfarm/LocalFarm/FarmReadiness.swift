@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Waits until a coordinator's intake and workers are ready.
 @Loop struct FarmReadiness {

@@ -1,5 +1,6 @@
 import ControlChannel
 import FarmLogging
+import PushModel
 
 /// What hosts say while a command waits: `2 of 3 hosts done · gamma: 1 of 2 workers restarted`, on a terminal only.
 struct AnswerProgress {

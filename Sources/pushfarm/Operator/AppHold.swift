@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Pauses an app for an operator, and lets it go on.
 @Loop struct AppHold {

@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import PushModel
 
 extension CommonOptions {
     /// Tells coordinators something, waits for their answers, and shows them.

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Holds a job back, and lets it go on.
 @Loop struct JobHold {

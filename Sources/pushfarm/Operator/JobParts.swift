@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 extension FarmClient {
     /// What to say of a job that nobody knows: also the names of those that `pushfarm push` made of it, if it had more tokens than an

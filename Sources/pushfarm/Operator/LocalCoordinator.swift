@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import PushModel
 import Supervision
 import Transport
 

@@ -1,8 +1,10 @@
 import ControlChannel
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import Foundation
+import PushModel
+import RedisClient
+import StoreProtocol
 
 /// Puts an operator's command before the coordinators, and tells what became of it.
 @Loop struct OperatorClient {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Takes a shard out of service, and back.
 @Loop struct ShardHold {

@@ -1,7 +1,8 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
+import PushModel
+import StoreProtocol
 
 /// A shard goes to another host, by draining.
 struct ShardMove: Sendable {

@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// Who owns the shards of an app.
 struct ShardOwners: Sendable {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// What an operator's word means: an app, all of them, or a job. An app's name wins.
 enum Subject: Equatable, Sendable {

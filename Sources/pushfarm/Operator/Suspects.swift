@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
-import RESP
+import RedisProtocol
+import StoreProtocol
 
 /// Pushes that may be in the air: what their worker was allowed to send, and has not reported.
 @Loop enum Suspects {

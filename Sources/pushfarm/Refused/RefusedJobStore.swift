@@ -1,6 +1,7 @@
 import EventLoop
-import FarmStore
 import PushModel
+import RedisClient
+import StoreProtocol
 
 /// Finds refused jobs, and puts them into the inbox again.
 @Loop enum RefusedJobStore {

@@ -1,7 +1,8 @@
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import PushModel
+import RedisClient
+import StoreProtocol
 
 /// Sends or drops dead letters of one app, step by step: each is done once, whatever happens to Redis or to this process.
 @Loop final class ReplayAct {

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Dead letters that may become one job: of the same old job, with the same options and payload.
 struct ReplayGroup {

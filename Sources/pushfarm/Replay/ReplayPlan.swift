@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Puts dead letters together into jobs, and says which of them are better left alone. Does no I/O.
 struct ReplayPlan {

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import Foundation
+import StoreProtocol
 
 /// Sends or drops dead letters of one app or of all, and says what came of it.
 struct ReplayRun: Sendable {

@@ -1,6 +1,6 @@
 import EventLoop
 import FarmLogging
-import FarmStore
+import StoreProtocol
 
 /// Puts a file's tokens into the farm as silent pushes, no faster than wanted, and writes down what becomes of them.
 @Loop final class ScreeningRun {

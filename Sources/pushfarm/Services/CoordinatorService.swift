@@ -2,8 +2,9 @@ import Coordinator
 import EventLoop
 import FarmConfiguration
 import FarmLogging
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 import Supervision
 
 #if canImport(Darwin)

@@ -1,4 +1,5 @@
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 extension AppStatus {
     /// What operators want of the app, and what producers do wrong, a line each, for a person.

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Where an app's work stands.
 struct AppStatus: Sendable {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Reads what Redis holds of an app. While a key of it has the wrong type, what cannot be read is left out: the key is named.
 @Loop struct AppStatusReader {

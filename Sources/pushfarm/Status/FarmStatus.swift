@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// The farm at one moment.
 struct FarmStatus: Sendable {

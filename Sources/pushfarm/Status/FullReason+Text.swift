@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 extension FullReason {
     /// For a person.

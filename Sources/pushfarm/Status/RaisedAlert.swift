@@ -1,5 +1,5 @@
 import FarmPolicy
-import FarmStore
+import RedisClient
 
 /// An alert that is raised, for people.
 struct RaisedAlert: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import FarmLogging
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 /// The status as tables, what is wrong first. Fits into 80 columns as long as names and numbers are of ordinary length.
 struct StatusText {

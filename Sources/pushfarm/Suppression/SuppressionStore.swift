@@ -1,8 +1,8 @@
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// The suppression lists of one app, as a command sees them.
 @Loop struct SuppressionStore {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// The options and the answer of the commands for suppressions that wait to be confirmed.
 struct UnconfirmedOptions: ParsableArguments {

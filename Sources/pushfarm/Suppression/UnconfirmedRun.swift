@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Applies or drops the suppressions that the guard keeps, in portions.
 @Loop struct UnconfirmedRun {

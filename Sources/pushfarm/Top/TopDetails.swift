@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// What is said of a single host, worker, app or job; nothing of a list.
 struct TopDetails {

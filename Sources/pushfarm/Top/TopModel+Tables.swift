@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// Lists, as tables with what each is sorted by.
 extension TopModel {

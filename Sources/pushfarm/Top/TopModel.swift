@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// What `top` knows and where its reader is: told keys, looks and sizes, from which ``TopScreen`` makes lines. No terminal, no clock.
 struct TopModel {

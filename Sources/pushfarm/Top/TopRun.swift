@@ -1,6 +1,6 @@
 import EventLoop
 import FarmLogging
-import FarmStore
+import StoreProtocol
 
 /// `pushfarm top`: looks once a second, and draws after each look and each key.
 @Loop final class TopRun {

@@ -1,5 +1,6 @@
 import FarmLogging
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 /// A model as the lines of a screen of some size.
 struct TopScreen {

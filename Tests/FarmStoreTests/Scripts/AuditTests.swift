@@ -1,8 +1,9 @@
 import PushModel
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What is spoilt on purpose must be named by the audit: it judges the simulation.
 @Suite struct AuditTests {

@@ -1,7 +1,8 @@
 import PushModel
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Situations that many cases begin with.
 extension Desk {

@@ -1,8 +1,9 @@
 import PushModel
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// A call that comes from one who is no longer in charge changes nothing.
 @Suite struct FenceTests {

@@ -1,6 +1,7 @@
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// All that a Redis holds, as lines of text: times and ids of streams are masked, and moments in ids of batches numbered,
 /// so that two runs of the same steps look the same.

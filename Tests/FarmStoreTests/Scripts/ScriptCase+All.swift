@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 extension ScriptCase {
     /// At least one for each script.

@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Situations with more than one thing at a time: each was found by `make mutants`.
 extension ScriptCase {

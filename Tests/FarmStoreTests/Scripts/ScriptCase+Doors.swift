@@ -1,7 +1,8 @@
 import PushModel
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What lets go on, keeps waiting or tells who is there, at its edges: each was found by `make mutants`.
 extension ScriptCase {

@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Edges that nothing but a slip of the hand would touch: each was found by `make mutants`.
 extension ScriptCase {

@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What operators hold back, call back and hurry.
 extension ScriptCase {

@@ -1,7 +1,8 @@
 import PushModel
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Dead letters: how they come, go by themselves, and are sent or dropped by an operator.
 extension ScriptCase {

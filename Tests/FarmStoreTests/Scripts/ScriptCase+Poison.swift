@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 extension ScriptCase {
     private static let nothing = Answer.other("[0, 0, 0, 0, 0, [], [], []]")

@@ -1,7 +1,8 @@
 import PushModel
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What `fsck` repairs when more than one thing is wrong: each was found by `make mutants`.
 extension ScriptCase {

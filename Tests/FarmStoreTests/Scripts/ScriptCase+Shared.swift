@@ -1,7 +1,8 @@
 import PushModel
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What several scripts share (prelude, census), at its edges: each was found by `make mutants`.
 extension ScriptCase {

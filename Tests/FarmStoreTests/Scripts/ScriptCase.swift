@@ -1,7 +1,8 @@
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// One call of a script in a situation that is made for it.
 struct ScriptCase: Sendable, CustomTestStringConvertible {

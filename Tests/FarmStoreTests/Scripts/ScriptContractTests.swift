@@ -1,8 +1,9 @@
 import Foundation
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Layer A of the scripts' proof: what every script promises, whatever it does (docs/internals/proof.md).
 @Suite struct ScriptContractTests {

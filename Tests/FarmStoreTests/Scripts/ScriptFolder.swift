@@ -1,13 +1,14 @@
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Scripts read from the folder that `PUSHFARM_SCRIPTS` names: a fault in one is tried without a new build.
 enum ScriptFolder {
     /// Where the scripts of this tree are.
-    static let sources = Repository.root.appending(path: "Sources/Processes/FarmStore/Scripts")
+    static let sources = Repository.root.appending(path: "Sources/Core/StoreProtocol/Scripts")
 
     private static let other = ProcessInfo.processInfo.environment["PUSHFARM_SCRIPTS"].map {
         URL(filePath: $0)

@@ -1,7 +1,8 @@
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Looks at an app's keys after every step of a simulation. Written from docs/internals/redis-keys.md alone: it shares nothing with the
 /// product's own audit, which may be wrong in the same way as the scripts.

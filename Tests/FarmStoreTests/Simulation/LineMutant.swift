@@ -1,6 +1,7 @@
 import Foundation
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// A script with one line changed, as a slip of the hand may do it.
 struct LineMutant: Sendable, CustomStringConvertible {

@@ -1,8 +1,9 @@
 import Foundation
-import RESP
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// docs/internals/proof.md, C: every line of every script changed in turn (`make mutants`).
 @Suite struct LineMutantTests {

@@ -1,4 +1,5 @@
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// A fault put into a script on purpose: the simulation must notice it.
 struct Mutant: Sendable, CustomStringConvertible {

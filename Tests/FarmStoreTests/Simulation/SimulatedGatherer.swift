@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// A gatherer: reads entries, decides, settles.
 final class SimulatedGatherer {

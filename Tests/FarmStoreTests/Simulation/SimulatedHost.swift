@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// A coordinator as the scripts see it: leases, intake, gatherer, promoter, two workers.
 final class SimulatedHost {

@@ -1,6 +1,7 @@
 import PushModel
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// The intake of a coordinator: takes jobs, splits and refuses them in steps.
 final class SimulatedIntake {

@@ -1,7 +1,8 @@
 import PushModel
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 @testable import Worker
 
 /// A worker process: the product's own ``Window`` between Redis and the gateway, on a connection that breaks.

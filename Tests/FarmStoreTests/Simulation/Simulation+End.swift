@@ -1,6 +1,7 @@
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Lets everything come to its end, and checks every number.
 extension Simulation {

@@ -1,6 +1,7 @@
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// What goes wrong.
 extension Simulation {

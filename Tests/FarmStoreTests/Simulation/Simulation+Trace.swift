@@ -1,6 +1,7 @@
-import RESP
+import RedisProtocol
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Requests and answers in words, for whoever looks for the cause of a fault.
 extension Simulation {

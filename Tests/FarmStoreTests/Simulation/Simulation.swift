@@ -1,9 +1,10 @@
 import PushModel
-import RESP
 import RandomTesting
+import RedisProtocol
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Coordinators, workers and a gateway on one real Redis, one step at a time, everything decided by one sequence of
 /// random numbers: requests get lost, are done twice or late, lose their replies; workers and hosts die, stop and

@@ -1,4 +1,5 @@
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 enum SimulationFault: Error, CustomStringConvertible {
     /// What the judge says.

@@ -1,4 +1,5 @@
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// Runs simulations one after the other on one Redis.
 struct SimulationRun {

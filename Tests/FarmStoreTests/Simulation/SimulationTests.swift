@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import FarmStore
+@testable import RedisClient
+@testable import StoreProtocol
 
 /// docs/internals/proof.md, B and C: the books after every script, whatever goes wrong.
 @Suite struct SimulationTests {

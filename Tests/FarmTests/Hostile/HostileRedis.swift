@@ -1,6 +1,6 @@
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// Replaces the farm's values by hostile ones, and restores them.
 final class HostileRedis {
@@ -34,7 +34,7 @@ final class HostileRedis {
 
     /// The keys of Keys.swift.
     private static func declared() throws -> [String] {
-        let text = try Repository.text(of: "Sources/Processes/FarmStore/Keys.swift")
+        let text = try Repository.text(of: "Sources/Core/StoreProtocol/Keys.swift")
         let own = text.matches(of: /key\("([a-z]+)"\)/).map { "{pushfarm:\(app)}:\($0.1)" }
         let shared = text.matches(of: /"(\{pushfarm\}:[a-z]+)"/).map { String($0.1) }
         return ["pushfarm:\(app)"] + own + shared

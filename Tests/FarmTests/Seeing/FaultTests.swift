@@ -1,6 +1,6 @@
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 import Testing
 
 extension AlarmedFarms {

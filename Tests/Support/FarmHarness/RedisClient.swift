@@ -1,4 +1,5 @@
-package import RESP
+import RESP
+package import RedisProtocol
 
 /// A raw client, as a producer in any language has one.
 package final class RedisClient {

@@ -1,6 +1,6 @@
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// Two hosts at one Redis and one simulated gateway.
 final class DrillFarm {

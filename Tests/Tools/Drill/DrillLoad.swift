@@ -1,6 +1,6 @@
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// A producer that pushes so many tokens a second, in jobs of a twentieth of that, each token once.
 actor DrillLoad {

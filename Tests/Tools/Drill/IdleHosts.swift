@@ -1,7 +1,7 @@
 import BenchKit
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// What hosts that have nothing to do cost their Redis.
 enum IdleHosts {

@@ -1,5 +1,5 @@
 import FarmConfiguration
-import FarmStore
+import RedisClient
 import Transport
 
 extension FuzzTarget {

@@ -1,6 +1,7 @@
 import PushModel
 import RESP
 import RandomTesting
+import RedisProtocol
 
 extension FuzzTarget {
     static let respWords = [

@@ -1,6 +1,7 @@
-import FarmStore
 import PushModel
 import RESP
+import RedisProtocol
+import StoreProtocol
 
 extension FuzzTarget {
     /// Answers of Redis that are not those which the scripts promise: read as the reply of every request.

@@ -1,4 +1,5 @@
-import FarmStore
+import RedisClient
+import StoreProtocol
 import Testing
 
 @testable import pushfarm

@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Tells producers and intakes how full Redis is, once a second: the gates of this host's apps.
 ///

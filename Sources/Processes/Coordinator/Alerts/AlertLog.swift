@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Writes alerts into Redis in the order in which they came up; while Redis is away they wait.
 @Loop final class AlertLog {

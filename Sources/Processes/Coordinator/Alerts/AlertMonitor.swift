@@ -1,8 +1,9 @@
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Carries out what ``AlertEvaluator`` decides, for the scopes that are this host's to tell of.
 @Loop final class AlertMonitor {

@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import PushModel
+import RedisClient
+import StoreProtocol
 import Supervision
 
 /// Observes what alerts are about: the apps whose intake is here, this host, and the farm if this is the first host.

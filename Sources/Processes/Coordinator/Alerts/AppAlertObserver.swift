@@ -2,8 +2,8 @@ import ControlChannel
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Observes what the alerts of one app are about.
 @Loop struct AppAlertObserver {

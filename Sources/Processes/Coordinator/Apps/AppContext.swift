@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// What the parts of one app share in a coordinator.
 @Loop final class AppContext {

@@ -2,8 +2,9 @@ import ControlChannel
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 import Supervision
 
 /// Keeps an app's workers supplied with credentials, and pauses the app when the gateway will not have them.

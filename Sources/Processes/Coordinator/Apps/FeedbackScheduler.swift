@@ -2,8 +2,8 @@ import ControlChannel
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// Has an app's feedback service read, on schedule and on demand: by a worker, since what comes from the network is not
 /// parsed beside the signing keys, and by one of all hosts, that of the intake.

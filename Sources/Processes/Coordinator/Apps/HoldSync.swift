@@ -1,8 +1,8 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// What operators hold back of an app, or call back: tells the workers of this host, and ends what was called back if the
 /// app's intake is this host's.

@@ -1,8 +1,8 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// The app's intake, which is at work in a process of its own.
 extension HostedApp {
@@ -28,7 +28,7 @@ extension HostedApp {
     /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's. With `limit` ends a
     /// job is refused.
     func blame(_ process: String, isAlone: Bool, limit: Int) async {
-        var backoff = ReconnectBackoff()
+        var backoff = BackOff.redis
         // When it does not get through in a lease's time no job is blamed for the end.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.intake, ContinuousClock.now < deadline {
@@ -37,7 +37,7 @@ extension HostedApp {
                     token: token, process: process, isAlone: isAlone, limit: limit, retention: retention)
                 return tell(of: try await store.perform(request))
             } catch {
-                guard error.isTemporary, (try? await Loop.sleep(for: backoff.pause())) != nil else {
+                guard error.isTemporary, (try? await Loop.sleep(for: backoff.failed())) != nil else {
                     log.error("no job is blamed", metadata: ["app": "\(name)", "error": "\(error)"])
                     return
                 }

@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// What workers that are gone had in their hands is taken back.
 extension HostedApp {
@@ -41,10 +41,10 @@ extension HostedApp {
     /// - Returns: how many pushes were failed as poison.
     func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
         // No other host would do it: the shards stay ours.
-        var backoff = ReconnectBackoff()
+        var backoff = BackOff.redis
         let before = poisoned
         while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {
-            guard (try? await Loop.sleep(for: backoff.pause())) != nil else { break }
+            guard (try? await Loop.sleep(for: backoff.failed())) != nil else { break }
         }
         return poisoned - before
     }

@@ -2,8 +2,9 @@ import ControlChannel
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Everything that this coordinator does for one app.
 @Loop final class HostedApp {

@@ -1,8 +1,9 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
 import PushModel
+import RedisClient
+import StoreProtocol
 
 /// Looks for inboxes that belong to no configured app: a part of Redis's keys each second, from first to last and again.
 @Loop final class InboxSearch {

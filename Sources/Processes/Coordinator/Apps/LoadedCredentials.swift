@@ -1,8 +1,8 @@
 import APNs
 import EventLoop
 import FarmConfiguration
-import FarmStore
 import OpenSSL
+import StoreProtocol
 
 #if canImport(Glibc)
     import Glibc

@@ -1,8 +1,9 @@
 import APNs
 package import EventLoop
-package import FarmStore
 package import Logging
 package import OpenSSL
+package import RedisClient
+package import StoreProtocol
 
 /// The provider tokens of one key id, team and signing key for one gateway: minted here, shared with the farm's
 /// other hosts, sealed. A token that the gateway refused is never sent again.

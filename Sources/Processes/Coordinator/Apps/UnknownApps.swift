@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Apps that no coordinator configures: finds their inboxes, and lets their producers be refused.
 @Loop final class UnknownApps {

@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// Tells whether a host's name belongs to another coordinator that lives.
 ///

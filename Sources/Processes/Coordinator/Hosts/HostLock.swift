@@ -1,5 +1,6 @@
 import EventLoop
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 #if canImport(Glibc)
     import Glibc

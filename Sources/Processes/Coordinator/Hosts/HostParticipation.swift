@@ -1,6 +1,7 @@
 import EventLoop
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Makes the host quiet, drains it, and lets it serve again.
 @Loop final class HostParticipation {

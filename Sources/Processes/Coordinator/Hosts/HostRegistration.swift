@@ -1,7 +1,7 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// This host's line in the farm's registry: claims the host's name, writes the heartbeat, and sees which other hosts live.
 @Loop final class HostRegistration {

@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 #if canImport(Glibc)
     import Glibc

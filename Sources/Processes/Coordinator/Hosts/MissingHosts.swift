@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// The hosts that have ended without leaving the registry, as the first of the living hosts sees them.
 @Loop final class MissingHosts {

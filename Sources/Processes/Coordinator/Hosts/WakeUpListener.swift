@@ -1,5 +1,6 @@
 import EventLoop
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 /// Hears what is announced in Redis: commands for hosts, and for each app which of its shards have batches.
 ///

@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Keeps an app's ``Holdings`` in Redis. One call at a time is under way: ``keep()`` is called by one task.
 @Loop final class AppLeases {

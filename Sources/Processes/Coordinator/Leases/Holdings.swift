@@ -1,5 +1,5 @@
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// What of one app is this host's: its intake and its shards. Is told what happens, and says what Redis is to be asked.
 ///

@@ -1,5 +1,5 @@
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// What of an app should be a host's.
 struct RightfulFields {

@@ -1,8 +1,9 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
 import PushModel
+import RedisClient
+import StoreProtocol
 
 /// An app's numbers on the metrics page.
 @Loop enum AppMetrics {

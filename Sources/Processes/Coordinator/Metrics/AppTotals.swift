@@ -1,8 +1,8 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// What became of an app's pushes since this coordinator began, as its gatherer has booked it, and how long things took.
 @Loop final class AppTotals {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Looks every few seconds at what waits of the apps whose intake is this host's: so each app is looked at by one host.
 @Loop final class BacklogMonitor {

@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// What waits of an app, as Redis last said to the host that has its intake.
 struct BacklogReading {

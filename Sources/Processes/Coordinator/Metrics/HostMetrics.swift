@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import PushModel
+import RedisClient
+import StoreProtocol
 import Supervision
 
 /// The coordinator's numbers, as a scraper reads them. docs/metrics.md has what each means.

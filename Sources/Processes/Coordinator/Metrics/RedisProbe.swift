@@ -1,7 +1,7 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
-import RESP
+import RedisClient
+import RedisProtocol
 
 /// How long Redis takes to answer, asked once a second, and how often it was out of reach.
 @Loop final class RedisProbe {

@@ -1,8 +1,8 @@
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// `reload`: reads the configuration again, checks it as a whole, and only then follows it.
 @Loop final class ConfigurationReload {

@@ -1,6 +1,7 @@
 import ControlChannel
 import EventLoop
 import Logging
+import PushModel
 import Supervision
 import Transport
 

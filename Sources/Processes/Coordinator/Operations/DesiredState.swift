@@ -1,7 +1,7 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// What operators want to last, as Redis holds it: the number of workers, and which host shards are pinned to.
 @Loop final class DesiredState {

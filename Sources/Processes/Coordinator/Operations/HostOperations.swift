@@ -1,8 +1,10 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import PushModel
+import RedisClient
+import StoreProtocol
 
 /// Carries out operators' commands, one function for each verb; they come by Redis or by the control socket.
 @Loop final class HostOperations {

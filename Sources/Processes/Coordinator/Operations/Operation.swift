@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import PushModel
 
 /// A command that is being carried out: says how far it is.
 @Loop final class Operation {

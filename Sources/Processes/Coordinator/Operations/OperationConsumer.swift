@@ -1,7 +1,9 @@
 import ControlChannel
 import EventLoop
-import FarmStore
 import Logging
+import PushModel
+import RedisClient
+import StoreProtocol
 
 /// Takes operators' commands, from Redis and from the control socket, and gives this host's answers.
 ///

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// `takeover`: takes a shard from an owner that hangs.
 ///

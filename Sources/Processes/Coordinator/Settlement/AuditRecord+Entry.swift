@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// What the audit gets of an entry: what the workers said, whatever the farm then makes of it.
 extension AuditRecord {

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Puts the closed positions of a batch into dead letters: one for each segment.
 struct DeadLetterBuilder {

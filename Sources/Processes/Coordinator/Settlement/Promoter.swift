@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
 import Logging
+import StoreProtocol
 
 /// Moves batches that waited for their start or for a retry to the ready lists when their time has come.
 ///

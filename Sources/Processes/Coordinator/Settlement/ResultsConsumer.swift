@@ -1,7 +1,8 @@
 import EventLoop
-import FarmStore
+import FarmPolicy
 import Logging
 import PushModel
+import StoreProtocol
 
 /// Settles what workers report. Every host has one for each app; the host that reads an entry settles it.
 ///
@@ -22,7 +23,7 @@ import PushModel
     private var isInTrouble = false
     private var lastClaim: UInt64 = 0
     private var isClaimDue = false
-    private var backoff = ReconnectBackoff()
+    private var backoff = BackOff.redis
     private var pace = SettlePace()
     /// Entries that cannot be settled. Redis has them too (``NoteUnsettled``).
     private var aside: Set<EntryID> = []
@@ -77,9 +78,9 @@ import PushModel
                 if Loop.milliseconds > start { pace.rested() }
             } else if brokenKey != nil {
                 // However much is reported meanwhile, nothing of it can be settled.
-                _ = try? await Loop.sleep(for: backoff.pause())
+                _ = try? await Loop.sleep(for: backoff.failed())
             } else {
-                await bell.wait(atMost: backoff.pause())
+                await bell.wait(atMost: backoff.failed())
             }
         }
     }
@@ -164,7 +165,7 @@ extension ResultsConsumer {
     private func recovered() {
         if isInTrouble { context.log.notice("the gatherer goes on", metadata: ["app": "\(context.name)"]) }
         isInTrouble = false
-        backoff = ReconnectBackoff()
+        backoff = BackOff.redis
     }
 
     private func troubled(by error: StoreError) {

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Puts what an entry tries again into batches: one for all that is due at the same time.
 struct RetryBatches {

@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// Puts settlements together into calls that do not hold up Redis for more than 5 ms.
 struct SettleCalls {

@@ -1,6 +1,6 @@
 import FarmPolicy
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Works out what results entries come to: accounts, retries, dead tokens, events. Does no I/O.
 struct SettlePlan {

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Booking goes to the last job of the settlement.
 extension Settlement {

@@ -1,7 +1,8 @@
 import ControlChannel
 import EventLoop
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 import Supervision
 
 #if canImport(Glibc)

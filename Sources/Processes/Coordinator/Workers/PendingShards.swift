@@ -1,4 +1,5 @@
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 /// Shards of apps that were heard of on the apps' bells and whose workers are not told yet: each once, however often it was heard.
 struct PendingShards {

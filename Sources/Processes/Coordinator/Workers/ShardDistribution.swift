@@ -1,7 +1,8 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
+import RedisClient
+import StoreProtocol
 
 /// Which worker of this host serves which shard: tells each worker its shards whenever that changes.
 ///

@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// Handles the end of a worker's process: reclaims its batches, and counts the end against the pushes it had in flight if
 /// they may have caused it.

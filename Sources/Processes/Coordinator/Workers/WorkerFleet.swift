@@ -1,6 +1,7 @@
 import ControlChannel
 import EventLoop
-import FarmStore
+import RedisClient
+import StoreProtocol
 import Supervision
 
 /// The child processes of this host: its workers by place, and its intake.

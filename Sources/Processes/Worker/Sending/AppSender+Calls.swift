@@ -1,7 +1,7 @@
 import ControlChannel
 import EventLoop
-import FarmStore
 import Logging
+import StoreProtocol
 
 #if FAILPOINTS
     import Failpoints

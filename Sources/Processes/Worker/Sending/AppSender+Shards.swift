@@ -1,6 +1,6 @@
 import ControlChannel
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// The shards that the coordinator gives and takes.
 extension AppSender {

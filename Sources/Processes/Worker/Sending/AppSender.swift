@@ -2,10 +2,11 @@ import APNs
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Gateway
 import Logging
 import PushModel
+import RedisClient
+import StoreProtocol
 
 #if FAILPOINTS
     import Failpoints

@@ -1,6 +1,6 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
+import StoreProtocol
 
 /// The shards of an app that the coordinator gave to this worker, with their parts of the budget.
 ///

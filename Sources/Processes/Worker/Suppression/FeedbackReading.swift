@@ -2,9 +2,10 @@ import APNs
 import BinaryProtocol
 import ControlChannel
 import EventLoop
-import FarmStore
 import OpenSSL
 import PushModel
+import RedisClient
+import StoreProtocol
 import Transport
 
 /// Reads an app's feedback service once, to its end.

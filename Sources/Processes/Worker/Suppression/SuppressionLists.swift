@@ -1,8 +1,9 @@
 import EventLoop
 import FarmPolicy
-import FarmStore
 import Logging
 import PushModel
+import RedisClient
+import StoreProtocol
 
 /// The suppression lists of the shards that this worker serves: no push is sent to their tokens.
 ///

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Reports: outcomes go to Redis, and are kept until the batch is done.
 extension HeldBatch {

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// A batch that Redis has assigned to this worker: which of its positions may be sent, are in flight, have an outcome,
 /// and are known to Redis. Knows no connection and no clock.

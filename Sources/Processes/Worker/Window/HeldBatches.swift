@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// The batches that this worker holds of one app.
 struct HeldBatches {

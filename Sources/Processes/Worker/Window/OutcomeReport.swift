@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// One report's content, as Redis gets it.
 struct OutcomeReport {

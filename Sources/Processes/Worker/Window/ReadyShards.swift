@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// The shards of an app that this worker serves, those that were withdrawn and are not yet empty, and which of them may
 /// have batches.

@@ -1,5 +1,5 @@
 import DequeModule
-import FarmStore
+import StoreProtocol
 
 /// What this worker knows of a batch that it has released.
 struct ReleasedBatch {

@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// Reports of the last seconds, made once more when Redis may have gone back in time.
 struct ReportRepeats {

@@ -1,5 +1,5 @@
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Which shards are asked for batches: those that may have some, and those in which Redis may assign batches to this worker that it
 /// does not hold.

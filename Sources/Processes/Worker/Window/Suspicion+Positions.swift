@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// What a suspicion means for a batch's positions.
 extension Suspicion {

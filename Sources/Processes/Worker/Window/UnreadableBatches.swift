@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// Batches that cannot be read, and that Redis is to quarantine with the reason.
 struct UnreadableBatches {

@@ -1,6 +1,6 @@
 import FarmPolicy
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Batches come from shards, and go back to shards that were withdrawn.
 extension Window {

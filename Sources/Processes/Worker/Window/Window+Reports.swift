@@ -1,4 +1,4 @@
-import FarmStore
+import StoreProtocol
 
 /// What is said to Redis about held batches: a whole batch at once when it is complete, else what there is every 20 ms.
 extension Window {

@@ -1,6 +1,6 @@
 import FarmPolicy
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// The batches of one app that Redis has assigned to this worker, and what is to be said to Redis about them.
 ///

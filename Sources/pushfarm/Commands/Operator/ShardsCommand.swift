@@ -1,7 +1,8 @@
 import ArgumentParser
 import EventLoop
 import FarmPolicy
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 struct ShardsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,8 @@ import ControlChannel
 import EventLoop
 import FarmLogging
 import FarmPolicy
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 struct TakeoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import BenchKit
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// An experiment with a farm of its own: Redis, a coordinator with its workers, and a simulator.
 struct FarmRun {

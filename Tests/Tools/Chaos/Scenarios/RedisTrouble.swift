@@ -2,7 +2,7 @@ import ChaosChecker
 import EventLoop
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// Redis ends, stands still, forgets or refuses.
 extension Scenario {

@@ -1,5 +1,5 @@
 import EventLoop
-import RESP
+import RedisProtocol
 
 /// Adds up what the events stream says of finished jobs, as a producer that reads along.
 @Loop final class EventCount {

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// Reads what processes use and how long keys are.
 @Loop struct Gauges {

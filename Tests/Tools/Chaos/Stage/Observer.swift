@@ -1,7 +1,7 @@
 import ChaosChecker
 import EventLoop
 import FarmHarness
-import RESP
+import RedisProtocol
 
 /// Looks at all accounts once a second, with HGETALL.
 @Loop final class Observer {

@@ -1,5 +1,6 @@
 package import EventLoop
-package import RESP
+import RESP
+package import RedisProtocol
 import Transport
 
 /// A connection to Redis that knows its protocol and nothing of the farm, and waits for no answer too long.

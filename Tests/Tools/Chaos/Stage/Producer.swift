@@ -1,8 +1,8 @@
 import ChaosChecker
 package import EventLoop
 import FarmHarness
-import RESP
 import RandomTesting
+import RedisProtocol
 
 /// Pushes jobs as a program in any language does, one after the other, and writes down what it knows of each.
 @Loop package final class Producer {

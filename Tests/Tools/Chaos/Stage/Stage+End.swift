@@ -2,7 +2,7 @@ package import ChaosChecker
 import EventLoop
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// How a run ends: all that is accepted comes out, the farm is ended in order, the ledgers are read.
 extension Stage {

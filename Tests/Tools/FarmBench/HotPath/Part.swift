@@ -37,7 +37,8 @@ package enum Part: String, Codable, Sendable, CaseIterable {
 
     /// Modules by how their names are mangled; the first that is in a symbol.
     private static let modules: [(String, Part)] = [
-        ("3TLS", .tls), ("5HTTP2", .http), ("9FarmStore", .redis), ("4RESP", .redis), ("7Gateway", .push),
+        ("3TLS", .tls), ("5HTTP2", .http), ("13StoreProtocol", .redis), ("11RedisClient", .redis),
+        ("13RedisProtocol", .redis), ("4RESP", .redis), ("7Gateway", .push),
         ("4APNs", .push), ("10FarmPolicy", .push), ("6Worker", .batch), ("9PushModel", .batch),
         ("9Transport", .loop), ("9EventLoop", .loop), ("11Supervision", .loop), ("14ControlChannel", .loop),
     ]

@@ -1,7 +1,7 @@
 import BenchKit
 import FarmHarness
 import Foundation
-import RESP
+import RedisProtocol
 
 /// A farm of one measurement's own: Redis, coordinator, intake and workers, in front of a simulator.
 final class BenchFarm {

@@ -1,0 +1,6 @@
+extension Duration {
+    /// Rounded down.
+    package var wholeMilliseconds: Int {
+        Int(clampedMilliseconds)
+    }
+}

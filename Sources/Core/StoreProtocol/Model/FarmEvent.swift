@@ -1,0 +1,105 @@
+import RedisProtocol
+
+/// A line of the events stream, which producers read. Redis adds `at`, its own milliseconds.
+package struct FarmEvent: Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case pushDelivered = "push.delivered"
+        case pushFailed = "push.failed"
+        case pushExpired = "push.expired"
+        case tokenInvalid = "token.invalid"
+        case tokenMalformed = "token.malformed"
+        /// A shard waits, because its pushes were in the air in crash after crash.
+        case shardQuarantined = "shard.quarantined"
+        /// Pushes that count as delivered were lost, as a gateway said too late.
+        case gatewayLate = "gateway.late"
+        /// A host runs more or fewer workers than before.
+        case workers = "workers.scaled"
+        /// The budget of connections is too small for the farm's workers.
+        case budget = "budget.exceeded"
+        case alertRaised = "alert.raised"
+        case alertCleared = "alert.cleared"
+        /// A results entry cannot be settled.
+        case unreadable = "data.unreadable"
+
+        // What only scripts write, in the step that it tells of.
+        case jobAccepted = "job.accepted"
+        case jobRefused = "job.refused"
+        case jobDuplicate = "job.duplicate"
+        case jobTruncated = "job.truncated"
+        case jobCancelled = "job.cancelled"
+        case jobFinished = "job.finished"
+        case jobPaused = "job.paused"
+        case jobResumed = "job.resumed"
+        case jobRepaired = "job.repaired"
+        case jobReplayed = "job.replayed"
+        case batchQuarantined = "batch.quarantined"
+        case appPaused = "app.paused"
+        case appResumed = "app.resumed"
+        case admissionClosed = "admission.closed"
+        case admissionOpened = "admission.opened"
+    }
+
+    package let kind: Kind
+    /// Field and value in turns, behind the type and the time.
+    private(set) var words: [[UInt8]] = []
+
+    package init(_ kind: Kind) { self.kind = kind }
+
+    /// - Parameters:
+    ///   - token: raw bytes; written as lower-case hex.
+    ///   - status: the gateway's status, 0 if it gave none.
+    ///   - timestamp: Unix milliseconds when the gateway last found the token dead, 0 if it named no time.
+    package init(
+        _ kind: Kind, job: String, token: ArraySlice<UInt8>, reason: String = "", cause: String = "",
+        status: Int = 0,
+        timestamp: Int64 = 0
+    ) {
+        self.kind = kind
+        add("job", job)
+        add("token", hex: token)
+        if !reason.isEmpty { add("reason", reason) }
+        if !cause.isEmpty { add("cause", cause) }
+        if status != 0 { add("status", String(status)) }
+        if timestamp != 0 { add("timestamp", String(timestamp)) }
+    }
+
+    package mutating func add(_ field: String, _ value: String) {
+        add(field, bytes: Array(value.utf8))
+    }
+
+    package mutating func add(_ field: String, bytes: [UInt8]) {
+        words.append(Array(field.utf8))
+        words.append(bytes)
+    }
+
+    package mutating func add(_ field: String, hex value: ArraySlice<UInt8>) {
+        words.append(Array(field.utf8))
+        words.append(Hex.lowercase(value))
+    }
+
+    /// Words that ``write(to:)`` appends.
+    var wordCount: Int { 3 + words.count }
+
+    /// Appends the number of words, `type`, the kind, and the fields.
+    func write(to command: inout RESPCommand) {
+        command.append(2 + words.count)
+        command.append("type")
+        command.append(kind.rawValue)
+        for word in words { command.append(word) }
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+enum Hex {
+    static func lowercase(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
+        }
+        return digits
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+}

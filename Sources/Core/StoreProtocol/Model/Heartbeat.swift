@@ -1,0 +1,52 @@
+package import RedisProtocol
+
+/// What a coordinator says of its host, once a second.
+package struct Heartbeat: Equatable, Sendable {
+    package var host: String
+    /// Of the coordinator process.
+    package var nonce: String
+    /// Workers that it can run.
+    package var capacity: Int
+    /// What it serves.
+    package var apps: [String]
+    /// JSON.
+    package var status: [UInt8]
+
+    package init(host: String, nonce: String, capacity: Int = 0, apps: [String] = [], status: [UInt8] = []) {
+        (self.host, self.nonce, self.capacity) = (host, nonce, capacity)
+        (self.apps, self.status) = (apps, status)
+    }
+
+    /// A living host of the farm.
+    package struct Member: Equatable, Sendable {
+        package let name: String
+        package let nonce: String
+        package let capacity: Int
+        package let apps: [String]
+
+        package init(name: String, nonce: String, capacity: Int, apps: [String]) {
+            (self.name, self.nonce, self.capacity, self.apps) = (name, nonce, capacity, apps)
+        }
+    }
+
+    package struct Reply: Equatable, Sendable {
+        /// Redis's milliseconds.
+        package let time: Int64
+        /// Another coordinator of this name lives, and its line for so long: nothing was written.
+        package let heldFor: Duration?
+        package let members: [Member]
+
+        package init(_ value: RESPValue) {
+            let parts = value.array ?? []
+            time = parts.first?.integer ?? 0
+            let held = parts.count > 1 ? parts[1].integer ?? 0 : 0
+            heldFor = held > 0 ? .milliseconds(held) : nil
+            members = stride(from: 2, to: parts.count - 3, by: 4).map { index in
+                Member(
+                    name: parts[index].text ?? "", nonce: parts[index + 1].text ?? "",
+                    capacity: Int(parts[index + 2].integer ?? 0),
+                    apps: (parts[index + 3].text ?? "").split(separator: ",").map(String.init))
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package import PushModel
+package import RedisProtocol
+
+/// What a results entry comes to: the gatherer's decision, booked once.
+package struct Settlement: Sendable {
+    /// What changes in one job's account. Each position of the entry is in exactly one of the first five.
+    package struct Job: Sendable {
+        package var id: String
+        package var delivered = 0
+        package var failed = 0
+        package var expired = 0
+        package var cancelled = 0
+        /// To be tried again: positions in ``Settlement/retries``.
+        package var waiting = 0
+        /// May have been delivered already, and is tried again.
+        package var maybeDuplicated = 0
+        /// Failures by reason. The names go into the account: bound their number and length.
+        package var reasons: [String: Int] = [:]
+
+        package init(id: String) { self.id = id }
+    }
+
+    package struct Retry: Sendable {
+        package var shard: Int
+        package var lane: Lane
+        package var delay: Duration
+        package var tokens: Int
+        /// As `BatchBuilder` makes it.
+        package var body: [UInt8]
+
+        package init(shard: Int, lane: Lane, delay: Duration, tokens: Int, body: [UInt8]) {
+            (self.shard, self.lane, self.delay, self.tokens, self.body) = (shard, lane, delay, tokens, body)
+        }
+    }
+
+    /// A token that the gateway declared dead.
+    package struct DeadToken: Sendable {
+        package var shard: Int
+        /// A screening has found it: such tokens are counted apart.
+        package var isScreened = false
+        /// What its shard's suppression list gets; nil: nothing.
+        package var record: SuppressionRecord?
+        package var event: FarmEvent
+
+        package init(shard: Int, record: SuppressionRecord?, event: FarmEvent) {
+            (self.shard, self.record, self.event) = (shard, record, event)
+        }
+    }
+
+    /// Pushes of one job that failed for the same reason, and not because of their tokens: kept with all that is needed to
+    /// send them again.
+    package struct Letter: Sendable {
+        package var job: String
+        package var reason: String
+        /// The gateway's status; 0 if it gave none.
+        package var status: Int
+        package var pushes: Int
+        /// As `BatchBuilder` makes it; one segment.
+        package var body: [UInt8]
+
+        package init(job: String, reason: String, status: Int = 0, pushes: Int, body: [UInt8]) {
+            (self.job, self.reason, self.status, self.pushes) = (job, reason, status, pushes)
+            self.body = body
+        }
+    }
+
+    /// What could not be read of an entry: its pushes fail as ``FarmReason/unreadable``.
+    package struct Unreadable: Sendable {
+        package var why: String
+        package var pushes: Int
+        /// The whole entry, to be kept.
+        package var original: [UInt8]
+
+        package init(why: String, pushes: Int, original: [UInt8]) {
+            (self.why, self.pushes, self.original) = (why, pushes, original)
+        }
+    }
+
+    package var entry: EntryID
+    package var jobs: [Job] = []
+    package var retries: [Retry] = []
+    package var letters: [Letter] = []
+    package var unreadable: Unreadable?
+    /// Answers of the gateway among the outcomes; those to screenings apart.
+    package var answers = 0
+    package var screened = 0
+    package var deadTokens: [DeadToken] = []
+    /// Where the dead tokens' records belong.
+    package var scopes: Set<SuppressionScope> = []
+    package var events: [FarmEvent] = []
+    /// What the audit gets, as `AuditRecord` makes it; empty: nothing.
+    package var audit: [UInt8] = []
+    /// For the farm's numbers, not for the books: the lane of the batch, and why pushes are tried again.
+    package var lane = Lane.high
+    package var retried: [(cause: RetryCause, count: Int)] = []
+
+    package init(entry: EntryID) { self.entry = entry }
+
+    /// Words that ``write(to:)`` appends after the id and this number.
+    private var wordCount: Int {
+        5 + 5 * retries.count + deadTokens.reduce(0) { $0 + 2 + $1.event.wordCount }
+            + events.reduce(0) { $0 + $1.wordCount } + (letters.isEmpty ? 0 : 4 + 5 * letters.count)
+            + (unreadable == nil ? 0 : 4) + (audit.isEmpty ? 0 : 3)
+    }
+
+    fileprivate func write(to command: inout RESPCommand, _ retention: Retention) {
+        command.append(entry.bytes)
+        command.append(wordCount)
+        var packed: [UInt8] = []
+        packed.reserveCapacity(jobs.count * 48)
+        for job in jobs { job.write(to: &packed) }
+        command.append(packed)
+        command.append(retries.count)
+        for retry in retries {
+            command.append(LeaseField.name(ofShard: retry.shard))
+            command.append(retry.lane == .high ? "h" : "b")
+            command.append(retry.delay.wholeMilliseconds)
+            command.append(retry.tokens)
+            command.append(retry.body)
+        }
+        command.append(screened > 0 ? "\(answers)/\(screened)" : "\(answers)")
+        command.append(deadTokens.count)
+        for dead in deadTokens {
+            command.append(LeaseField.name(ofShard: dead.shard) + (dead.isScreened ? "s" : ""))
+            command.append(dead.record?.bytes ?? [])
+            dead.event.write(to: &command)
+        }
+        command.append(events.count)
+        for event in events { event.write(to: &command) }
+        if !letters.isEmpty { writeLetters(to: &command, retention) }
+        if let unreadable {
+            command.append("unreadable")
+            command.append(unreadable.why)
+            command.append(unreadable.pushes)
+            command.append(unreadable.original)
+        }
+        guard !audit.isEmpty else { return }
+        command.append("audit")
+        command.append(retention.auditBytes)
+        command.append(audit)
+    }
+
+    private func writeLetters(to command: inout RESPCommand, _ retention: Retention) {
+        command.append("letters")
+        command.append(letters.count)
+        command.append(retention.deadPushes)
+        command.append(retention.deadBytes)
+        for letter in letters {
+            command.append(letter.job)
+            command.append(letter.reason)
+            command.append(letter.status)
+            command.append(letter.pushes)
+            command.append(letter.body)
+        }
+    }
+}
+
+extension Settlement.Job {
+    /// Bytes of a reason that go into an account.
+    private static let reasonLimit = 64
+
+    fileprivate func write(to packed: inout [UInt8]) {
+        packed.append(short: id)
+        for count in [delivered, failed, expired, cancelled, waiting, maybeDuplicated] {
+            packed.append(bigEndian: count)
+        }
+        let reasons = reasons.prefix(255)
+        packed.append(UInt8(reasons.count))
+        for (reason, count) in reasons {
+            packed.append(short: String(decoding: reason.utf8.prefix(Self.reasonLimit), as: UTF8.self))
+            packed.append(bigEndian: count)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(short text: String) {
+        precondition(text.utf8.count <= 255, "an id or a reason has at most 255 bytes")
+        append(UInt8(text.utf8.count))
+        append(contentsOf: text.utf8)
+    }
+
+    fileprivate mutating func append(bigEndian count: Int) {
+        Swift.withUnsafeBytes(of: UInt32(clamping: count).bigEndian) { append(contentsOf: $0) }
+    }
+}
+
+/// Books results entries, each at most once; accounts are written once a call, so settle many entries together.
+///
+/// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 512 jobs, 512 events, 64 retries and dead letters.
+package struct Settle: Request {
+    package struct Reply: Equatable, Sendable {
+        /// Entries that were not settled before.
+        package let booked: Int
+        package let finishedJobs: Int
+        /// The guard has paused the app.
+        package var alarm: Alarm?
+    }
+
+    /// More bad tokens among the last answers than are suppressed without asking.
+    package struct Alarm: Equatable, Sendable {
+        package let bad: Int
+        package let answers: Int
+    }
+
+    package static var script: Script? { .settle }
+
+    package var settlements: [Settlement]
+    package var retention: Retention
+
+    package init(_ settlements: [Settlement], retention: Retention = Retention()) {
+        (self.settlements, self.retention) = (settlements, retention)
+    }
+
+    package func write(_ keys: Keys, to command: inout RESPCommand) {
+        command.append(keys)
+        command.append(retention.accountSeconds)
+        command.append("\(retention.suppressed) \(retention.holdShare) \(retention.pauseShare)")
+        let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
+        command.append(scopes)
+        command.append(settlements.count)
+        for settlement in settlements { settlement.write(to: &command, retention) }
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, "settle")
+        let (booked, finished) = (try reader.integer(), try reader.integer())
+        if reader.isAtEnd { return Reply(booked: booked, finishedJobs: finished, alarm: nil) }
+        let alarm = Alarm(bad: try reader.integer(), answers: try reader.integer())
+        return Reply(booked: booked, finishedJobs: finished, alarm: alarm)
+    }
+}

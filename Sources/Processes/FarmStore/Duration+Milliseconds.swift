@@ -1,6 +1,0 @@
-extension Duration {
-    /// Rounded down.
-    var wholeMilliseconds: Int {
-        Int(clampedMilliseconds)
-    }
-}

@@ -1,0 +1,135 @@
+package import EventLoop
+import FarmPolicy
+import RedisProtocol
+package import StoreProtocol
+
+/// One app's part of Redis: its keys, over a connection that several apps may share.
+@Loop package struct AppStore {
+    package let keys: Keys
+    package let connection: RedisConnection
+
+    package init(app: String, connection: RedisConnection) {
+        keys = Keys(app: app)
+        self.connection = connection
+    }
+
+    /// Makes a request; `then` is called exactly once, on the loop. For per-batch work that does not suspend.
+    package func send<Step: Request>(
+        _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
+    ) {
+        #if FAILPOINTS
+            sendPastFailpoints(request, then: then)
+        #else
+            transmit(request, then: then)
+        #endif
+    }
+
+    func transmit<Step: Request>(
+        _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
+    ) {
+        guard let script = Step.script else {
+            return connection.send(request.command(keys, hash: nil), blocking: request.blocking) {
+                then(reply(of: request, $0))
+            }
+        }
+        guard let hash = connection.hash(of: script) else {
+            guard connection.isReady else {
+                return then(.failure(.redis(.notConnected("not yet connected"))))
+            }
+            return transmitPlainly(request, then: then)
+        }
+        let command = request.command(keys, hash: hash)
+        connection.send(command, blocking: request.blocking) { [connection] result in
+            guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
+                return then(reply(of: request, result))
+            }
+            // Redis was restarted or its scripts were flushed: one write brings both.
+            connection.send(script.loadCommand) { _ in }
+            connection.send(command, blocking: request.blocking) { then(reply(of: request, $0)) }
+        }
+    }
+
+    /// For a client that may not run scripts.
+    private func transmitPlainly<Step: Request>(
+        _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
+    ) {
+        let commands = request.plain(keys)
+        guard !commands.isEmpty else { return then(.failure(.redis(.noScripts))) }
+        let collector = AnswerCollector(count: commands.count, keepsErrors: Step.readsErrors) { result in
+            switch result {
+            case .success(let answers):
+                then(Result { () throws(StoreError) in try request.readPlain(answers, keys) })
+            case .failure(let error): then(.failure(.redis(error)))
+            }
+        }
+        for command in commands { connection.send(command) { collector.take($0) } }
+    }
+
+    /// Makes a request once.
+    package func perform<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
+        let result = await withCheckedContinuation { continuation in
+            send(request) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// Makes a request again and again while Redis cannot do it or cannot be reached.
+    /// - Parameter limit: no try begins later; nil: as long as it takes.
+    /// - Throws: an error that repeating does not heal, or the last one when the time is over or the task is cancelled.
+    package func performPatiently<Step: Request>(
+        _ request: Step, within limit: Duration? = nil
+    ) async throws(StoreError) -> Step.Reply {
+        var backoff = BackOff.redis
+        let deadline = limit.map { ContinuousClock.now + $0 }
+        while true {
+            do throws(StoreError) {
+                return try await perform(request)
+            } catch {
+                let mayRepeat = error.isTemporary && deadline.map { .now < $0 } ?? true
+                guard mayRepeat, (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
+            }
+        }
+    }
+
+    /// The books of a job; nil if there are none (any more).
+    package func account(of job: String) async throws(StoreError) -> Account? {
+        Account(id: job, app: keys.app, fields: try await perform(ReadAccount(job: job)))
+    }
+
+    private func reply<Step: Request>(
+        of request: Step, _ result: Result<RESPValue, RedisError>
+    ) -> Result<Step.Reply, StoreError> {
+        switch result {
+        case .success(let value):
+            if value.hasClampedNumber { connection.onClampedNumber("\(Step.self) of \(keys.app)") }
+            return Result { () throws(StoreError) in try Step.result(value) }
+        case .failure(.refused(let error)): return .failure(StoreError(error))
+        case .failure(let error): return .failure(.redis(error))
+        }
+    }
+}
+
+/// Waits for the answers to several commands; the first error is that of all.
+@Loop private final class AnswerCollector {
+    private var answers: [RESPValue] = []
+    private var failure: RedisError?
+    private var left: Int
+    private let keepsErrors: Bool
+    private let then: @Loop (Result<[RESPValue], RedisError>) -> Void
+
+    /// - Parameter keepsErrors: error replies are answers.
+    init(count: Int, keepsErrors: Bool, then: @escaping @Loop (Result<[RESPValue], RedisError>) -> Void) {
+        (left, self.keepsErrors, self.then) = (count, keepsErrors, then)
+    }
+
+    func take(_ result: Result<RESPValue, RedisError>) {
+        switch result {
+        case .success(let answer): answers.append(answer)
+        case .failure(.refused(let error)) where keepsErrors: answers.append(.error(error))
+        case .failure(let error): failure = failure ?? error
+        }
+        left -= 1
+        guard left == 0 else { return }
+        then(failure.map { .failure($0) } ?? .success(answers))
+    }
+}

@@ -1,0 +1,12 @@
+package import FarmPolicy
+
+extension BackOff {
+    /// The delays between tries to reach Redis: 50 ms, doubling to 1 s, up to a half of each random.
+    package static let redis = BackOff(first: .milliseconds(50), longest: .seconds(1))
+
+    /// Counts a failure, and returns the delay before the next try.
+    package mutating func failed() -> Duration {
+        var random = SystemRandomNumberGenerator()
+        return failed(using: &random)
+    }
+}

@@ -1,0 +1,105 @@
+package import EventLoop
+import FarmPolicy
+import RedisProtocol
+import StoreProtocol
+
+/// Listens to channels on a connection of its own, which comes back by itself. Lives from ``start()`` to ``close()``.
+///
+/// Messages sent while there is no connection are lost: look at the state itself in ``onReady``.
+@Loop package final class RedisSubscriber {
+    package var onMessage: @Loop (_ channel: [UInt8], _ message: [UInt8]) -> Void = { _, _ in }
+    /// Is called whenever listening has begun, again or for the first time.
+    package var onReady: @Loop () -> Void = {}
+
+    private let settings: RedisSettings
+    private let channels: [[UInt8]]
+    private var session: RedisSession?
+    private var keeper: Task<Void, Never>?
+    private var lossWaiter: CheckedContinuation<Void, Never>?
+    private var confirmed = 0
+    private var silentTicks = 0
+    private var heartbeat: Timer?
+    private var isClosed = false
+
+    package init(_ settings: RedisSettings, channels: [[UInt8]]) {
+        precondition(!channels.isEmpty, "a subscriber has channels")
+        (self.settings, self.channels) = (settings, channels)
+    }
+
+    package func start() {
+        guard keeper == nil, !isClosed else { return }
+        heartbeat = Timer { [unowned self] in beat() }
+        keeper = Loop.task { await self.keepListening() }
+    }
+
+    package func close() {
+        isClosed = true
+        keeper?.cancel()
+        heartbeat?.stop()
+        session?.close()
+        session = nil
+        resumeLossWaiter()
+    }
+
+    private func keepListening() async {
+        var backoff = BackOff.redis
+        while !isClosed {
+            if let session = try? await RedisSession.open(settings), session.isOpen {
+                guard !isClosed else { return session.close() }
+                listen(on: session)
+                await withCheckedContinuation { lossWaiter = $0 }
+                heartbeat?.stop()
+                if confirmed == channels.count { backoff = BackOff.redis }
+            }
+            guard (try? await Loop.sleep(for: backoff.failed())) != nil else { return }
+        }
+    }
+
+    private func listen(on session: RedisSession) {
+        self.session = session
+        (confirmed, silentTicks) = (0, 0)
+        session.onMessage = { [unowned self] in receive($0) }
+        session.onEnd = { [unowned self] _ in
+            self.session = nil
+            resumeLossWaiter()
+        }
+        var command = RESPCommand("SUBSCRIBE")
+        for channel in channels { command.append(channel) }
+        session.sendSubscription(command)
+        heartbeat?.start(after: .seconds(5), every: .seconds(5))
+    }
+
+    private func receive(_ value: RESPValue) {
+        silentTicks = 0
+        guard let parts = value.array, parts.count >= 2, let kind = parts[0].text else {
+            // An error reply, such as a missing right: try again later.
+            session?.abandon()
+            return
+        }
+        switch kind {
+        case "subscribe":
+            confirmed += 1
+            if confirmed == channels.count { onReady() }
+        case "message":
+            if parts.count == 3, let channel = parts[1].bytes, let message = parts[2].bytes {
+                onMessage(channel, message)
+            }
+        default: break
+        }
+    }
+
+    /// A connection that died without a word is noticed by its silence.
+    private func beat() {
+        silentTicks += 1
+        guard silentTicks <= 2 else {
+            session?.abandon()
+            return
+        }
+        session?.sendSubscription(RESPCommand("PING"))
+    }
+
+    private func resumeLossWaiter() {
+        lossWaiter?.resume()
+        lossWaiter = nil
+    }
+}
