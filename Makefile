@@ -69,7 +69,8 @@ simulate: setup
 # Of Swift files all conditions, constants and calls: `make mutants SWIFT="Sources/Processes/Worker/Window/Window.swift"`, or a folder, or a file with a list
 # of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 tries so many of them at random,
 # and SKIP=20 goes on behind the first twenty of these.
-SCRIPTS ?= settle report reclaim checkout split take refuse blame promote release putback park lease prelude
+SCRIPTS ?= settle report reclaim checkout split take refuse blame promote release putback park lease base events records holds endings batches suspicion \
+	cancelling shelving admission pausing suppression taken refusals census letters
 mutants: setup
 	swift build --build-tests
 	$(if $(SWIFT),SWIFT_DETERMINISTIC_HASHING=1 .build/debug/source-mutants $(if $(DRAW),draw=$(DRAW)) $(if $(SKIP),skip=$(SKIP)) seed=$(SEED) $(SWIFT), \
@@ -155,6 +156,8 @@ lint:
 		|| { echo "tasks on the loop are started by Loop.task, in tests, too" >&2; exit 1; }
 	@! grep -rnE '\.(first|last|min\(\)|max\(\)|popLast\(\))!|(^|[^a-z])try!|uniqueKeysWithValues' Sources --include='*.swift' \
 		|| { echo "a foreign value may lack that, or have it twice: use guard let, or Dictionary(_:uniquingKeysWith:)" >&2; exit 1; }
+	@deploy/install-packages lint
+	@deploy/lint-scripts
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests

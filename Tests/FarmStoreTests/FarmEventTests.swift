@@ -14,8 +14,8 @@ struct FarmEventTests {
     func scripts() throws {
         let folder = Self.root.appending(path: "Sources/Core/StoreProtocol/Scripts")
         var told: Set<String> = []
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        where name.hasSuffix(".lua") {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        for name in names where name.hasSuffix(".lua") {
             let script = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
             told.formUnion(script.matches(of: /tell\('([^']*)'/).map { String($0.1) })
         }

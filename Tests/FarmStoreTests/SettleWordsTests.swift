@@ -172,7 +172,7 @@ import Testing
         if field[0] == "job:a", field[1] != "accepted" { #expect(try desk.account("a").accepted == 4) }
         // What they find is named and put right: these entries were made up.
         _ = try desk.audit()
-        _ = try desk.perform(Mend(.accounts(nil), shards: Desk.shards))
+        _ = try desk.perform(Repair(.accounts(nil), shards: Desk.shards))
     }
 
     @Test func `a job record that is not a hash goes, and the other job of the call is settled`() throws {

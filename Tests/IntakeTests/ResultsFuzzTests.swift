@@ -124,9 +124,9 @@ extension TestFarm {
             let faults = try await perform(Audit(shards: Self.shards))
             if faults.isEmpty { return }
             for id in Set(faults.compactMap(Self.batch)) {
-                _ = try await perform(Mend(.batch(id), shards: Self.shards))
+                _ = try await perform(Repair(.batch(id), shards: Self.shards))
             }
-            _ = try await perform(Mend(.accounts(nil), shards: Self.shards))
+            _ = try await perform(Repair(.accounts(nil), shards: Self.shards))
         }
     }
 

@@ -1,16 +1,20 @@
 package import RedisProtocol
 
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
-package enum Script: Int, CaseIterable, Sendable {
+package enum Script: String, CaseIterable, Sendable {
     case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
-    case hold, cancel, hasten
-    case suppress, unconfirmed, feedback, accused, gate, group, depths, ages, faults, audit, mend
+    case hold, cancel
+    case makeDue = "make_due"
+    case suppress, unconfirmed, feedback, accused, gate, group, depths, ages, faults, audit, repair
     case trim, replay
-    case swap, beat, found, operate, alert
+    case compareAndSet = "compare_and_set"
+    case beat
+    case initFarm = "init_farm"
+    case operate, alert
     case tell
 
-    /// What is loaded into Redis: the shebang, the shared prelude, the body.
-    package var text: [UInt8] { Self.texts[rawValue] }
+    /// What is loaded into Redis: the shebang, the shared files that the script uses, the body.
+    package var text: [UInt8] { Self.texts[self, default: []] }
 
     /// Its answer is the hash that Redis calls the script by.
     package var loadCommand: RESPCommand {
@@ -19,16 +23,16 @@ package enum Script: Int, CaseIterable, Sendable {
         return command
     }
 
-    private static let texts: [[UInt8]] = allCases.map(\.assembled)
+    private static let texts = Dictionary(
+        allCases.map { ($0, $0.assembled) }, uniquingKeysWith: { first, _ in first })
 
-    /// Redis knows no include, and wants the shebang in the first line.
+    /// The shebang, the shared files that the script's `-- Uses` line names, and the rest: Redis knows no include, and wants
+    /// the shebang in the first line.
     private var assembled: [UInt8] {
-        guard usesPrelude else { return file }
+        let shared = SharedScript.used(by: file)
+        guard !shared.isEmpty else { return file }
         let end = file.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? file.endIndex
-        let shared =
-            PackageResources.prelude_lua + (usesCensus ? PackageResources.census_lua : [])
-            + (usesLetters ? PackageResources.letters_lua : [])
-        return file[..<end] + shared + file[end...]
+        return file[..<end] + shared.flatMap(\.text) + file[end...]
     }
 
     /// Changes nothing: may run with no more than the right to read.
@@ -36,17 +40,6 @@ package enum Script: Int, CaseIterable, Sendable {
         switch self {
         case .accused, .depths, .ages, .faults, .audit: true
         default: false
-        }
-    }
-
-    private var usesCensus: Bool { self == .audit || self == .mend }
-
-    private var usesLetters: Bool { self == .settle || self == .trim || self == .replay }
-
-    private var usesPrelude: Bool {
-        switch self {
-        case .swap, .beat, .found, .operate, .alert: false
-        default: true
         }
     }
 
@@ -67,7 +60,7 @@ package enum Script: Int, CaseIterable, Sendable {
         case .park: PackageResources.park_lua
         case .hold: PackageResources.hold_lua
         case .cancel: PackageResources.cancel_lua
-        case .hasten: PackageResources.hasten_lua
+        case .makeDue: PackageResources.make_due_lua
         case .suppress: PackageResources.suppress_lua
         case .unconfirmed: PackageResources.unconfirmed_lua
         case .feedback: PackageResources.feedback_lua
@@ -78,12 +71,12 @@ package enum Script: Int, CaseIterable, Sendable {
         case .ages: PackageResources.ages_lua
         case .faults: PackageResources.faults_lua
         case .audit: PackageResources.audit_lua
-        case .mend: PackageResources.mend_lua
+        case .repair: PackageResources.repair_lua
         case .trim: PackageResources.trim_lua
         case .replay: PackageResources.replay_lua
-        case .swap: PackageResources.swap_lua
+        case .compareAndSet: PackageResources.compare_and_set_lua
         case .beat: PackageResources.beat_lua
-        case .found: PackageResources.found_lua
+        case .initFarm: PackageResources.init_farm_lua
         case .operate: PackageResources.operate_lua
         case .tell: PackageResources.tell_lua
         case .alert: PackageResources.alert_lua

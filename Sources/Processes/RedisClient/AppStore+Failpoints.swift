@@ -9,7 +9,7 @@
         func sendPastFailpoints<Step: Request>(
             _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
         ) {
-            let step = Step.script.map { "\($0)" } ?? "\(Step.self)"
+            let step = Step.script.map(\.rawValue) ?? "\(Step.self)"
             switch Failpoint.hit("redis.\(step).before") {
             case .pass: break
             case .drop: return then(.failure(.redis(.lost("failpoint"))))

@@ -54,7 +54,7 @@ package import StoreProtocol
 
     private func found(shards: Int, apps: [String]) async throws(RedisError) -> Int {
         let words = [FarmKeys.farm, FarmKeys.apps, "\(shards)"] + apps
-        return Int(try await run(.found, keys: 2, words.map { Array($0.utf8) }).integer ?? 0)
+        return Int(try await run(.initFarm, keys: 2, words.map { Array($0.utf8) }).integer ?? 0)
     }
 
     package func apps() async throws(RedisError) -> [String] {
@@ -120,7 +120,7 @@ package import StoreProtocol
     ) async throws(RedisError) -> SwapReply {
         let milliseconds = Array("\(lifetime.wholeMilliseconds)".utf8)
         let answer = try await run(
-            .swap, [Array(FarmKeys.provider(owner).utf8), old ?? [], new, milliseconds])
+            .compareAndSet, [Array(FarmKeys.provider(owner).utf8), old ?? [], new, milliseconds])
         guard let parts = answer.array, parts.first?.integer != 1 else { return .put }
         return .stored(parts.last?.bytes ?? [])
     }
@@ -179,8 +179,8 @@ package import StoreProtocol
         _ script: Script, keys: Int = 1, _ arguments: [[UInt8]]
     ) async throws(RedisError) -> RESPValue {
         #if FAILPOINTS
-            Failpoint.hit("redis.\(script).before")
-            defer { Failpoint.hit("redis.\(script).after") }
+            Failpoint.hit("redis.\(script.rawValue).before")
+            defer { Failpoint.hit("redis.\(script.rawValue).after") }
         #endif
         guard let hash = connection.hash(of: script) else {
             throw connection.isReady ? .noScripts : .notConnected("not yet connected")

@@ -31,7 +31,7 @@ package import StoreProtocol
     private var outageSince: ContinuousClock.Instant?
     private var session: RedisSession?
     /// What Redis calls our scripts; the same in every Redis.
-    private var hashes: [[UInt8]] = []
+    private var hashes: [Script: [UInt8]] = [:]
     private var serverRunID: String?
     private var keeper: Task<Void, Never>?
     private var lossWaiter: CheckedContinuation<Void, Never>?
@@ -100,7 +100,7 @@ package import StoreProtocol
 
     /// What Redis calls a script; nil before the first connection, and for a user who may run none.
     func hash(of script: Script) -> [UInt8]? {
-        hashes.isEmpty ? nil : hashes[script.rawValue]
+        hashes[script]
     }
 }
 
@@ -152,13 +152,13 @@ extension RedisConnection {
     }
 
     /// - Returns: nothing for a user who may read only, if that will do.
-    private func loadScripts(_ session: RedisSession) async throws(RedisError) -> [[UInt8]] {
+    private func loadScripts(_ session: RedisSession) async throws(RedisError) -> [Script: [UInt8]] {
         do throws(RedisError) {
             return try await session.loadScripts(timeout: settings.timeout)
         } catch {
             guard settings.toleratesNoScripts, case .refused(let reason) = error, reason.code == "NOPERM"
             else { throw error }
-            return []
+            return [:]
         }
     }
 

@@ -59,13 +59,13 @@ extension RedisSession {
 
 extension RedisSession {
     /// Loads every script.
-    /// - Returns: what Redis calls them, by the scripts' raw values.
-    func loadScripts(timeout: Duration) async throws(RedisError) -> [[UInt8]] {
-        var hashes: [[UInt8]] = []
+    /// - Returns: what Redis calls them.
+    func loadScripts(timeout: Duration) async throws(RedisError) -> [Script: [UInt8]] {
+        var hashes: [Script: [UInt8]] = [:]
         for script in Script.allCases {
             let answer = try await call(script.loadCommand, timeout: timeout)
             if let error = answer.error { throw RedisError(error) }
-            hashes.append(answer.bytes ?? [])
+            hashes[script] = answer.bytes ?? []
         }
         return hashes
     }

@@ -33,7 +33,7 @@ struct PromoteCommand: ParsableCommand {
             if dryRun { return (name, account.waiting) }
             var (pushes, next) = (0, Int?.some(0))
             while let start = next {
-                let reply = try await client.call(Hasten(job: job, start: start), name)
+                let reply = try await client.call(MakeDue(job: job, start: start), name)
                 pushes += reply.pushes
                 next = reply.next
             }

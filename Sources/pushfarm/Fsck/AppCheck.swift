@@ -55,16 +55,16 @@ import StoreProtocol
             let unsettled = try await unsettled()
             let faults = try await faults(unsettled)
             if faults.isEmpty { break }
-            for id in Set(faults.compactMap(Self.batch)).sorted() { done += try await mend(.batch(id)) }
+            for id in Set(faults.compactMap(Self.batch)).sorted() { done += try await repair(.batch(id)) }
             let jobs = Set(faults.compactMap { Self.job($0, among: unsettled) })
-            for page in Self.pages(jobs) { done += try await mend(.accounts(page)) }
+            for page in Self.pages(jobs) { done += try await repair(.accounts(page)) }
         }
         return done
     }
 
-    private func mend(_ target: Mend.Target) async throws(CommandFailure) -> [String] {
+    private func repair(_ target: Repair.Target) async throws(CommandFailure) -> [String] {
         let life = Int(client.configuration.accountLife.components.seconds)
-        return try await client.call(Mend(target, shards: shards, accountSeconds: life), app)
+        return try await client.call(Repair(target, shards: shards, accountSeconds: life), app)
     }
 
     /// The batch that a fault is about; its id has no spaces.

@@ -12,7 +12,7 @@ extension Mutant {
         Mutant(.settle, "remembers without end", "> most then trim_audit", "> 1e9 then trim_audit"),
         Mutant(
             .settle, "remembers what was booked before",
-            "for k, entry in ipairs(booked) do\n        if entry.audit",
+            "for _, entry in ipairs(booked) do\n        if entry.audit",
             "for k, entry in ipairs(entries) do\n        if entry.audit"),
         Mutant(
             .settle, "remembers what is larger than all of it",

@@ -502,15 +502,15 @@ extension ScriptCase {
             try desk.redis.run("ZADD", "{pushfarm:demo}:jobs", "5", "b")
             return ScanAccounts(shards: Desk.shards)
         },
-        ScriptCase(.swap, "puts a token", again: .same) { desk in
+        ScriptCase(.compareAndSet, "puts a token", again: .same) { desk in
             try desk.redis.run("SET", "{pushfarm}:provider:k", "old")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
-        ScriptCase(.swap, "leaves what another put", again: .same) { desk in
+        ScriptCase(.compareAndSet, "leaves what another put", again: .same) { desk in
             try desk.redis.run("SET", "{pushfarm}:provider:k", "newest")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
-        ScriptCase(.swap, "puts a first token", again: .same) { _ in
+        ScriptCase(.compareAndSet, "puts a first token", again: .same) { _ in
             ["1", "{pushfarm}:provider:k", "", "new", "500000"]
         },
         ScriptCase(.beat, "writes its line and drops one that ended long ago", again: .same) { desk in
@@ -537,14 +537,14 @@ extension ScriptCase {
             return alert("cleared", 1)
         },
         ScriptCase(.alert, "calls off none that was not raised", again: .same) { _ in alert("cleared", 1) },
-        ScriptCase(.found, "founds the farm", again: .same) { _ in
+        ScriptCase(.initFarm, "founds the farm", again: .same) { _ in
             ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "a", "b"]
         },
-        ScriptCase(.found, "leaves a farm as it was founded", again: .same) { desk in
+        ScriptCase(.initFarm, "leaves a farm as it was founded", again: .same) { desk in
             try desk.redis.run("HSET", "{pushfarm}:farm", "shards", "16", "version", "1")
             return ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "a"]
         },
-        ScriptCase(.found, "makes an app known", again: .same) { _ in
+        ScriptCase(.initFarm, "makes an app known", again: .same) { _ in
             ["2", "{pushfarm}:farm", "{pushfarm}:apps", "0", "a"]
         },
     ]

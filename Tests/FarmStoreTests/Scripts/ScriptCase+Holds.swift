@@ -274,22 +274,22 @@ extension ScriptCase {
             try desk.split(step: 2, [("a2", 1)], due: 4_000_000_000_001)
             try desk.split(step: 3, [("b", 3), ("a3", 2)], shard: 2, lane: .bulk, due: 4_000_000_000_003)
             try desk.split(step: 4, [("c", 2)])
-            return Hasten(job: "a2")
+            return MakeDue(job: "a2")
         },
         ScriptCase("parts a batch of which only some is made due", again: .other("[0, 0, -1]")) { desk in
             try desk.split([("a", 2), ("b", 3)], lane: .bulk, due: 4_000_000_000_000)
-            return Hasten(job: "a")
+            return MakeDue(job: "a")
         },
         ScriptCase("looks at a portion of what waits", again: .same) { desk in
             for step in 1...3 {
                 try desk.split(step: step, [("j\(step)", 2)], due: 4_000_000_000_000 + Int64(step))
             }
-            return Hasten(job: "j3", start: 0, limit: 2)
+            return MakeDue(job: "j3", start: 0, limit: 2)
         },
         ScriptCase("leaves what nobody can read", again: .same) { desk in
             let batch = try desk.delayed([("a", 2)])
             try desk.redis.run("HSET", app + "batches", "\(batch)", "?")
-            return Hasten(job: "a")
+            return MakeDue(job: "a")
         },
     ]
 

@@ -211,29 +211,29 @@ extension ScriptCase {
             let batch = try desk.held([("a", 4)])
             _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
             try desk.redis.run("DEL", "{pushfarm:demo}:flight:01")
-            return Mend(.batch("\(batch.id)"), shards: Desk.shards)
+            return Repair(.batch("\(batch.id)"), shards: Desk.shards)
         },
         ScriptCase("leaves a batch in one list", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 4)])
             for list in ["flight:01", "ready:01", "bulk:02", "parked"] {
                 try desk.redis.run("RPUSH", "{pushfarm:demo}:\(list)", "\(batch.id)")
             }
-            return Mend(.batch("\(batch.id)"), shards: Desk.shards)
+            return Repair(.batch("\(batch.id)"), shards: Desk.shards)
         },
         ScriptCase("counts again what is open", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 4)])
             try desk.set(batch.id, to: "w1|1|9||3|x...")
-            return Mend(.batch("\(batch.id)"), shards: Desk.shards)
+            return Repair(.batch("\(batch.id)"), shards: Desk.shards)
         },
         ScriptCase("sets aside what nobody can read", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 4)])
             try desk.set(batch.id, to: "nonsense")
-            return Mend(.batch("\(batch.id)"), shards: Desk.shards)
+            return Repair(.batch("\(batch.id)"), shards: Desk.shards)
         },
         ScriptCase("drops a batch with nothing left", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 2)])
             try desk.set(batch.id, to: "w1|1|2||0|xx")
-            return Mend(.batch("\(batch.id)"), shards: Desk.shards)
+            return Repair(.batch("\(batch.id)"), shards: Desk.shards)
         },
         ScriptCase("makes accounts tell what is there", again: .other("[]")) { desk in
             for step in 1...4 { try desk.split(step: step, [("j\(step)", 4)]) }
@@ -244,7 +244,7 @@ extension ScriptCase {
             try desk.redis.run("DEL", account + "j4")
             try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "99")
             try desk.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "?nonsense")
-            return Mend(.accounts(nil), shards: Desk.shards)
+            return Repair(.accounts(nil), shards: Desk.shards)
         },
         ScriptCase("ends an account of which nothing is there", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 3)])
@@ -252,7 +252,7 @@ extension ScriptCase {
             for hash in ["states", "batches"] {
                 try desk.redis.run("HDEL", "{pushfarm:demo}:\(hash)", "\(batch.id)")
             }
-            return Mend(.accounts(nil), shards: Desk.shards)
+            return Repair(.accounts(nil), shards: Desk.shards)
         },
     ]
 }

@@ -4,7 +4,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What several scripts share (prelude, census), at its edges: each was found by `make mutants`.
+/// What several scripts share (`Scripts/Shared`), at its edges: each was found by `make mutants`.
 extension ScriptCase {
     static let shared = lists + cuts + counts
 

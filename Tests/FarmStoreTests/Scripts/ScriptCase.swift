@@ -62,7 +62,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    var testDescription: String { "\(script): \(what)" }
+    var testDescription: String { "\(script.rawValue): \(what)" }
 
     /// How a script may come to be run.
     enum Way: CaseIterable {

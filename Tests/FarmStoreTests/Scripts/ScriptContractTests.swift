@@ -10,10 +10,26 @@ import Testing
     @Test func `every file of the folder is a script, a shared head, or what producers call`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: ScriptFolder.sources.path)
         let scripts =
-            Script.allCases.map { "\($0).lua" } + [
-                "prelude.lua", "census.lua", "letters.lua", "submit.lua",
-            ]
+            Script.allCases.map { "\($0.rawValue).lua" } + ["submit.lua"]
         #expect(files.filter { $0.hasSuffix(".lua") }.sorted() == scripts.sorted())
+        let shared = try FileManager.default.contentsOfDirectory(
+            atPath: ScriptFolder.sources.appending(path: "Shared").path)
+        #expect(shared.sorted() == SharedScript.allCases.map { "\($0.rawValue).lua" }.sorted())
+    }
+
+    @Test(arguments: Script.allCases)
+    func `a script names the shared files that it uses, and those that these use`(
+        script: Script
+    ) throws {
+        let used = ScriptFolder.sharedFiles(of: script)
+        #expect(try ScriptFolder.file(script.rawValue).contains("-- Uses  ") == !used.isEmpty)
+        for name in used {
+            let needed = try ScriptFolder.file(name).firstMatch(of: /-- Uses ([a-z, ]+)\./)?.1 ?? ""
+            for other in needed.split(separator: ", ") {
+                let place = used.firstIndex(of: String(other)) ?? used.endIndex
+                #expect(place < used.firstIndex(of: name) ?? 0, "\(name) needs \(other) before it")
+            }
+        }
     }
 
     @Test(arguments: Script.allCases) func `every script has a case`(script: Script) {
@@ -23,7 +39,7 @@ import Testing
     @Test(arguments: Script.allCases) func `its contract is whole, and its flags are as it says`(
         script: Script
     ) throws {
-        let lines = try ScriptFolder.file("\(script)").components(separatedBy: "\n")
+        let lines = try ScriptFolder.file(script.rawValue).components(separatedBy: "\n")
         #expect(lines[0] == (script.isReadOnly ? "#!lua flags=no-writes,allow-oom" : "#!lua flags=allow-oom"))
         let head = lines.dropFirst().prefix { $0.hasPrefix("--") }
         for word in ["-- KEYS  1 ", "-- Reply "] {

@@ -15,20 +15,28 @@ enum ScriptFolder {
     }
 
     static func file(_ name: String) throws -> String {
-        try String(contentsOf: sources.appending(path: name + ".lua"), encoding: .utf8)
+        try file(name, in: sources)
+    }
+
+    /// A script, or a file of the folder `Shared`.
+    private static func file(_ name: String, in folder: URL) throws -> String {
+        let isShared =
+            SharedScript(rawValue: name) != nil && !Script.allCases.contains { $0.rawValue == name }
+        let path = isShared ? "Shared/\(name).lua" : "\(name).lua"
+        return try String(contentsOf: folder.appending(path: path), encoding: .utf8)
     }
 
     /// Nil without such a folder.
     static func text(of script: Script) throws -> String? {
         guard let other else { return nil }
         return try assemble(script) { name in
-            try String(contentsOf: other.appending(path: name + ".lua"), encoding: .utf8)
+            try file(name, in: other)
         }
     }
 
     /// A script as it is loaded, with what it shares with others behind its first line.
     static func assemble(_ script: Script, _ file: (String) throws -> String) rethrows -> String {
-        let body = try file("\(script)")
+        let body = try file(script.rawValue)
         let shared = try sharedFiles(of: script).map(file).joined()
         guard let end = body.firstIndex(of: "\n") else { return body }
         return body[...end] + shared + body[body.index(after: end)...]
@@ -36,17 +44,7 @@ enum ScriptFolder {
 
     /// The names of the files that are put behind a script's first line.
     static func sharedFiles(of script: Script) -> [String] {
-        var rest = script.text.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
-        var names: [String] = []
-        for (name, text) in [
-            ("prelude", PackageResources.prelude_lua), ("census", PackageResources.census_lua),
-            ("letters", PackageResources.letters_lua),
-        ]
-        where rest.starts(with: text) {
-            names.append(name)
-            rest = rest.dropFirst(text.count)
-        }
-        return names
+        SharedScript.used(by: script.text).map(\.rawValue)
     }
 
     /// The function's library, from that folder or as it is built in.

@@ -5,7 +5,7 @@ import Foundation
 
 /// A script with one line changed, as a slip of the hand may do it.
 struct LineMutant: Sendable, CustomStringConvertible {
-    /// The file: a script, "prelude" or "census".
+    /// The file: a script, or one that scripts share.
     let name: String
     let line: Int
     let before: String
@@ -16,13 +16,15 @@ struct LineMutant: Sendable, CustomStringConvertible {
 
     /// Nil for scripts that the file has no part in.
     func text(of script: Script) throws -> String? {
-        guard name == "\(script)" || ScriptFolder.sharedFiles(of: script).contains(name) else { return nil }
+        guard name == script.rawValue || ScriptFolder.sharedFiles(of: script).contains(name) else {
+            return nil
+        }
         return try ScriptFolder.assemble(script) { $0 == name ? text : try ScriptFolder.file($0) }
     }
 
     /// The scripts that it is in.
     var scripts: [Script] {
-        Script.allCases.filter { name == "\($0)" || ScriptFolder.sharedFiles(of: $0).contains(name) }
+        Script.allCases.filter { name == $0.rawValue || ScriptFolder.sharedFiles(of: $0).contains(name) }
     }
 
     static func all(of name: String) throws -> [LineMutant] {

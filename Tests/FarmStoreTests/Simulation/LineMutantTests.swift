@@ -38,10 +38,13 @@ import Testing
 
     /// The folder that `PUSHFARM_SCRIPTS` is to name.
     private static func keep(_ mutant: LineMutant, in folder: String) throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        for name in Script.allCases.map({ "\($0)" }) + ["prelude", "census", "submit"] {
+        let shared = SharedScript.allCases.map(\.rawValue)
+        try FileManager.default.createDirectory(
+            atPath: "\(folder)/Shared", withIntermediateDirectories: true)
+        for name in Script.allCases.map(\.rawValue) + shared + ["submit"] {
             let text = name == mutant.name ? mutant.text : try ScriptFolder.file(name)
-            try text.write(toFile: "\(folder)/\(name).lua", atomically: true, encoding: .utf8)
+            let path = shared.contains(name) ? "\(folder)/Shared/\(name).lua" : "\(folder)/\(name).lua"
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
         }
         try "\(mutant)\n".write(toFile: "\(folder)/change", atomically: true, encoding: .utf8)
     }

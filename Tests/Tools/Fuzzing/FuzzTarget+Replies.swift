@@ -22,13 +22,14 @@ extension FuzzTarget {
 
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, Audit.self, AuditPart.self, BeginFeedback.self, Blame.self,
-        CancelBatches.self, Hasten.self, Hold.self, ListWaiting.self,
+        CancelBatches.self, MakeDue.self, Hold.self, ListWaiting.self,
         CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, SettleUnconfirmed.self,
         NoteUnsettled.self, ReadFaults.self,
         ReadLoad.self, ReadAges.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
         SetAdmission.self, SetRate.self,
         Checkout.self, ClaimResults.self, CountLetters.self, CountResults.self, CreateResultsGroup.self,
-        DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastLetter.self, LatestJobs.self, Mend.self,
+        DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastLetter.self, LatestJobs.self,
+        Repair.self,
         NextJob.self,
         Offer.self,
         Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadAccount.self, ReadAccused.self,

@@ -117,7 +117,7 @@ package struct CancelBatches: Request {
 }
 
 /// Makes the delayed batches of a job due now, a number a call.
-package struct Hasten: Request {
+package struct MakeDue: Request {
     package struct Reply: Equatable, Sendable {
         package let batches: Int
         package let pushes: Int
@@ -125,7 +125,7 @@ package struct Hasten: Request {
         package let next: Int?
     }
 
-    package static var script: Script? { .hasten }
+    package static var script: Script? { .makeDue }
 
     package var job: String
     package var start: Int
@@ -143,7 +143,7 @@ package struct Hasten: Request {
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "hasten")
+        var reader = try ReplyReader(value, "make_due")
         let (batches, pushes, next) = (try reader.integer(), try reader.integer(), try reader.integer())
         return Reply(batches: batches, pushes: pushes, next: next < 0 ? nil : next)
     }

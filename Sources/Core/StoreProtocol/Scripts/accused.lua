@@ -1,6 +1,7 @@
 #!lua flags=no-writes,allow-oom
 -- Which shards a worker had pushes of in the air: what may have ended it.
 --
+-- Uses  base, events, batches
 -- KEYS  1 prefix
 -- ARGV  1 worker; then NN…
 -- Reply [open positions within the credit of the worker's batches, NN…]

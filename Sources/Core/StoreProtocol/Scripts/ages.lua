@@ -1,6 +1,7 @@
 #!lua flags=no-writes,allow-oom
 -- How old the oldest pushes of an app are that could be sent or are with a worker, by lane.
 --
+-- Uses  base
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm
 -- Reply [ms since the oldest of high was split, was due, or was last tried; the same of bulk]; -1 where nothing waits.

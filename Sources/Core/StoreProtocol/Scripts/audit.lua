@@ -1,6 +1,7 @@
 #!lua flags=no-writes,allow-oom
 -- Checks the books of an app: every batch in one place, every account equal to what is there.
 --
+-- Uses  base, events, batches, census
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm; 2 part: all, or jobs, or accounts, or NN (the lists of this shard), or rest (what is in no
 --       shard's lists); jobs: 3… their ids; accounts: 3 cursor, 4 about how many

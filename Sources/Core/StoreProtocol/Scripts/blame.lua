@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Holds the taken jobs to account for the end of the process that was at work on them.
 --
+-- Uses  base, events, records, holds, endings, taken, refusals
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 name of the process that ended; 3 whether it was at work for this app only, 0/1;
 --       4 ends with which a job is refused; 5 seconds an account is kept

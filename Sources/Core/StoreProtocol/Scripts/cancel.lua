@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Ends what was called back, in batches that no worker holds.
 --
+-- Uses  base, events, records, holds, endings, batches, cancelling, shelving
 -- KEYS  1 prefix
 -- ARGV  batches
 -- Reply [batches looked at, pushes cancelled, batches that ended]

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Gives a worker batches, with a credit of positions that it may send.
 --
+-- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
 -- KEYS  1 prefix
 -- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
 --       batches that the worker does not know; known × id; lanes: h high and then bulk, o only high, b only bulk;

@@ -1,6 +1,7 @@
 #!lua flags=no-writes,allow-oom
 -- How much waits where in an app.
 --
+-- Uses  base
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 shards of the farm
 -- Reply [inbox, taken, delayed, results, parked, open pushes, then per shard: high, bulk, in flight]; numbers of jobs,

@@ -1,6 +1,7 @@
 #!lua flags=no-writes,allow-oom
 -- What keeps an app's work from being done as it should: keys of the wrong type, and what cannot be read.
 --
+-- Uses  base, events, records
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 shards of the farm
 -- Reply [[key, its type, the type that it must have…], entries that cannot be settled, one of them, why, originals that are kept

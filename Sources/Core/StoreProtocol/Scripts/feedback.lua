@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Says when the feedback service is to be read, by one reader at a time.
 --
+-- Uses  base
 -- KEYS  1 prefix
 -- ARGV  ask | begin, intake token, reader, ms that it may take
 --       | end, reader, tuples, ms until the next reading, why it failed or ""

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Pauses and resumes an app, opens and closes it to producers, and says which it is.
 --
+-- Uses  base, events, records, holds, endings, batches, pausing, taken, refusals
 -- KEYS  1 prefix; press: 2 inbox
 -- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
 --       | rate, pushes a second or off or "" (as configured), operator | door, open|closed|"", operator

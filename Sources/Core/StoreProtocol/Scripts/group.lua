@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Makes the group of the gatherers, from the beginning of the stream.
 --
+-- Uses  base
 -- KEYS  1 prefix
 -- Reply 1 when made, 0 when it was there
 -- OOM   allowed: without its group nothing is settled, and Redis refuses XGROUP CREATE when memory is full.

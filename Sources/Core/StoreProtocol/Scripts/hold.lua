@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- What an operator holds back, or calls back: jobs, devices, shards.
 --
+-- Uses  base, events, holds
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, ms from when on (0: now), seconds the account is kept,
 --       operator | device, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Takes, keeps and gives back the shards (and the intake) of an app.
 --
+-- Uses  base
 -- KEYS  1 prefix
 -- ARGV  1 acquire | renew | release | leave; 2 nonce; 3 host; 4 lease in ms; 5 predecessor or "";
 --       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" is only looked at, "!NN" is taken whoever

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Puts a batch aside that its worker cannot make sense of.
 --
+-- Uses  base, events, records, batches
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 reason
 -- Reply 1, or 0 when the batch is not in the worker's hands

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Moves delayed batches that are due to their ready lists.
 --
+-- Uses  base, events, records, batches
 -- KEYS  1 prefix
 -- ARGV  1 batches at most
 -- Reply [ms until the next one is due or -1, shards rung…]

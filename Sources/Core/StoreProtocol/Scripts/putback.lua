@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Takes unfinished batches back from a worker that has nothing of them in the air.
 --
+-- Uses  base, events, records, holds, endings, batches, cancelling, shelving
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; then (batch, delivery)…, all of one shard
 -- Reply batches put back, at the head of their lists, behind older ones that were put back before

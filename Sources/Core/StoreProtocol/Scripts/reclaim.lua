@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Takes batches back from workers that are gone, and counts what they may have sent.
 --
+-- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
 -- KEYS  1 prefix
 -- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 end: 0 (blames no job) | crash (by its own
 --       doing) | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
@@ -40,7 +41,7 @@ local moved, suspects, unknown, poisoned, parked, fenced, rung = 0, 0, 0, 0, 0, 
 local released, doubtful, blamed, before_any_send, quarantined = {}, {}, {}, {}, {}
 local in_air, was_lost = {}, false
 
-local function close(id, body, s, kind, positions)
+local function close(body, s, kind, positions)
     local bytes, runs, n = { s.map:byte(1, -1) }, {}, 0
     local i = 1
     while i <= #positions do
@@ -90,7 +91,7 @@ local function killed(s, c, n, position)
 end
 
 -- The worker had the batch and sent nothing of it.
-local function bystander(id, body, c)
+local function bystander(body, c)
     if fate == 'kill' and sent and c.kills > 0 then
         c.kills, c.culprit, c.times = 0, 0, 0
         if c.crashes == 0 then c.suspect, c.careful = 0, 0 end
@@ -134,11 +135,11 @@ local function take_back(id, s, nn)
         c = load_caution('')
     end
     if #lost > 0 then
-        close(id, body, s, 'U', lost)
+        close(body, s, 'U', lost)
         unknown, was_lost = unknown + #lost, true
     end
     if fate ~= '0' and total == 0 then
-        isParked = bystander(id, body, c)
+        isParked = bystander(body, c)
     elseif fate ~= '0' and #maybe > 0 then
         local position = total == 1 and maybe[1][2] or 0
         local isAlone, didIt = c.careful == 1
@@ -150,7 +151,7 @@ local function take_back(id, s, nn)
         local job = only_job(maybe)
         if job and (didIt or fate == 'crash' and isAlone) then blamed[job] = true end
         if didIt then
-            close(id, body, s, 'P', { position })
+            close(body, s, 'P', { position })
             poisoned, maybe, c = poisoned + 1, {}, load_caution('')
         end
     end

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Lets parked batches, quarantined jobs and devices go on, as if they had never crashed a worker.
 --
+-- Uses  base, events, records, holds, endings, batches, cancelling, shelving
 -- KEYS  1 prefix
 -- ARGV  1 parked batches to look at, at most; 2 how many of the last ones were looked at and stay; 3 job, token, or "";
 --       4 what: all (but what an operator has paused), job, paused (the job, if an operator has paused it), device

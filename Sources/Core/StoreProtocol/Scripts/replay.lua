@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Puts dead letters, or refused jobs, into the inbox again as a new job, or drops them: all of one call, or none.
 --
+-- Uses  base, events, records, letters
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 a name that only this replay has; 2 its step, ascending from 1; 3 what the replay is of; 4 the last letter that it
 --       may take; 5 seconds for which it is remembered; 6 dead | refused; 7 the new job, JSON, or "": they are dropped;

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Hands positions of a batch over to the results stream, and raises the worker's credit.
 --
+-- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry holds
 --       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
@@ -42,9 +43,9 @@ if stale > 0 and ARGV[6] ~= '1' then return { s.open, s.granted, 0, stale, 0 } e
 
 local runs, map = ARGV[7], s.map
 if #runs > 0 then
-    local parts, n, next, at, first, last = {}, 0, 1, 1, 0, 0
-    local handed = 0
+    local parts, n, next, at, handed = {}, 0, 1, 1, 0
     while at <= #runs do
+        local first, last
         first, last, at = struct.unpack('>I2I2', runs, at)
         if first < next or last < first or last > #map then return { err = 'RUNS of ' .. id } end
         local x = map:find('x', first, true)

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Books results entries: outcomes, retries, dead tokens, events; finishes jobs.
 --
+-- Uses  base, events, records, holds, endings, batches, cancelling, pausing, suppression, letters
 -- KEYS  1 prefix
 -- ARGV  1 seconds an account is kept; 2 "most hold pause": records that a shard's suppression list keeps at most, and the
 --       shares of the guard in percent (20 and 95 where they are left out); 3 scopes, scopes × (field, text); entries;
@@ -34,7 +35,7 @@ local function count(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
     return n
 end
-local keep, nscopes = count(ARGV[1]), count(ARGV[3])
+local _, nscopes = count(ARGV[1]), count(ARGV[3])
 local most, HOLD, PAUSE = ARGV[2]:match('^(%d+) ?(%d*) ?(%d*)$')
 most = count(most or ARGV[2])
 HOLD, PAUSE = (tonumber(HOLD) or 20) / 100, (tonumber(PAUSE) or 95) / 100
@@ -435,7 +436,7 @@ if kept then trim_letters(tonumber(ARGV[kept + 1]), tonumber(ARGV[kept + 2]), 0,
 settle_guard()
 if hasAudit and #booked > 0 then
     local records, bytes = {}, 0
-    for k, entry in ipairs(booked) do
+    for _, entry in ipairs(booked) do
         if entry.audit then records[#records + 1], bytes = ARGV[entry.audit + 1], tonumber(ARGV[entry.audit]) end
     end
     remember(table.concat(records), bytes)

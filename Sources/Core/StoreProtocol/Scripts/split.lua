@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Turns taken jobs into accounts and batches: one step of the intake.
 --
+-- Uses  base, events, records, holds, endings, batches, cancelling, admission, taken
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
 --       6 accounts kept at most; 7 seconds an account is kept; 8 jobs; 9 batches;
@@ -111,9 +112,8 @@ for k = 1, nbatches do
         states[#states + 1], states[#states + 2] = id, state
         bodies[#bodies + 1], bodies[#bodies + 2] = id, body
     end
-    if s and s.open == 0 then
-        s = nil
-    elseif due > t then
+    local has_ended = s and s.open == 0
+    if not has_ended and due > t then
         local sums = {}
         if s then
             sum_open(sums, body, s)
@@ -123,7 +123,7 @@ for k = 1, nbatches do
         add_to_accounts(sums, 'waiting', 1)
         call('ZADD', P .. 'delayed', due, id)
         if first < 0 or due - t < first then first = due - t end
-    else
+    elseif not has_ended then
         call('RPUSH', P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, id)
         rung[nn] = true
     end

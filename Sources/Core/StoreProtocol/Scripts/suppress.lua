@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Adds records to suppression lists, and notifies the owners of the shards.
 --
+-- Uses  base, events, suppression
 -- KEYS  1 prefix
 -- ARGV  1 records that a shard's list keeps at most; 2 name of a writer, 3 number of its step, ascending;
 --       4 scopes, scopes × (field, text); records; records × (NN, record, n, n words of an event; n may be 0).

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Takes jobs from the inbox, for one coordinator at a time.
 --
+-- Uses  base, events, records, holds, endings, batches, admission, taken, refusals
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 jobs of `taken` that the caller holds; 3 jobs at most; 4 bytes at most; 5 bytes of one job
 -- Reply [step, head job id or "", head offset, jobs refused here, jobs that go one by one, ms to wait before more is taken

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Tells producers of an event that belongs to no other step.
 --
+-- Uses  base, events
 -- KEYS  1 prefix
 -- ARGV  1 a name of this telling that was not used before; 2 type; then field, value…
 -- Reply 1, or 0: it was told already

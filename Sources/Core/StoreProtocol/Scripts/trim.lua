@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Drops dead letters, and entries of the audit, that are too old or too many.
 --
+-- Uses  base, events, records, letters
 -- KEYS  1 prefix
 -- ARGV  1 pushes and 2 bytes of letters kept at most; 3 ms: older letters go; 4 bytes of the audit kept at most; 5 ms: older
 --       entries go; 6 letters, and entries, at most

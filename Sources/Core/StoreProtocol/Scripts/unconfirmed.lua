@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Applies or drops suppressions that the guard has kept until they are confirmed.
 --
+-- Uses  base, events, suppression
 -- KEYS  1 prefix
 -- ARGV  1 due | confirm | discard; 2 records that a shard's suppression list keeps at most; 3 how many at most in one call
 -- Reply [how many were applied or dropped, how many are left]

@@ -207,7 +207,7 @@ class HeldBatch {
         reconcile(given.map, granted: given.granted)
     }
 
-    /// Redis shows its map (see the prelude of its scripts), and how far it has granted, which may be less than we had.
+    /// Redis shows its map (see `load_state` in Scripts/Shared/batches.lua), and how far it has granted, which may be less than we had.
     ///
     /// What it has forgotten is unreported again; what it knows from others is not sent.
     /// - Returns: whether it has forgotten anything.

@@ -1,7 +1,7 @@
 package import RedisProtocol
 
 /// Repairs what an audit names.
-package struct Mend: Request {
+package struct Repair: Request {
     package enum Target: Equatable, Sendable {
         /// A batch: in one list, with true counts, or out of the way.
         case batch(String)
@@ -10,7 +10,7 @@ package struct Mend: Request {
         case accounts([String]?)
     }
 
-    package static var script: Script? { .mend }
+    package static var script: Script? { .repair }
 
     package var target: Target
     package var shards: Int
@@ -37,7 +37,7 @@ package struct Mend: Request {
 
     /// What was done, in words.
     package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
-        var reader = try ReplyReader(value, "mend")
+        var reader = try ReplyReader(value, "repair")
         var done: [String] = []
         while !reader.isAtEnd { done.append(try reader.text()) }
         return done

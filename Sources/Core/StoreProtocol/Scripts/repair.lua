@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Repairs what `audit` names. Only when an operator asks.
 --
+-- Uses  base, events, records, holds, endings, batches, cancelling, shelving, census
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm; 2 seconds an account is kept; 3 batch | accounts | jobs; batch: 4 its id; jobs: 4… their ids
 -- Reply what was done, in words; empty when there was nothing to do

@@ -1,7 +1,8 @@
--- Counts what is in the queues of an app and in its results stream: shared by `audit` and `mend`, put behind the prelude.
+-- Counts what is in the queues of an app and in its results stream: shared by `audit` and `repair`.
 --
 -- Names what is not as it must be in `faults`, and sums up positions by job: in `open` all, in `flying` those in a
 -- worker's hands or in the stream, in `waiting` those that are put off. `broken` holds entries that cannot be read.
+-- Uses base, batches.
 local faults, seen, open, flying, waiting, broken = {}, {}, {}, {}, {}, {}
 local function say(...) faults[#faults + 1] = table.concat({ ... }, ' ') end
 local function add(sums, job, n) sums[job] = (sums[job] or 0) + n end
@@ -107,7 +108,7 @@ local function closed_items(f, sums)
     end)
 end
 
--- An entry that the gatherers could not settle stays until `mend` closes it.
+-- An entry that the gatherers could not settle stays until `repair` closes it.
 local function count_entry(id, words)
     local f, sums = {}, {}
     for i = #words - 1, 1, -2 do f[words[i]] = words[i + 1] end

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Makes the delayed batches of a job due now.
 --
+-- Uses  base, events, records, batches
 -- KEYS  1 prefix
 -- ARGV  1 job; 2 how many of the delayed batches were looked at and stay; 3 batches to look at, at most
 -- Reply [batches made due, pushes in them, how many were looked at and stay or -1 at the end]
@@ -26,7 +27,7 @@ local function part(s, body)
     return table.concat(his), table.concat(others)
 end
 
-local function hasten(k, id)
+local function make_due(k, id)
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s or not body then return 0 end
     local isRead, his, others = pcall(part, s, body)
@@ -52,7 +53,7 @@ local function hasten(k, id)
 end
 
 local ids = call('ZRANGE', delayed, kept, kept + most - 1)
-for k, id in ipairs(ids) do batches = batches + hasten(k, id) end
+for k, id in ipairs(ids) do batches = batches + make_due(k, id) end
 add_to_accounts(sums, 'waiting', -1)
 ring(rung)
 return { batches, sums[job] or 0, #ids < most and -1 or kept + #ids - moved }

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreProtocol
 
 /// Damage of every kind is named by the audit and repaired, and the books close.
-@Suite struct MendTests {
+@Suite struct RepairTests {
     let desk: Desk
     init() throws { desk = try Desk() }
 
@@ -65,9 +65,9 @@ import Testing
             if faults.isEmpty { break }
             for fault in faults where fault.hasPrefix("batch ") {
                 done += try desk.perform(
-                    Mend(.batch(String(fault.split(separator: " ")[1])), shards: Desk.shards))
+                    Repair(.batch(String(fault.split(separator: " ")[1])), shards: Desk.shards))
             }
-            done += try desk.perform(Mend(.accounts(unsettled), shards: Desk.shards))
+            done += try desk.perform(Repair(.accounts(unsettled), shards: Desk.shards))
         }
         return done
     }
@@ -277,8 +277,8 @@ import Testing
 
     @Test func `a whole farm is not touched by a repair`() throws {
         let batches = try farm()
-        for id in batches { #expect(try desk.perform(Mend(.batch(id), shards: Desk.shards)).isEmpty) }
-        #expect(try desk.perform(Mend(.accounts(nil), shards: Desk.shards)).isEmpty)
+        for id in batches { #expect(try desk.perform(Repair(.batch(id), shards: Desk.shards)).isEmpty) }
+        #expect(try desk.perform(Repair(.accounts(nil), shards: Desk.shards)).isEmpty)
         #expect(try desk.audit() == [])
     }
 
@@ -332,7 +332,7 @@ import Testing
         #expect(try desk.perform(Audit(shards: Desk.shards, jobs: [])).contains("job later waiting 3 of 4"))
         let asked = try accountsRead()
         _ = try desk.perform(Audit(shards: Desk.shards, jobs: ["waits"]))
-        _ = try desk.perform(Mend(.accounts(["old 7", "waits"]), shards: Desk.shards))
+        _ = try desk.perform(Repair(.accounts(["old 7", "waits"]), shards: Desk.shards))
         #expect(try accountsRead() - asked < 20)
         #expect(try desk.account("old 7").failed == 1 && desk.account("old 8").inFlight == 1)
     }

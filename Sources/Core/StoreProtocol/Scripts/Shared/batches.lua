@@ -1,0 +1,100 @@
+-- Batches: their ids, states, bodies and lists. A body is opaque but for the table of its segments.
+-- Uses base, events.
+
+local STATES, BODIES = P .. 'states', P .. 'batches'
+
+-- Batch ids are "NN.L.x": the shard, the lane (h or b), something unique.
+local function ready_list(id)
+    local nn, lane = id:match('^(%d+)%.(%a)')
+    return P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, nn
+end
+
+-- The state of a batch: "worker|deliveries|granted|caution|open|map". In the map "." is an open position, "p" an open
+-- one of a quarantined job, which is not sent, "x" one that was handed over. `open` counts the dots.
+local function load_state(id)
+    local s = call('HGET', STATES, id)
+    if not s then return nil end
+    local w, d, h, c, o, map = s:match('^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|()')
+    if not w then return nil end
+    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), caution = c, open = tonumber(o), map = s:sub(map) }
+end
+
+local function state_text(s)
+    return string.format('%s|%d|%d|%s|%d|%s', s.worker, s.deliveries, s.granted, s.caution, s.open, s.map)
+end
+
+local function save_state(id, s) call('HSET', STATES, id, state_text(s)) end
+
+local function drop_batch(id)
+    call('HDEL', STATES, id)
+    call('HDEL', BODIES, id)
+end
+
+-- The state of a new batch.
+local function new_state(tokens)
+    return '|0|0||' .. tokens .. '|' .. string.rep('.', tokens)
+end
+
+local function add_batch(id, tokens, body)
+    call('HSET', BODIES, id, body)
+    call('HSET', STATES, id, new_state(tokens))
+end
+
+-- Puts a batch back into its list: at the head, but behind older ones that came back before it. The ids of first attempts
+-- tell their age; others go first.
+local AGE = '^%d+%.%a%.(%x+)%.(%d+)'
+
+local function return_batch(list, id)
+    local moment, number = id:match(AGE)
+    local older, place = nil, 0
+    while moment and place < 256 do
+        local other = call('LINDEX', list, place)
+        local m, n = (other or ''):match(AGE)
+        if not m or m > moment or m == moment and tonumber(n) > tonumber(number) then break end
+        older, place = other, place + 1
+    end
+    if older then
+        call('LINSERT', list, 'AFTER', older, id)
+    else
+        call('LPUSH', list, id)
+    end
+end
+
+local function count_open(map, first, last)
+    local _, n = map:sub(first, last):gsub('%.', '')
+    return n
+end
+
+-- Calls f(job, first, last, flags) for each segment of a body: its table is tokens u16, flags u8, id length u8, id.
+local function each_segment(body, f)
+    local _, n, at = struct.unpack('>BI2', body)
+    local first = 1
+    local tokens, flags, job
+    for _ = 1, n do
+        tokens, flags, job, at = struct.unpack('>I2BBc0', body, at)
+        f(job, first, first + tokens - 1, flags)
+        first = first + tokens
+    end
+end
+
+-- Adds the open positions of a batch to sums[job].
+local function sum_open(sums, body, s)
+    local _, n, at = struct.unpack('>BI2', body)
+    local whole, last = s.open == #s.map, 0
+    local tokens, job
+    for _ = 1, n do
+        tokens, _, job, at = struct.unpack('>I2BBc0', body, at)
+        last = last + tokens
+        if not whole then tokens = count_open(s.map, last - tokens + 1, last) end
+        if tokens > 0 then sums[job] = (sums[job] or 0) + tokens end
+    end
+end
+
+-- Parks a batch that cannot be understood, so that it does not block others.
+local function set_aside(id, s, list, reason)
+    s.worker, s.granted = '', 0
+    save_state(id, s)
+    call('RPUSH', P .. 'parked', id)
+    call('LREM', list, -1, id)
+    tell('batch.quarantined', now(), 'batch', id, 'reason', reason)
+end

@@ -1,0 +1,47 @@
+-- Closes the open positions of cancelled jobs, and counts them.
+-- Uses base, records, holds, endings, batches.
+
+-- Closes the open positions of jobs that were called back, in a batch that no worker holds. Returns how many of them
+-- were open and not parked, by job; nil when there are none. `book_cancelled` books them.
+local called_back, moment = {}, nil
+
+local function call_back(s, body)
+    local dots
+    each_segment(body, function(job, first, last)
+        local mark = cancel_of(job)
+        if not mark then return end
+        moment = moment or now()
+        if tonumber(mark:match('^%d+ (%d+)')) > moment then return end
+        local part = s.map:sub(first, last)
+        local closed, n = part:gsub('[.p]', 'x')
+        if n == 0 then return end
+        local open = count_open(part, 1, -1)
+        s.map = s.map:sub(1, first - 1) .. closed .. s.map:sub(last + 1)
+        s.open = s.open - open
+        called_back[job] = (called_back[job] or 0) + n
+        dots = dots or {}
+        dots[job] = (dots[job] or 0) + open
+    end)
+    return dots
+end
+
+-- Books what was called back: to the accounts, and off the load. The last push of a job finishes it.
+local function book_cancelled()
+    local ended, stamp = 0, string.format('%d', now())
+    for job, n in pairs(called_back) do
+        ended = ended + n
+        local account, keep = P .. 'job:' .. job, cancel_of(job):match('^%d+ %d+ (%d+)')
+        local a = redis.pcall('HMGET', account, 'accepted', 'delivered', 'failed', 'expired')
+        local cancelled = a[1] and increment(account, 'cancelled', n)
+        if cancelled then
+            local delivered, failed, expired = a[2] or '0', a[3] or '0', a[4] or '0'
+            local sum = (tonumber(delivered) or 0) + (tonumber(failed) or 0) + (tonumber(expired) or 0) + cancelled
+            if sum == tonumber(a[1]) then
+                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts[cancelled])
+            end
+        end
+    end
+    called_back = {}
+    if ended > 0 then count_ended(ended) end
+    return ended
+end

@@ -1,0 +1,35 @@
+/// The parts that scripts share, by topic: files of `Scripts/Shared`, in the order in which they are put before a script.
+enum SharedScript: String, CaseIterable {
+    case base, events, records, holds, endings, batches, suspicion, cancelling, shelving
+    case admission, pausing, suppression, taken, refusals, census, letters
+
+    /// The files that a script's `-- Uses  a, b, c` line names.
+    static func used(by script: [UInt8]) -> [SharedScript] {
+        let marker = Array("\n-- Uses  ".utf8)
+        guard let start = script.firstRange(of: marker)?.upperBound else { return [] }
+        let line = String(decoding: script[start...].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let names = Set(line.split(separator: ", ").map(String.init))
+        return allCases.filter { names.contains($0.rawValue) }
+    }
+
+    var text: [UInt8] {
+        switch self {
+        case .base: PackageResources.base_lua
+        case .events: PackageResources.events_lua
+        case .records: PackageResources.records_lua
+        case .holds: PackageResources.holds_lua
+        case .endings: PackageResources.endings_lua
+        case .batches: PackageResources.batches_lua
+        case .suspicion: PackageResources.suspicion_lua
+        case .cancelling: PackageResources.cancelling_lua
+        case .shelving: PackageResources.shelving_lua
+        case .admission: PackageResources.admission_lua
+        case .pausing: PackageResources.pausing_lua
+        case .suppression: PackageResources.suppression_lua
+        case .taken: PackageResources.taken_lua
+        case .refusals: PackageResources.refusals_lua
+        case .census: PackageResources.census_lua
+        case .letters: PackageResources.letters_lua
+        }
+    }
+}
