@@ -83,6 +83,7 @@ let package = Package(
         core("FarmPolicy", ["PushModel"]),
         core("ControlChannel", ["PushModel"]),
         core("RedisProtocol"),
+        core("JobSplitting", ["PushModel", "StoreProtocol"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
         // The platform: C libraries, each behind one adapter, and what is built on them alone.
@@ -126,7 +127,8 @@ let package = Package(
         process(
             "Intake",
             [
-                "PushModel", "ControlChannel", "FarmPolicy", "EventLoop", "StoreProtocol", "RedisClient",
+                "PushModel", "JobSplitting", "ControlChannel", "FarmPolicy", "EventLoop", "StoreProtocol",
+                "RedisClient",
                 "Supervision", "Failpoints", logging,
             ]),
         process(
@@ -273,7 +275,8 @@ let package = Package(
         .testTarget(
             name: "IntakeTests",
             dependencies: [
-                "FarmHarness", "Intake", "Coordinator", "ControlChannel", "StoreProtocol", "RedisClient",
+                "FarmHarness", "Intake", "JobSplitting", "Coordinator", "ControlChannel", "StoreProtocol",
+                "RedisClient",
                 "FarmPolicy",
                 "PushModel", "RESP", "RedisProtocol",
                 "EventLoop", "LoopTesting", "RandomTesting", logging,

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Coordinator
 @testable import Intake
+@testable import JobSplitting
 
 /// Intake, gatherer and promoter on a Redis of their own.
 @Suite(.serialized) struct DataPathTests {

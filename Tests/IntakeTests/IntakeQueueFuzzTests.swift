@@ -4,6 +4,7 @@ import StoreProtocol
 import Testing
 
 @testable import Intake
+@testable import JobSplitting
 
 struct IntakeQueueFuzzTests {
     /// A push as it was put into the jobs, or found in the batches.

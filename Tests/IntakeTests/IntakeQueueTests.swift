@@ -5,6 +5,7 @@ import StoreProtocol
 import Testing
 
 @testable import Intake
+@testable import JobSplitting
 
 /// A queue that may be asked within an expectation.
 private final class Queue {

@@ -12,6 +12,7 @@ import Testing
 
 @testable import Coordinator
 @testable import Intake
+@testable import JobSplitting
 
 /// The data path of one app on a Redis of its own, with a worker that answers as it is told.
 @Loop final class TestFarm {

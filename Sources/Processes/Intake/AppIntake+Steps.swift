@@ -1,4 +1,5 @@
 import EventLoop
+import JobSplitting
 import Logging
 import StoreProtocol
 

@@ -1,5 +1,6 @@
 import ControlChannel
 import EventLoop
+import JobSplitting
 import Logging
 import PushModel
 import StoreProtocol

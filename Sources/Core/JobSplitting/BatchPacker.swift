@@ -1,11 +1,11 @@
 import PushModel
 import StoreProtocol
 
-/// Sorts the pushes of one step into batches by shard, lane and time. Does no I/O.
+/// Sorts the pushes of one step into batches by shard, lane and due time.
 ///
 /// Batches of one shard, lane and time come in the order of the pushes, so that a device's pushes keep theirs.
 struct BatchPacker {
-    /// Pushes that go the same way at the same time.
+    /// Pushes of the same lane and due time.
     private struct Group: Equatable {
         var lane: Lane
         /// Unix milliseconds; 0 is now.
@@ -15,7 +15,7 @@ struct BatchPacker {
     /// The batch that is being filled for one shard of a group.
     private struct Slot {
         var builder = BatchBuilder()
-        /// Whose segment is open.
+        /// Number of the job whose segment is open.
         var job = 0
     }
 
@@ -23,11 +23,11 @@ struct BatchPacker {
     private struct Current {
         var number: Int
         var head: SegmentHead
-        /// Which all its pushes share; nil if each brings one.
+        /// The payload that all its pushes share; nil if each has its own.
         var payload: Range<Int>?
         /// Its group's first slot.
         var firstSlot: Int
-        /// What a segment costs without its pushes, about.
+        /// Estimated bytes of a segment without its pushes.
         var segmentBytes: Int
     }
 
@@ -38,7 +38,7 @@ struct BatchPacker {
     private let limits: StepLimits
     private var endsEarly = false
     private var groups: [Group] = []
-    /// Those of the first group, then those of the second…
+    /// One for each shard of the first group, then of the second…
     private var slots: [Slot] = []
     private var batches: [Split.NewBatch] = []
     private var openBatches = 0
@@ -61,12 +61,12 @@ struct BatchPacker {
         (tokens, bytes) = (0, 0)
     }
 
-    /// Takes in as much of a job as fits.
+    /// Adds as much of a job as fits.
     ///
     /// - Parameters:
-    ///   - progress: what is split already; moved on.
-    ///   - events: malformed tokens that may be told of.
-    /// - Returns: the lines about malformed tokens.
+    ///   - progress: what is split already; is advanced.
+    ///   - events: how many events about malformed tokens may be written.
+    /// - Returns: these events.
     mutating func pack(
         _ job: ParsedJob, id: String, from progress: inout IntakeJob.Progress, events: Int
     ) -> [FarmEvent] {
@@ -99,7 +99,7 @@ struct BatchPacker {
     /// The batches of the step.
     mutating func finish() -> [Split.NewBatch] {
         for index in 0..<groups.count * shards where !slots[index].builder.isEmpty { close(index) }
-        // What an unusual step needed is not kept.
+        // Memory that an unusual step needed is freed.
         if bytes > Self.bytesKept { slots = [] }
         slots.removeLast(max(0, slots.count - Self.slotsKept * shards))
         defer { batches = [] }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// A job that is taken and not yet wholly split, or waits to be refused.
+/// A taken job that is not yet completely split, or that is to be refused.
 struct IntakeJob {
     enum Content {
         case parsed(ParsedJob)

@@ -1,16 +1,16 @@
-import PushModel
+package import PushModel
 import StoreProtocol
 
-/// The taken jobs in their order, and the steps that they come to. Does no I/O.
+/// The jobs that intake has taken, in order, and the steps that split them into batches.
 ///
 /// A step from ``next()`` takes effect with ``done()``; until then it can be repeated or built again.
-struct IntakeQueue {
+package struct IntakeQueue {
     private var jobs: [IntakeJob] = []
     private var packer: BatchPacker
     private let limits: StepLimits
     private var planned: Planned?
     /// Accepted pushes that are in no batch yet.
-    private(set) var openTokens = 0
+    package private(set) var openTokens = 0
 
     private struct Planned {
         var dropped = 0
@@ -18,36 +18,36 @@ struct IntakeQueue {
         var progress: IntakeJob.Progress?
     }
 
-    init(shards: Int, limits: StepLimits = StepLimits()) {
+    package init(shards: Int, limits: StepLimits = StepLimits()) {
         self.limits = limits
         packer = BatchPacker(shards: shards, limits: limits)
     }
 
-    var isEmpty: Bool { jobs.isEmpty }
-    var count: Int { jobs.count }
+    package var isEmpty: Bool { jobs.isEmpty }
+    package var count: Int { jobs.count }
 
     /// - Parameter split: accepted pushes that are in batches already; nil for a new job.
-    mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
+    package mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
         let progress = split.map { job.progress(accepted: $0) }
         jobs.append(IntakeJob(id: id, content: .parsed(job), progress: progress ?? .init()))
         openTokens += jobs[jobs.count - 1].openTokens
     }
 
-    mutating func append(refused original: [UInt8], because error: JobError) {
+    package mutating func append(refused original: [UInt8], because error: JobError) {
         let refusal = IntakeStep.Refusal(
             job: error.id, field: error.field, position: error.position, reason: error.reason,
             original: original)
         jobs.append(IntakeJob(id: error.id ?? "", content: .refused(refusal)))
     }
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         jobs = []
         planned = nil
         openTokens = 0
     }
 
     /// The next step; nil when there is no job.
-    mutating func next() -> IntakeStep? {
+    package mutating func next() -> IntakeStep? {
         switch jobs.first?.content {
         case nil: return nil
         case .refused(let refusal):
@@ -57,8 +57,8 @@ struct IntakeQueue {
         }
     }
 
-    /// The step that ``next()`` answered is done.
-    mutating func done() {
+    /// Removes what the step of ``next()`` has done.
+    package mutating func done() {
         guard let planned else { preconditionFailure("no step was planned") }
         self.planned = nil
         for job in jobs[..<planned.dropped] { openTokens -= job.openTokens }
@@ -69,9 +69,9 @@ struct IntakeQueue {
         }
     }
 
-    /// Redis knows a job with this id: the planned step is void, the first job of that name is to be refused.
+    /// Drops the planned step and refuses the first job with this id, because Redis has a record of it.
     /// - Returns: false if there is none.
-    mutating func refuseDuplicate(_ id: String) -> Bool {
+    package mutating func refuseDuplicate(_ id: String) -> Bool {
         planned = nil
         for index in jobs.indices where !jobs[index].progress.isOpened {
             // Bytes count: to Redis, equivalent spellings are different ids.
