@@ -35,7 +35,7 @@ import Testing
             try desk.events().filter { $0["type"] == "job.finished" }.map { $0["delivered"] } == ["3", "3"])
         let lifetime = try desk.redis.run("TTL", "{pushfarm:demo}:job:j1").integer ?? 0
         #expect((259_000...259_200).contains(lifetime))
-        #expect(try desk.perform(CountResults()) == 0)
+        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).results == 0)
         #expect(try desk.perform(ReadResults(gatherer: "g1", .pending(after: nil))).isEmpty)
         #expect(try desk.audit() == [])
     }
@@ -127,7 +127,7 @@ import Testing
         let before = try dump()
         #expect(throws: StoreError.wrongType(key: damage[1])) { try desk.perform(Settle([second, first])) }
         #expect(try dump() == before)
-        #expect(try desk.perform(CountResults()) == 2)
+        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).results == 2)
     }
 
     /// Everything that Redis holds of the app.

@@ -217,7 +217,7 @@ import Testing
             try await farm.work()
             farm.gatherer.start()
             try await farm.until("it is finished") { try await farm.isFinished("a") }
-            #expect(try await farm.perform(CountResults()) == 1)
+            #expect(try await farm.perform(ReadDepths(shards: TestFarm.shards)).results == 1)
             let events = try await farm.events().filter { $0["type"] == "data.unreadable" }
             #expect(events.count == 1)
         }

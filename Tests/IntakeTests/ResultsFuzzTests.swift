@@ -63,7 +63,7 @@ import Testing
             farm.gatherer.start()
             try await farm.until("all that can be settled is settled") {
                 let faults = try await farm.perform(ReadFaults(shards: TestFarm.shards))
-                return try await farm.perform(CountResults()) == faults.unsettled
+                return try await farm.perform(ReadDepths(shards: TestFarm.shards)).results == faults.unsettled
             }
             let faults = try await farm.perform(ReadFaults(shards: TestFarm.shards))
             #expect(faults.unsettled > 0 && faults.unsettled <= damaged + Self.oddFields.count)
@@ -74,7 +74,7 @@ import Testing
             #expect(unsettled.count == faults.unsettled, "\(named)")
             try await farm.repair()
             #expect(try await farm.perform(Audit(shards: TestFarm.shards)) == [])
-            #expect(try await farm.perform(CountResults()) == 0)
+            #expect(try await farm.perform(ReadDepths(shards: TestFarm.shards)).results == 0)
             try await farm.until("every push has an outcome") {
                 try await farm.promoteAll()
                 try await farm.work()

@@ -95,7 +95,7 @@ import Testing
                 #expect(job.reasons["unreadable"] == nil && job.reasons[""] == nil)
             }
             #expect(try await farm.audit() == [])
-            #expect(try await farm.sender.store.perform(CountResults()) == 0)
+            #expect(try await farm.sender.store.perform(ReadDepths(shards: SendingFarm.shards)).results == 0)
             let faults = try await farm.sender.store.perform(ReadFaults(shards: SendingFarm.shards))
             #expect(faults == ReadFaults.Reply())
             gateway.stop()

@@ -3,7 +3,7 @@ import FarmPolicy
 import RedisProtocol
 package import StoreProtocol
 
-/// One app's part of Redis: its keys, over a connection that several apps may share.
+/// The keys of an app in Redis, and requests on them over a connection that several apps may share.
 @Loop package struct AppStore {
     package let keys: Keys
     package let connection: RedisConnection
@@ -39,14 +39,7 @@ package import StoreProtocol
             return transmitPlainly(request, then: then)
         }
         let command = request.command(keys, hash: hash)
-        connection.send(command, blocking: request.blocking) { [connection] result in
-            guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
-                return then(reply(of: request, result))
-            }
-            // Redis was restarted or its scripts were flushed: one write brings both.
-            connection.send(script.loadCommand) { _ in }
-            connection.send(command, blocking: request.blocking) { then(reply(of: request, $0)) }
-        }
+        connection.run(script, command, blocking: request.blocking) { then(reply(of: request, $0)) }
     }
 
     /// For a client that may not run scripts.
@@ -73,9 +66,9 @@ package import StoreProtocol
         return try result.get()
     }
 
-    /// Makes a request again and again while Redis cannot do it or cannot be reached.
-    /// - Parameter limit: no try begins later; nil: as long as it takes.
-    /// - Throws: an error that repeating does not heal, or the last one when the time is over or the task is cancelled.
+    /// Makes a request, and repeats it with back-off while Redis cannot be reached or cannot carry it out.
+    /// - Parameter limit: no try starts later; nil: no limit.
+    /// - Throws: an error that a repetition cannot fix, or the last one when the limit is over or the task is cancelled.
     package func performPatiently<Step: Request>(
         _ request: Step, within limit: Duration? = nil
     ) async throws(StoreError) -> Step.Reply {
@@ -91,7 +84,7 @@ package import StoreProtocol
         }
     }
 
-    /// The books of a job; nil if there are none (any more).
+    /// The record of a job; nil if there is none.
     package func account(of job: String) async throws(StoreError) -> Account? {
         Account(id: job, app: keys.app, fields: try await perform(ReadAccount(job: job)))
     }
@@ -109,7 +102,7 @@ package import StoreProtocol
     }
 }
 
-/// Waits for the answers to several commands; the first error is that of all.
+/// Collects the replies to several commands; the first error counts for all.
 @Loop private final class AnswerCollector {
     private var answers: [RESPValue] = []
     private var failure: RedisError?

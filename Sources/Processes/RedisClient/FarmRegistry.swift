@@ -189,12 +189,10 @@ package import StoreProtocol
         command.append(hash)
         command.append(keys)
         for argument in arguments { command.append(argument) }
-        do throws(RedisError) {
-            return try await connection.call(command)
-        } catch .waitAndRepeat(let error) where error.code == "NOSCRIPT" {
-            _ = try await connection.call(script.loadCommand)
-            return try await connection.call(command)
+        let result = await withCheckedContinuation { continuation in
+            connection.run(script, command) { continuation.resume(returning: $0) }
         }
+        return try result.get()
     }
 }
 

@@ -98,6 +98,22 @@ package import StoreProtocol
         return try result.get()
     }
 
+    /// Runs a script. If Redis has lost it, as after a restart, it is loaded and run again.
+    /// - Parameter command: EVALSHA with the hash of the script.
+    func run(
+        _ script: Script, _ command: RESPCommand, blocking: Duration = .zero,
+        then: @escaping @Loop (Result<RESPValue, RedisError>) -> Void
+    ) {
+        send(command, blocking: blocking) { result in
+            guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
+                return then(result)
+            }
+            // One write has both commands.
+            self.send(script.loadCommand) { _ in }
+            self.send(command, blocking: blocking, then: then)
+        }
+    }
+
     /// What Redis calls a script; nil before the first connection, and for a user who may run none.
     func hash(of script: Script) -> [UInt8]? {
         hashes[script]

@@ -27,7 +27,7 @@ extension FuzzTarget {
         NoteUnsettled.self, ReadFaults.self,
         ReadLoad.self, ReadAges.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
         SetAdmission.self, SetRate.self,
-        Checkout.self, ClaimResults.self, CountLetters.self, CountResults.self, CreateResultsGroup.self,
+        Checkout.self, ClaimResults.self, CountLetters.self, CreateResultsGroup.self,
         DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastLetter.self, LatestJobs.self,
         Repair.self,
         NextJob.self,

@@ -118,21 +118,6 @@ package struct ClaimResults: Request {
     }
 }
 
-/// Entries that are not settled.
-package struct CountResults: Request {
-    package init() {}
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("XLEN")
-        command.append(keys.results)
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
-        guard let count = value.integer else { throw .unexpectedReply("results length") }
-        return Int(count)
-    }
-}
-
 extension ResultsRecord {
     fileprivate static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
         try ReplyReader.entries(value, "results").map { id, words throws(StoreError) in
