@@ -33,6 +33,10 @@ enum Main {
     }
 
     private static func outcome(of arguments: [String]) -> ExitStatus {
+        if let overview = CommandOverview.asked(by: arguments.isEmpty ? ["--help"] : arguments) {
+            Terminal.write(overview, to: Terminal.standardOutput)
+            return .done
+        }
         do {
             if let complaint = CommandWords.complaint(arguments) { throw CommandFailure.usage(complaint) }
             var command = try Pushfarm.parseAsRoot(CommandWords.arranged(arguments))

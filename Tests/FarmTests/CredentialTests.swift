@@ -133,15 +133,17 @@ extension BusyFarms {
                     && status.output.contains("here: credentials not followed: demo: ")
                     && status.output.contains("key.p8")
             }
-            for refused in [try await farm.run("reload", "--dry-run"), try await farm.run("reload")] {
+            for refused in [
+                try await farm.run("reload", "all", "--dry-run"), try await farm.run("reload", "all"),
+            ] {
                 #expect(refused.status == 1 && refused.output.contains("key.p8"), "\(refused)")
             }
             try farm.push([Job(id: "old", tokens: Tokens.make(200))])
             #expect(try await farm.finished("old").delivered == 200)
             try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
-            let dry = try await farm.run("reload", "--dry-run")
+            let dry = try await farm.run("reload", "all", "--dry-run")
             #expect(dry.status == 0 && dry.output.contains("credentials would be read again"), "\(dry)")
-            let done = try await farm.run("reload")
+            let done = try await farm.run("reload", "all")
             #expect(done.status == 0 && done.output.contains("credentials are read again"), "\(done)")
             try await eventually("all is well again") { try await farm.run("status").status == 0 }
         }
@@ -216,7 +218,7 @@ extension BusyFarms {
             #expect(farm.mintedTokens == 2)
 
             try changeTeam(farm, to: team)
-            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.run("reload", "all").status == 0)
             #expect(try await farm.finished("first").delivered == 1)
             #expect(try refusals(farm) == 1 && farm.gateway.counter("tokens_verified") == 2)
             // The other app's, which is shared.
@@ -224,7 +226,7 @@ extension BusyFarms {
 
             // The right token is not sent for the wrong team.
             try changeTeam(farm, to: Self.wrongTeam)
-            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.run("reload", "all").status == 0)
             try push("second", 3)
             _ = try await farm.event("app.paused", number: 2)
             #expect(try refusals(farm) == 2)
@@ -234,7 +236,7 @@ extension BusyFarms {
 
             // And back, with a manual `resume` too: it does not pause an app that resumed by itself.
             try changeTeam(farm, to: team)
-            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.run("reload", "all").status == 0)
             #expect(try await farm.run("resume", "demo").status == 0)
             #expect(try await farm.finished("second").delivered == 1)
             #expect(try refusals(farm) == 2 && farm.mintedTokens == 3)
@@ -323,7 +325,7 @@ extension BusyFarms {
             try farm.folder.write(key, to: "key.p8")
             try await eventually("the same key is seen") { changes(of: "demo") == 2 }
             // The changes of the files are applied when this has ended.
-            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.run("reload", "all").status == 0)
             #expect(try farm.events("app.resumed").isEmpty)
             #expect(try farm.gateway.ledger().lines.count == requests)
 

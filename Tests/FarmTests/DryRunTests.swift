@@ -37,7 +37,7 @@ extension OperatedFarms {
             }
             // Other log levels would omit it.
             let config = stage.farm.folder.path + "/pushfarm.yaml"
-            #expect(try await stage.farm.run(["dump", "here", "--config", config]).status == 0)
+            #expect(try await stage.farm.run(["debug", "dump", "here", "--config", config]).status == 0)
             try await eventually("the log's level is as it was") {
                 stage.farm.coordinator.error.contains(" dump ")
             }
@@ -62,8 +62,8 @@ private struct HelpCommand: Decodable {
     /// Commands that only read, that run until they are stopped, or whose effect on a list can be undone.
     static let withoutDryRun: Set = [
         "backlog", "coordinator", "dead export", "dead list", "dead show", "demo", "doctor", "events",
-        "feedback read", "find", "fsck", "help", "job", "jobs", "ping", "quarantine list", "refused list",
-        "refused show", "release", "screen", "shards list", "simulator control", "status", "suppressed add",
+        "debug feedback", "debug fsck", "find", "help", "job", "jobs", "paused", "ping", "refused list",
+        "refused show", "screen", "shards list", "simulator control", "status", "suppressed add",
         "suppressed export", "suppressed import", "suppressed list", "suppressed remove", "top", "up",
     ]
 
@@ -177,8 +177,8 @@ private final class DryStage {
             return entries?.first?.array?.first?.text ?? ""
         }
         for words in [
-            ["pause", "shop"], ["pause", "demo", "--shard", "5"], ["quarantine", "job", "held"],
-            ["gate", "close", "shop"], ["rate", "shop", "5/s"], ["quiet", "here/1"],
+            ["pause", "shop"], ["pause", "demo", "--shard", "5"], ["pause", "--job", "held"],
+            ["admission", "close", "shop"], ["rate", "shop", "5/s"], ["quiet", "here/1"],
         ] {
             let result = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
             #expect(result.status == 0, "\(words): \(result)")
@@ -200,7 +200,7 @@ private final class DryStage {
         try await eventually("there is a worker without a coordinator") {
             ProcessTable.isAbout("worker", pid)
         }
-        let seen = try await farm.run("purge", "--dry-run")
+        let seen = try await farm.run("debug", "purge", "all", "--dry-run")
         #expect(seen.output.contains("would end \(pid)"), "\(seen)")
     }
 
@@ -261,6 +261,7 @@ private final class DryStage {
     private var choices: [[String]] {
         [
             [], ["--shard", "5"], ["--all"], ["--job", "dead"], ["--token", token, "--alert", "Hi"],
+            ["--token", token], ["--quarantined"],
             ["--file", farm.folder.path + "/mended.json"],
         ]
     }

@@ -74,7 +74,7 @@ extension TokenFarms {
             _ = try await farm.ready()
             let tokens = Tokens.make(4)
             for token in tokens[..<3] { try farm.gateway.tell("feedback add \(token) 1700000000") }
-            let read = try await farm.run("feedback", "read", "--app", "demo", "--json")
+            let read = try await farm.run("debug", "feedback", "demo", "--json")
             #expect(read.status == 0 && read.output.contains(#""tokens":3"#), "\(read)")
             let dead = try farm.events("token.invalid").map { $0.without("at") }
             #expect(
@@ -144,7 +144,7 @@ extension TokenFarms {
             let farm = try await Self.farm()
             _ = try await farm.ready()
             try farm.gateway.tell("feedback fill 100000")
-            let read = try await farm.run("feedback", "read", "--json")
+            let read = try await farm.run("debug", "feedback", "all", "--json")
             #expect(read.status == 0 && read.output.contains(#""tokens":100000"#), "\(read)")
             #expect(try Self.waiting(farm) == 0)
             let file = farm.folder.path + "/dead.txt"
@@ -161,7 +161,7 @@ extension TokenFarms {
             let tokens = Tokens.make(600)
             func tell(_ time: Int) async throws -> Int {
                 for token in tokens { try farm.gateway.tell("feedback add \(token) \(time)") }
-                #expect(try await farm.run("feedback", "read").status == 0)
+                #expect(try await farm.run("debug", "feedback", "all").status == 0)
                 return try farm.suppressionRecords()
             }
             #expect(try await tell(1_700_000_000) == 600)
@@ -177,7 +177,7 @@ extension TokenFarms {
             _ = try await farm.ready()
             let token = Tokens.make(1)[0]
             try farm.gateway.tell("feedback add \(token) 4102444800")
-            #expect(try await farm.run("feedback", "read").status == 0)
+            #expect(try await farm.run("debug", "feedback", "all").status == 0)
             let later = Int(Date().timeIntervalSince1970) + 60
             try farm.push([
                 Job(id: "plain", tokens: [token]),
@@ -192,7 +192,7 @@ extension TokenFarms {
             _ = try await farm.ready()
             try farm.gateway.tell("feedback think 7s")
             try farm.gateway.tell("feedback fill 10")
-            let read = try await farm.run("feedback", "read", "--json")
+            let read = try await farm.run("debug", "feedback", "all", "--json")
             #expect(read.status == 0 && read.output.contains(#""tokens":10"#), "\(read)")
         }
 
@@ -211,7 +211,7 @@ extension TokenFarms {
             let farm = try await Self.farm(["feedback cut 300"])
             _ = try await farm.ready()
             try farm.gateway.tell("feedback fill 1000")
-            let read = try await farm.run("feedback", "read", "--json")
+            let read = try await farm.run("debug", "feedback", "all", "--json")
             #expect(read.status == 75 && read.output.contains(#""tokens":300"#), "\(read)")
             #expect(read.output.contains("within a tuple"))
             try farm.gateway.tell("calm")
@@ -226,7 +226,8 @@ extension TokenFarms {
             try farm.gateway.tell("feedback fill 50000")
             let reading = try Child(
                 "feedback", BuiltProgram.path,
-                ["feedback", "read", "--config", farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path)
+                ["debug", "feedback", "all", "--config", farm.folder.path + "/pushfarm.yaml"],
+                in: farm.folder.path)
             try await eventually("some of it is kept") { try farm.events("token.invalid").count > 1000 }
             try await farm.redis.crash()
             _ = try await reading.wait()

@@ -102,7 +102,7 @@ extension OperatedFarms {
             // `scale` also wakes stopped, drained and quiet workers.
             try await farm.operate("quiet", "alpha")
             try await farm.shared(by: ["beta"], within: .seconds(10))
-            try await farm.operate("scale", "2", "--host", "alpha")
+            try await farm.operate("scale", "2", "alpha")
             try await farm.shared(by: ["alpha", "beta"])
             try await load.more(1)
             try await load.expectExactlyOnce()
@@ -173,20 +173,22 @@ extension OperatedFarms {
             let usual = farm.expected(["alpha", "beta"])
             let shard = try #require((0..<10).first { usual["0\($0)"] == "beta" })
             let refused = try await farm.operate(
-                "takeover", "\(shard)", "--app", "demo", "--host", "alpha", status: 1)
+                "debug", "takeover", "\(shard)", "--app", "demo", "--host", "alpha", status: 1)
             #expect(refused.hosts[0].text.contains("beta owns it"))
             #expect(try farm.owners()["0\(shard)"] == "beta")
             for wrong in [["99", "--host", "alpha"], ["\(shard)", "--host", "gamma"]] {
-                let none = try await farm.run(["takeover", "--app", "demo", "--force"] + wrong, on: "alpha")
+                let none = try await farm.run(
+                    ["debug", "takeover", "--app", "demo", "--force"] + wrong, on: "alpha")
                 #expect(none.status > 0 && none.error.contains("there is no shard 99") == (wrong[0] == "99"))
                 #expect(!none.error.contains("sent twice"), "\(none)")
             }
             let unsure = try await farm.run(
-                ["takeover", "\(shard)", "--app", "demo", "--host", "alpha", "--force"], on: "alpha")
+                ["debug", "takeover", "\(shard)", "--app", "demo", "--host", "alpha", "--force"], on: "alpha")
             #expect(unsure.status == 2 && unsure.error.contains("may be sent twice"), "\(unsure)")
             farm.signal("beta", SIGSTOP)
             let taken = try await farm.operate(
-                "takeover", "\(shard)", "--app", "demo", "--host", "alpha", "--force", "--yes", "\(shard)")
+                "debug", "takeover", "\(shard)", "--app", "demo", "--host", "alpha", "--force", "--yes",
+                "\(shard)")
             #expect(taken.done == 1)
             #expect(try farm.owners()["0\(shard)"] == "alpha")
             farm.signal("beta", SIGCONT)
@@ -335,7 +337,7 @@ extension OperatedFarms {
             let purges = try (0..<3).map { number in
                 try Child(
                     "purge-\(number)", BuiltProgram.path,
-                    ["purge", "alpha", "--dry-run", "--config", home + "/pushfarm.yaml"], in: home)
+                    ["debug", "purge", "alpha", "--dry-run", "--config", home + "/pushfarm.yaml"], in: home)
             }
             for purge in purges { #expect(try await purge.wait() == .exited(0), "\(purge.error)") }
             for other in theirs { farm.signal(child: other, of: "alpha", SIGCONT) }

@@ -51,11 +51,11 @@ extension BusyFarms {
                 ["job", name, "--app", "demo"], ["job", name], ["events", "--since", "1h"],
                 ["events", "--since", "1h", "--json"], ["events", "--operations"], ["find", "--job", name],
                 ["find", "--token", Tokens.make(1)[0]], ["shards"], ["shards", "--json"],
-                ["quarantine", "list"],
-                ["refused", "list"], ["dead", "list"], ["backlog"], ["fsck"],
+                ["paused"],
+                ["refused", "list"], ["dead", "list"], ["backlog"], ["debug", "fsck"],
                 ["pause", "--job", name, "--dry-run"],
                 ["shards", "move", "3", name], ["quiet", name, "--timeout", "1"],
-                ["scale", "2", "--host", name, "--timeout", "1"],
+                ["scale", "2", name, "--timeout", "1"],
                 ["rate", name, "5/s"], ["suppressed", "list"], ["doctor"],
             ] {
                 let result = try await farm.run(arguments + here)

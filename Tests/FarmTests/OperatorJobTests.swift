@@ -62,7 +62,7 @@ extension HeldFarms {
             #expect(try farm.gateway.requestCount() == count)
 
             let resumed = try await farm.run(["resume", "demo"], on: "beta")
-            #expect(resumed.status == 0 && resumed.output.contains("goes on"), "\(resumed)")
+            #expect(resumed.status == 0 && resumed.output.contains("is resumed"), "\(resumed)")
             try await load.more(2)
             try await load.expectExactlyOnce()
         }
@@ -87,7 +87,7 @@ extension HeldFarms {
             try await eventually("the old key is seen") {
                 farm.coordinator.error.components(separatedBy: "credential files have changed").count > 2
             }
-            let look = try await farm.run("quarantine", "list", "--json")
+            let look = try await farm.run("paused", "--json")
             #expect(look.output.contains(#""how":"pause""#), "\(look)")
             #expect(try farm.gateway.requestCount() == 0)
             #expect(try farm.events("app.resumed").isEmpty)
@@ -146,7 +146,7 @@ extension HeldFarms {
                     $0.text ?? "\($0.integer ?? -1)"
                 } ?? []
             }
-            #expect(try await farm.run("gate", "close", "demo").status == 0)
+            #expect(try await farm.run("admission", "close", "demo").status == 0)
             let busy = try submit("a")
             #expect(busy.first == "BUSY" && busy.last == "operator", "\(busy)")
             try farm.push([Job(id: "plain", tokens: Tokens.make(5))])
@@ -157,10 +157,10 @@ extension HeldFarms {
                 try client.run("HGET", "{pushfarm:demo}:gate", "retry").text != nil
             }
             #expect(try submit("b").first == "BUSY")
-            #expect(try await farm.run("gate", "close", "demo").output.contains("already"))
-            #expect(try await farm.run("gate", "auto", "demo").status == 0)
+            #expect(try await farm.run("admission", "close", "demo").output.contains("already"))
+            #expect(try await farm.run("admission", "auto", "demo").status == 0)
             #expect(try submit("c").first == "OK")
-            #expect(try await farm.run("gate", "open", "demo").status == 0)
+            #expect(try await farm.run("admission", "open", "demo").status == 0)
             try client.run("HSET", "{pushfarm:demo}:load", "open", "1000000000")
             #expect(try submit("d").first == "BUSY", "the script itself keeps to max_backlog")
         }
@@ -205,14 +205,14 @@ extension HeldFarms {
             #expect(list.output.contains("parked"), "\(list)")
             #expect(try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") } == first)
             let all = try await farm.run("resume", "demo", "--dry-run")
-            #expect(all.output.contains("resumed each by its name: big"), "\(all)")
-            let held = try await farm.run("quarantine", "list")
+            #expect(all.output.contains("resume them by name: big"), "\(all)")
+            let held = try await farm.run("paused")
             #expect(held.output.contains("pause") && held.output.contains("big"), "\(held)")
             try farm.gateway.tell("latency off")
             let resumed = try await farm.run("resume", "big")
-            #expect(resumed.status == 0 && resumed.output.contains("goes on"), "\(resumed)")
+            #expect(resumed.status == 0 && resumed.output.contains("is resumed"), "\(resumed)")
             try await farm.expectExactlyOnce([Job(id: "big", tokens: mine)] + small)
-            #expect(try await farm.run("resume", "big").output.contains("was not held back"))
+            #expect(try await farm.run("resume", "big").output.contains("was not paused"))
         }
 
         /// Where a job is when it is cancelled.
@@ -289,7 +289,7 @@ extension HeldFarms {
             #expect(event["cancelled"] == "\(account.cancelled)")
             try await eventually("nothing is open") { try open(redis) == 0 }
             #expect(try redis.run("HEXISTS", "{pushfarm:demo}:gate", "cancels").integer == 0)
-            #expect(try await farm.run("fsck").status == 0)
+            #expect(try await farm.run("debug", "fsck").status == 0)
         }
 
         @Test func `an unknown job cannot be cancelled, and a job can be cancelled later`() async throws {
@@ -328,10 +328,10 @@ extension HeldFarms {
             let account = try #require(try await farm.account("second"))
             #expect(account.waiting == 200 && account.addsUp)
             #expect(try farm.gateway.ledger().lines.count == 300)
-            #expect(try await farm.run("promote", "first").output.contains("nothing"))
+            #expect(try await farm.run("promote", "first").output.contains("no delayed pushes"))
             #expect(try await farm.run("cancel", "second").status == 0)
             #expect(try await farm.finished("second").cancelled == 200)
-            #expect(try await farm.run("fsck").status == 0)
+            #expect(try await farm.run("debug", "fsck").status == 0)
         }
 
         // MARK: Quarantine
@@ -339,14 +339,14 @@ extension HeldFarms {
         @Test func `paused tokens and shards wait, and all others continue`() async throws {
             let farm = try await slowFarm()
             let tokens = Tokens.make(2_000)
-            let put = try await farm.run("quarantine", "token", tokens[7], "--reason", "loops", "--json")
+            let put = try await farm.run("pause", "--token", tokens[7], "--reason", "loops", "--json")
             #expect(put.status == 0, "\(put)")
-            let aside = try await farm.run("quarantine", "shard", "5")
+            let aside = try await farm.run("pause", "--shard", "5")
             #expect(aside.status == 0, "\(aside)")
             // No push to it is in flight yet.
             let held = try await farm.run("find", "--token", tokens[7], "--app", "demo")
             #expect(
-                held.status == 0 && held.output.contains("held the device, how quarantine, by ")
+                held.status == 0 && held.output.contains("held the device, how pause, by ")
                     && held.output.contains("reason loops"), "\(held)")
             try farm.push([Job(id: "some", tokens: tokens)])
             let redis = try farm.redis.client()
@@ -363,31 +363,35 @@ extension HeldFarms {
             let shut = try await farm.run("find", "--token", other, "--app", "demo", "--json")
             #expect(
                 shut.output.contains(#""place":"ready","job":"some""#)
-                    && shut.output.contains(#""held":"shard 5","how":"quarantine""#), "\(shut)")
-            let list = try await farm.run("quarantine", "list")
+                    && shut.output.contains(#""held":"shard 5","how":"pause""#), "\(shut)")
+            let list = try await farm.run("paused")
             #expect(list.output.contains(tokens[7]) && list.output.contains("loops"), "\(list)")
             #expect(list.output.contains("shard  5 "), "\(list)")
             let found = try await farm.run("find", "--token", tokens[7], "--app", "demo", "--json")
             #expect(
-                found.output.contains(#""held_device":"quarantine""#)
+                found.output.contains(#""held_device":"pause""#)
                     && found.output.contains(#""job":"some""#)
                     && !found.output.contains(#""job":"quarantined""#), "\(found)")
 
             #expect(
-                try await farm.run("release", "--shard", "5", "--app", "demo").output.contains(
-                    "1 shard goes on"))
+                try await farm.run("resume", "--shard", "5", "--app", "demo").output.contains(
+                    "shard 5 of demo is resumed"))
             try await farm.gateway.requests(1_999)
             #expect(try farm.gateway.ledger().lost(of: tokens) == 1)
-            let free = try await farm.run("release", "--token", tokens[7], "--app", "demo")
-            #expect(free.status == 0 && free.output.contains("1 device, 1 batch go on"), "\(free)")
-            let again = try await farm.run("release", "--token", tokens[7], "--app", "demo", "--json")
-            #expect(again.output.contains(#""jobs":0,"devices":0,"batches":0"#), "\(again)")
+            let free = try await farm.run("resume", "--token", tokens[7], "--app", "demo")
+            #expect(
+                free.status == 0 && free.output.contains("token \(tokens[7]) of demo is resumed"), "\(free)")
+            let again = try await farm.run("resume", "--token", tokens[7], "--app", "demo", "--json")
+            #expect(
+                again.output.contains(#""changed":false"#) && again.output.contains(#""batches":0"#),
+                "\(again)")
             try await farm.expectExactlyOnce([Job(id: "some", tokens: tokens)])
-            #expect(try await farm.run("quarantine", "token", tokens[7]).status == 0)
-            #expect(try await farm.run("release").status == 2)
-            #expect(try await farm.run("release", "some").output == "nothing was parked\n")
+            #expect(try await farm.run("pause", "--token", tokens[7]).status == 0)
+            #expect(try await farm.run("resume").status == 2)
+            #expect(
+                try await farm.run("resume", "--quarantined", "--job", "some").output
+                    == "job some of demo was not quarantined\n")
             for (verb, words) in [
-                ("release", "there is no job nosuch in demo"),
                 (
                     "resume",
                     #"there is no app "nosuch", no living host nosuch, and there is no job nosuch in demo"#
@@ -396,9 +400,9 @@ extension HeldFarms {
                 let unknown = try await farm.run(verb, "nosuch")
                 #expect(unknown.status == 2 && unknown.error == "pushfarm: \(words)\n", "\(unknown)")
             }
-            let rest = try await farm.run("release", "all")
-            #expect(rest.status == 0 && rest.output == "1 device goes on\n", "\(rest)")
-            #expect(try await farm.run("quarantine", "list").output == "nothing is held back\n")
+            let rest = try await farm.run("resume", "--quarantined", "all")
+            #expect(rest.status == 0 && rest.output.hasPrefix("demo resumed: 1 token\n"), "\(rest)")
+            #expect(try await farm.run("paused").output == "nothing is paused\n")
             #expect(try redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)
         }
 

@@ -18,14 +18,14 @@ extension OperatedFarms {
             let load = try Load(farm)
             try await load.more(1)
 
-            let more = try await farm.operate("scale", "4")
+            let more = try await farm.operate("scale", "4", "all")
             #expect(more.done == 1 && more.hosts[0].text.hasPrefix("4 workers (before: 2)"))
             try await load.more(1)
-            try await farm.operate("scale", "+1", "--host", "alpha")
+            try await farm.operate("scale", "+1", "alpha")
             #expect(try await farm.line("alpha").workers.count == 5)
-            try await farm.operate("scale", "-1", "--host", "alpha")
+            try await farm.operate("scale", "-1", "alpha")
             #expect(try await farm.line("alpha").workers.count == 4)
-            try await farm.operate("scale", "2")
+            try await farm.operate("scale", "2", "all")
             let line = try await farm.line("alpha")
             #expect(line.workers.map(\.worker) == ["0", "1"] && line.workers.allSatisfy { $0.shards == 32 })
             try await load.more(1)
@@ -61,20 +61,20 @@ extension OperatedFarms {
 
             // `scale` wakes workers that do not serve.
             try await farm.operate("stop", "alpha/1")
-            try await farm.operate("dump", "alpha/1", status: 1)
+            try await farm.operate("debug", "dump", "alpha/1", status: 1)
             let last = try await farm.operate("stop", "alpha/0", status: 1)
             #expect(last.hosts[0].text.contains("only one that serves"), "\(last)")
             try await farm.operate("quiet", "alpha/0")
-            try await farm.operate("scale", "2")
+            try await farm.operate("scale", "2", "all")
             let both = try await farm.line("alpha").workers
             #expect(both.map(\.state) == ["ready", "ready"] && both.map(\.shards) == [32, 32], "\(both)")
             try await load.more(1)
 
             try await farm.operate("quiet", "alpha/0")
             try await farm.operate("restart", "alpha/0")
-            try await farm.operate("balance", "auto")
-            try await farm.operate("balance", "off")
-            try await farm.operate("scale", "default")
+            try await farm.operate("scale", "auto", "all")
+            try await farm.operate("scale", "+0", "all")
+            try await farm.operate("scale", "default", "all")
             #expect(try await farm.line("alpha").workers.count == 2)
             try await load.more(2)
             try await load.expectExactlyOnce()
@@ -122,7 +122,7 @@ extension OperatedFarms {
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let load = try Load(farm)
             try await load.more(1)
-            for arguments in [["kill", "alpha/0"], ["kill", "alpha/1", "--abrt"]] {
+            for arguments in [["debug", "kill", "alpha/0"], ["debug", "kill", "alpha/1", "--abrt"]] {
                 let before = try await farm.workers("alpha")
                 let result = try await farm.run(arguments, on: "alpha")
                 #expect(result.status == 0, "\(result)")
@@ -143,7 +143,7 @@ extension OperatedFarms {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
-            try await farm.operate("scale", "3")
+            try await farm.operate("scale", "3", "all")
             let plain = try farm.configuration("alpha")
             try farm.folder.write(
                 plain.replacing("workers: 2", with: "workers: 1"), to: "alpha/pushfarm.yaml")
@@ -154,10 +154,10 @@ extension OperatedFarms {
             try await eventually("it is read again") {
                 farm.log("alpha").split(separator: "configuration reloaded").count == 3
             }
-            try await farm.operate("log-level", "info")
+            try await farm.operate("debug", "log-level", "info", "all")
             #expect(try await farm.line("alpha").workers.count == 3)
             #expect(!farm.log("alpha").contains("fewer workers"))
-            try await farm.operate("scale", "default")
+            try await farm.operate("scale", "default", "all")
             try await eventually("the configuration counts again") {
                 try await farm.line("alpha").workers.count == 1
             }
@@ -182,7 +182,7 @@ extension OperatedFarms {
             let job = Job(id: "behind", tokens: Tokens.make(100))
             try farm.push([job])
             #expect(try await farm.finished([job]).delivered == 100)
-            try await farm.operate("scale", "3")
+            try await farm.operate("scale", "3", "all")
             let after = try #require(ProcessTable.residentBytes(of: coordinator.pid))
             #expect(after < before + 40 << 20, "\(before) became \(after)")
         }
@@ -193,14 +193,14 @@ extension OperatedFarms {
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let most = DesiredWorkers.most(
                 processors: ProcessInfo.processInfo.activeProcessorCount, memory: 0, configured: 2)
-            let refused = try await farm.operate("scale", "300", status: 1)
+            let refused = try await farm.operate("scale", "300", "all", status: 1)
             #expect(refused.hosts[0].text.contains("this machine carries at most"), "\(refused)")
             try farm.redis.client().run("HSET", "{pushfarm}:desired", "scale:alpha", "300")
             try farm.redis.client().run("PUBLISH", "{pushfarm}:commands", "look")
             try await eventually("it says so") {
                 farm.log("alpha").contains("more workers are wanted than this machine carries")
             }
-            try await farm.operate("scale", "2")
+            try await farm.operate("scale", "2", "all")
             let started = farm.log("alpha").split(separator: "worker started").count - 1
             #expect(started <= most + 2, "\(started) workers were started, of \(most)")
         }
@@ -211,23 +211,25 @@ extension OperatedFarms {
             try await farm.shared(by: ["alpha"], within: .seconds(20))
             let before = try await farm.workers("alpha")
             for arguments in [
-                ["scale", "5"], ["restart", "all"], ["drain", "alpha"], ["stop", "alpha"],
-                ["kill", "alpha/0"],
-                ["upgrade", "alpha"], ["quiet", "alpha"], ["purge"], ["log-level", "debug"], ["reload"],
+                ["scale", "5", "all"], ["restart", "all"], ["drain", "alpha"], ["stop", "alpha"],
+                ["debug", "kill", "alpha/0"],
+                ["upgrade", "alpha"], ["quiet", "alpha"], ["debug", "purge", "all"],
+                ["debug", "log-level", "debug", "all"], ["reload", "all"],
             ] {
                 let result = try await farm.run(arguments + ["--dry-run"], on: "alpha")
                 #expect(result.status == 0, "\(arguments): \(result)")
             }
             let refusals = [
-                ["scale", "none"], ["kill", "alpha/7"], ["log-level", "loud"],
-                ["quiet", "nobody"], ["takeover", "99", "--app", "demo", "--host", "alpha"],
+                ["scale", "none", "all"], ["debug", "kill", "alpha/7"],
+                ["debug", "log-level", "loud", "all"],
+                ["quiet", "nobody"], ["debug", "takeover", "99", "--app", "demo", "--host", "alpha"],
             ]
             for arguments in refusals {
                 let result = try await farm.run(arguments, on: "alpha")
                 #expect(
                     result.status == 1 && !(result.output + result.error).isEmpty, "\(arguments): \(result)")
             }
-            let many = try await farm.operate("scale", "many", status: 1)
+            let many = try await farm.operate("scale", "many", "all", status: 1)
             #expect(many.hosts[0].text == "workers: N, +N, -N, auto or default, not many")
             // A known id, and a command after its deadline.
             let client = try farm.redis.client()
@@ -245,7 +247,7 @@ extension OperatedFarms {
             try await eventually("the one that is in time is done") {
                 try await farm.line("alpha").workers.count { $0.state == "ready" } == 3
             }
-            try await farm.operate("scale", "2")
+            try await farm.operate("scale", "2", "all")
             #expect(try await farm.line("alpha").workers.map(\.pid) == before)
             #expect(try client.run("HGET", "{pushfarm}:operation:late", "host:alpha").text == nil)
             // The repeated id was answered once.
@@ -257,16 +259,16 @@ extension OperatedFarms {
             let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
             let alpha = try farm.start("alpha")
             try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let local = try await farm.operate("scale", "3", "--local")
+            let local = try await farm.operate("scale", "3", "all", "--local")
             #expect(local.done == 1)
-            let astray = try await farm.operate("scale", "2", "--local", "--host", "beta", status: 1)
+            let astray = try await farm.operate("scale", "2", "beta", "--local", status: 1)
             #expect(astray.hosts[0].text == "this is alpha, not beta")
             farm.redis.process.signal(SIGKILL)
             _ = try await farm.redis.process.wait()
-            let dump = try await farm.run(["dump", "alpha"], on: "alpha")
+            let dump = try await farm.run(["debug", "dump", "alpha"], on: "alpha")
             #expect(dump.status == 0 && dump.error.contains("control socket"), "\(dump)")
             #expect(farm.log("alpha").contains("dump"))
-            let other = try await farm.run(["dump", "beta"], on: "alpha")
+            let other = try await farm.run(["debug", "dump", "beta"], on: "alpha")
             #expect(other.status == 75)
             try await farm.operate("stop", "alpha")
             #expect(try await alpha.wait(within: .seconds(60)) == .exited(0))

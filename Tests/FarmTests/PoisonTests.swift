@@ -64,7 +64,7 @@ extension BrokenFarms {
             let ledger = try farm.gateway.ledger()
             #expect(ledger.lost(of: good) == 0)
             #expect(ledger.doubles <= account.maybeDuplicated)
-            #expect(try await farm.run("fsck").status == 0)
+            #expect(try await farm.run("debug", "fsck").status == 0)
         }
 
         @Test
@@ -92,10 +92,10 @@ extension BrokenFarms {
                 return account?.inFlight == 0 && account?.waiting == 0
             }
             #expect(try await farm.status().hosts.count == 1)
-            #expect(try await farm.run("fsck").status == 0)
+            #expect(try await farm.run("debug", "fsck").status == 0)
 
             for token in bad { try farm.gateway.tell("token \(token) valid") }
-            #expect(try await farm.run("release", "bad").status == 0)
+            #expect(try await farm.run("resume", "--quarantined", "--job", "bad").status == 0)
             let account = try await farm.finished("bad")
             #expect(account.failed <= 5 && account.delivered == bad.count - account.failed)
             #expect(account.reasons.keys.allSatisfy { $0 == "poison" })
@@ -125,7 +125,7 @@ extension BrokenFarms {
             #expect(ledger.doubles <= totals.maybeDuplicated)
             let host = try await farm.ready()
             #expect(host.workers.reduce(0) { $0 + $1.restarts } == 40)
-            #expect(try await farm.run("fsck").status == 0)
+            #expect(try await farm.run("debug", "fsck").status == 0)
         }
     }
 }

@@ -194,7 +194,7 @@ extension BusyFarms {
             let text = try String(contentsOfFile: file, encoding: .utf8)
             try farm.folder.write(
                 text.replacing("max_backlog: 20", with: "max_backlog: 2000"), to: "pushfarm.yaml")
-            let reload = try await farm.run("reload")
+            let reload = try await farm.run("reload", "all")
             #expect(reload.status == 0, "\(reload)")
             // Nothing was delivered, so only the limit has changed.
             _ = try await farm.event("admission.opened")

@@ -47,13 +47,13 @@ extension HeldFarms {
             let text = try String(contentsOfFile: file, encoding: .utf8)
             let cut = try #require(text.range(of: "  second:"))
             try farm.folder.write(String(text[..<cut.lowerBound]), to: "pushfarm.yaml")
-            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.run("reload", "all").status == 0)
             try await eventually("the app is unknown") {
                 try Self.submit(farm, "second", "a").first == "REFUSED"
             }
             #expect(try Self.submit(farm, "demo", "c").first == "OK")
             try farm.folder.write(text, to: "pushfarm.yaml")
-            #expect(try await farm.run("reload").status == 0)
+            #expect(try await farm.run("reload", "all").status == 0)
             try await eventually("the app is known again") {
                 try Self.submit(farm, "second", "d").first == "OK"
             }

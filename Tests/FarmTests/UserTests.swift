@@ -63,13 +63,15 @@ extension BusyFarms {
                 ["dead", "drop", "--all"], ["refused", "list"], ["refused", "drop", "--all"],
                 ["events", "--since", "1h"], ["events", "--operations"], ["find", "--job", "u-0"],
                 ["find", "--token", Tokens.make(4, seed: 9)[0]],
-                ["status"], ["jobs", "--json"], ["job", "u-0", "--app", "demo"], ["resume", "demo"], ["fsck"],
-                ["fsck", "--repair"],
+                ["status"], ["jobs", "--json"], ["job", "u-0", "--app", "demo"], ["resume", "demo"],
+                ["debug", "fsck"],
+                ["debug", "fsck", "--repair", "--app", "all"],
                 ["push", "--token", tokens[0], "--alert", "Hi", "--id", "pushed"],
                 ["pause", "demo"], ["resume", "demo"], ["rate", "demo", "500/s"],
                 ["rate", "demo", "default"],
-                ["gate", "close", "demo"], ["gate", "auto", "demo"], ["quarantine", "token", tokens[0]],
-                ["quarantine", "shard", "3"], ["quarantine", "list"], ["release", "all"],
+                ["admission", "close", "demo"], ["admission", "auto", "demo"],
+                ["pause", "--token", tokens[0]],
+                ["pause", "--shard", "3"], ["paused"], ["resume", "--quarantined", "all"],
                 ["backlog", "--eta", "--over", "0.2"], ["jobs", "--running", "--over", "0.2"],
             ] {
                 let result = try await farm.run(
@@ -198,7 +200,7 @@ extension BusyFarms {
             }
             // Commands that need scripts say so.
             let denied = try await farm.run(
-                ["fsck", "--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
+                ["debug", "fsck", "--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
             #expect(denied.status == 1 && denied.error.contains("NOPERM"), "\(denied)")
             // The farm's scripts are loaded, and their names are not secret.
             let scripts = try farm.redis.client().run("INFO", "memory").text ?? ""

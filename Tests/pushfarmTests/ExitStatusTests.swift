@@ -6,7 +6,10 @@ import Testing
 /// Needs no Redis.
 struct ExitStatusTests {
     private static let calls: [(String, Int32)] = [
-        ("--help", 0), ("--version", 0), ("help push", 0), ("nonsense", 2), ("push", 2), ("job", 2),
+        ("--help", 0), ("--version", 0), ("help push", 0), ("help all", 0), ("help", 0), ("scale 2", 2),
+        ("reload", 2), ("pause", 2),
+        ("resume --quarantined", 2), ("debug purge", 2), ("debug fsck --repair", 2), ("nonsense", 2),
+        ("push", 2), ("job", 2),
         ("worker", 2), ("intake", 2),
         ("jobs --limit 0", 2), ("status --redis ftp://x", 2), ("status --set a", 2),
         ("status --config /nowhere.yaml", 2), ("up", 2), ("coordinator", 2), ("demo --pushes 0", 2),
@@ -42,12 +45,11 @@ struct ExitStatusTests {
     @Test func `every command shows an example`() throws {
         for command in [
             "up", "demo", "coordinator", "simulator", "push", "job", "jobs", "status", "top", "resume",
-            "doctor",
-            "scale", "balance", "quiet", "drain", "stop", "restart", "upgrade", "reload", "takeover", "kill",
-            "purge", "dump", "log-level",
-            "pause", "cancel", "promote", "rate", "gate", "backlog", "release",
+            "doctor", "scale", "quiet", "drain", "stop", "restart", "upgrade", "reload", "pause", "paused",
+            "cancel", "promote", "rate", "admission", "backlog", "replay", "debug takeover", "debug kill",
+            "debug purge", "debug dump", "debug log-level", "debug fsck", "debug feedback",
         ] {
-            let help = try BuiltProgram.run(["help", command])
+            let help = try BuiltProgram.run(["help"] + command.split(separator: " ").map(String.init))
             #expect(help.output.contains("Example"), "\(command)")
             #expect(help.output.contains("pushfarm \(command)"), "\(command)")
             // A demo is configured by nothing but its own flags.
@@ -61,18 +63,18 @@ struct ExitStatusTests {
         "up --simulate", "demo", "coordinator", "simulator --port 0", "simulator control counters",
         "push --app a --token 00 --alert x", "screen --app a --tokens-file /dev/null", "job j",
         "jobs",
-        "status", "top --once", "resume a", "release b", "suppressed list",
+        "status", "top --once", "resume a", "suppressed list",
         "suppressed add --token 00 --app a",
         "suppressed remove --token 00 --app a", "suppressed export", "suppressed import /dev/null",
-        "feedback read", "fsck",
+        "debug feedback all", "debug fsck",
         "doctor", "ping",
-        "pause a", "cancel j", "promote j", "rate a 5/s", "gate open a", "quarantine list", "backlog",
+        "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",
         "dead list", "replay --job j", "refused list", "events", "find --job j",
-        "scale 2", "balance auto", "quiet h", "drain h", "stop h", "restart all", "upgrade all", "reload",
-        "shards", "shards move 1 h", "takeover 1 --app a --host h", "kill h/0", "purge", "dump h",
-        "log-level debug",
-        "pause --job j", "quarantine job j", "quarantine app a", "quarantine shard 1 --app a",
-        "quarantine token 0011223344556677 --app a",
+        "scale 2 all", "quiet h", "drain h", "stop h", "restart all", "upgrade all", "reload all",
+        "shards", "shards move 1 h", "debug takeover 1 --app a --host h", "debug kill h/0",
+        "debug purge all", "debug dump h",
+        "debug log-level debug all", "pause --job j", "pause --app a", "pause --shard 1 --app a",
+        "pause --token 0011223344556677 --app a", "resume --quarantined all",
     ]
 
     @Test func `every command is held to the known keys`() {

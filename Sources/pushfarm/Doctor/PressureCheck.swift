@@ -31,7 +31,9 @@ import StoreProtocol
                 advice: "Rename the key (RENAME) and find out who wrote it; the app goes on by itself.")
         }
             + faults.unreadableWords.map {
-                Finding(app, .warning, $0, advice: "Look with pushfarm fsck, then pushfarm fsck --repair.")
+                Finding(
+                    app, .warning, $0,
+                    advice: "Look with pushfarm debug fsck, then pushfarm debug fsck --repair --app \(app).")
             }
     }
 

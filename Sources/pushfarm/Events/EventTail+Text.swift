@@ -6,6 +6,9 @@ extension EventTail.Line {
     var json: JSONValue {
         var fields = app.map { [JSONValue.Field(name: "app", value: .string($0))] } ?? []
         fields.append(.init(name: "id", value: .string(event.id.description)))
+        if let command = event.typedCommand {
+            fields.append(.init(name: "command", value: .string(command)))
+        }
         // A command has an id of its own.
         fields += event.fields.map {
             .init(name: $0.name == "id" ? "operation" : $0.name, value: .string($0.value))
@@ -17,14 +20,14 @@ extension EventTail.Line {
         let type = event.type
         let moment = event["at"].flatMap { Int64(foreign: $0) } ?? event.id.milliseconds
         let paint = Self.paint(type)
+        // The command line says these already.
+        let said = event.typedCommand == nil ? [] : ["arguments", "host", "dry_run"]
         var text = Paint.dim.on("\(Timestamp(milliseconds: moment))", if: colours)
         if let app { text += "  \(PlainText.of(app))" }
-        text += "  " + (paint?.on(PlainText.of(type), if: colours) ?? PlainText.of(type))
-        for field in event.fields where !["type", "verb", "at", "ends"].contains(field.name) {
-            // A command's words stand in lines.
-            let words =
-                field.name == "arguments" ? String(field.value.map { $0 == "\n" ? " " : $0 }) : field.value
-            let value = PlainText.of(words, limit: 300)
+        let subject = PlainText.of(event.typedCommand ?? type, limit: 300)
+        text += "  " + (paint?.on(subject, if: colours) ?? subject)
+        for field in event.fields where !(["type", "verb", "at", "ends"] + said).contains(field.name) {
+            let value = PlainText.of(field.value, limit: 300)
             text +=
                 " \(PlainText.of(field.name))="
                 + (value.contains { " \"".contains($0) } ? JSONValue.string(value).description : value)

@@ -67,7 +67,7 @@ struct FarmStatus: Sendable {
             for fault in app.faults.wrongTypes {
                 troubles.append("\(app.app) stands still: the Redis key \(fault.text)")
             }
-            troubles += app.faults.unreadableWords.map { "\(app.app): \($0), see pushfarm fsck" }
+            troubles += app.faults.unreadableWords.map { "\(app.app): \($0), see pushfarm debug fsck" }
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
             for shard in app.withheld {
                 troubles.append("\(app.app): shard \(shard.shardNumber) is not served: \(shard.words)")
@@ -82,7 +82,7 @@ struct FarmStatus: Sendable {
         }
         for app in apps where app.depths.parked > 0 {
             let batches = app.depths.parked == 1 ? "a batch is" : "\(app.depths.parked) batches are"
-            troubles.append("\(app.app): \(batches) parked, see pushfarm quarantine list")
+            troubles.append("\(app.app): \(batches) parked, see pushfarm paused")
         }
         for host in hosts where host.state != "gone" {
             for shard in host.quarantined {

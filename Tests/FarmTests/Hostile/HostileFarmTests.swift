@@ -72,7 +72,7 @@ extension HostileFarms {
                         fields: #""deliver_at":\#(later)"#)
                 ])
             }
-            _ = try await farm.run("log-level", "info")
+            _ = try await farm.run("debug", "log-level", "info", "all")
             _ = try await farm.event("job.refused")
             let redis = try farm.redis.client()
             try await eventually("jobs wait") {
@@ -134,9 +134,10 @@ extension HostileFarms {
             try farm.redis.client().run("HDEL", "{pushfarm}:desired", "scale:here")
             let most = "9223372036854775807"
             for words in [
-                ["scale", "+" + most, "--dry-run"], ["scale", "+" + most, "--dry-run", "--local"],
-                ["scale", most, "--dry-run"], ["restart", "here/" + most, "--dry-run"],
-                ["takeover", "demo", most, "--dry-run"], ["rate", "demo", "1e-300/s"],
+                ["scale", "+" + most, "all", "--dry-run"],
+                ["scale", "+" + most, "all", "--dry-run", "--local"],
+                ["scale", most, "all", "--dry-run"], ["restart", "here/" + most, "--dry-run"],
+                ["debug", "takeover", "demo", most, "--dry-run"], ["rate", "demo", "1e-300/s"],
                 ["rate", "demo", "1e308/s"], ["top", "--once"], ["status"],
             ] {
                 _ = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])

@@ -97,7 +97,7 @@ extension AlarmedFarms {
             try farm.folder.write(
                 text.replacing("backlog_age: 3000", with: "backlog_age: 3")
                     .replacing("before.txt", with: "alerts.txt"), to: "pushfarm.yaml")
-            let reload = try await farm.run("reload")
+            let reload = try await farm.run("reload", "all")
             #expect(
                 reload.status == 0 && reload.output.contains("alerts: as the configuration has them now;"),
                 "\(reload)")

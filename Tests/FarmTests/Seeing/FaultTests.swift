@@ -28,7 +28,7 @@ extension AlarmedFarms {
                 status.output.contains("! demo stands still: the Redis key \(key) is a string"), "\(status)")
             let json = try await farm.run("status", "--json")
             #expect(json.status == 1 && json.output.contains(#""key":"\#(key)""#), "\(json)")
-            let fsck = try await farm.run("fsck")
+            let fsck = try await farm.run("debug", "fsck")
             #expect(fsck.status == 1 && fsck.output.contains("key \(key) is a string"), "\(fsck)")
             #expect(try await farm.run("doctor").output.contains(key))
             try redis.run("DEL", key)
@@ -52,8 +52,8 @@ extension AlarmedFarms {
             let account = try await farm.finished("odd")
             #expect(account.delivered + account.failed == 2_100 && account.failed > 0)
             #expect(account.reasons == ["HTTP400": account.failed])
-            let fsck = try await farm.run("fsck")
-            #expect(fsck.status == 0 && fsck.output == "demo: the books are exact\n", "\(fsck)")
+            let fsck = try await farm.run("debug", "fsck")
+            #expect(fsck.status == 0 && fsck.output == "demo: the accounting is exact\n", "\(fsck)")
             #expect(try await farm.run("dead", "list").output.contains("HTTP400"))
         }
 
@@ -71,7 +71,7 @@ extension AlarmedFarms {
                 }
                 let status = try await farm.run("status")
                 #expect(status.status == 1 && status.output.contains("a results entry cannot be settled"))
-                let fsck = try await farm.run("fsck")
+                let fsck = try await farm.run("debug", "fsck")
                 #expect(fsck.status == 1 && fsck.output.contains("results entry \(id) cannot be settled"))
             }
             try await expectSeen()
@@ -80,11 +80,11 @@ extension AlarmedFarms {
             try farm.restartCoordinator()
             _ = try await farm.ready()
             try await expectSeen()
-            let repair = try await farm.run("fsck", "--repair")
+            let repair = try await farm.run("debug", "fsck", "--repair", "--app", "all")
             #expect(repair.status == 0 && repair.output.contains("the originals are kept"), "\(repair)")
             let kept = try await farm.run("status")
             #expect(kept.status == 1 && kept.output.contains("1 item could not be read and is kept (\(id))"))
-            #expect(try await farm.run("fsck", "--drop-unreadable").status == 0)
+            #expect(try await farm.run("debug", "fsck", "--drop-unreadable", "--app", "all").status == 0)
             try await eventually("the alert clears") {
                 try redis.run("HLEN", "{pushfarm}:alerting").integer == 0
             }

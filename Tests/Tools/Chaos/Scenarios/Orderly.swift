@@ -64,19 +64,20 @@ extension Scenario {
 
     /// Orders that follow each other; after the last one of each all is as it was.
     private static let operations = [
-        ["scale 3 --host host1", "scale 1 --host host2", "scale default"],
+        ["scale 3 host1", "scale 1 host2", "scale default all"],
         ["restart all --rolling"], ["restart host1/0"],
         ["quiet host2/1", "restart host2/1"],
-        ["drain host2", "reload host2"],
+        ["drain host2", "resume host2"],
         [
             "shards move 7 host2", "shards move 8 host1", "shards move 7 auto --no-wait",
             "shards move 8 auto --no-wait",
         ],
         ["pause demo", "resume demo"], ["pause all", "resume all"],
         ["pause demo --shard 9", "resume demo --shard 9"],
-        ["rate demo 200/s", "rate demo default"], ["gate close demo", "gate auto demo"],
-        ["reload all"], ["upgrade host1"], ["upgrade all"], ["log-level debug", "log-level info"],
-        ["dump host1"],
+        ["rate demo 200/s", "rate demo default"], ["admission close demo", "admission auto demo"],
+        ["reload all"], ["upgrade host1"], ["upgrade all"],
+        ["debug log-level debug all", "debug log-level info all"],
+        ["debug dump host1"],
     ]
 }
 

@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// The lists of commands that `pushfarm --help` and `pushfarm help all` show.
+enum CommandOverview {
+    /// The overview that a command line asks for; nil when it asks for something else.
+    static func asked(by words: [String]) -> String? {
+        switch words {
+        case ["--help"], ["-h"], ["help"]: text(isFull: false)
+        case ["help", "all"]: text(isFull: true)
+        default: nil
+        }
+    }
+
+    static func text(isFull: Bool) -> String {
+        let root = Pushfarm.configuration
+        var text = "OVERVIEW: \(root.abstract)\n\n\(root.discussion)\n\nUSAGE: pushfarm <command>\n"
+        for group in Pushfarm.groups {
+            let commands = group.first + (isFull ? group.others : [])
+            let list = commands.flatMap { rows($0, below: [], isFull: isFull) }
+            text += "\n\(group.name.uppercased()):\n" + list.joined()
+        }
+        return text
+            + (isFull
+                ? "\n  pushfarm help COMMAND explains a command and its options.\n"
+                : "\n  pushfarm help all lists every command, pushfarm help COMMAND explains one.\n")
+    }
+
+    /// A command, and with `isFull` those below it.
+    private static func rows(
+        _ command: any ParsableCommand.Type, below path: [String], isFull: Bool
+    ) -> [String] {
+        let words = path + [command._commandName]
+        let name = words.joined(separator: " ")
+        let own = "  \(name.padding(to: nameWidth)) \(command.configuration.abstract)\n"
+        guard isFull else { return [own] }
+        return [own]
+            + command.configuration.subcommands.flatMap { rows($0, below: words, isFull: isFull) }
+    }
+
+    private static let nameWidth = 19
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import PushModel
+
+/// The words of a command line, before they are parsed.
+enum CommandWords {
+    /// `scale -1` and `rate demo -5/s` mean a number, not an option: such a word, and what follows up to the next option, goes
+    /// behind `--`. Behind an option it is that one's value.
+    static func arranged(_ words: [String]) -> [String] {
+        // The simulator takes all words as they are.
+        guard words.first != "simulator", !words.contains("--"),
+            let start = words.indices.dropFirst().first(where: {
+                isNumber(words[$0]) && !isOpenOption(words[$0 - 1])
+            })
+        else { return words }
+        let end = words[start...].firstIndex { $0.first == "-" && !isNumber($0) } ?? words.endIndex
+        return words[..<start] + words[end...] + ["--"] + words[start..<end]
+    }
+
+    /// Options that no value follows, of commands that take a number as it stands.
+    private static let flags: Set = ["--json", "--dry-run", "--wait", "--no-wait", "--local", "--force"]
+
+    private static func isOpenOption(_ word: String) -> Bool {
+        word.hasPrefix("--") && !word.contains("=") && !flags.contains(word)
+    }
+
+    /// One with a minus sign.
+    private static func isNumber(_ word: String) -> Bool {
+        guard word.first == "-", let next = word.utf8.dropFirst().first else { return false }
+        return (0x30...0x39).contains(next)
+    }
+
+    /// What to say about a first word that is no command; nil when it is one, or an option.
+    static func complaint(_ words: [String]) -> String? {
+        guard let first = words.first, !first.isEmpty, !first.hasPrefix("-") else { return nil }
+        let names = names(below: Pushfarm.self)
+        if first == "dead", words.dropFirst().first == "retry" { return "dead retry is now replay" }
+        guard !names.contains(first) else { return first == "push" ? headerComplaint(words) : nil }
+        if let new = newName(of: first, words.dropFirst().first) { return new }
+        let nearest = NearestWord.find(first, among: names)
+        return "there is no command \(first.prefix(40)); "
+            + (nearest.map { "did you mean \($0)?" } ?? "pushfarm help all lists them")
+    }
+
+    /// How a command of releases before 1.0 is called now; nil when there was none of that name.
+    private static func newName(of old: String, _ next: String?) -> String? {
+        let new: String? =
+            switch (old, next) {
+            case ("balance", "off"): "scale +0"
+            case ("balance", _): "scale auto"
+            case ("gate", _): "admission"
+            case ("quarantine", "list"): "paused"
+            case ("quarantine", _): "pause"
+            case ("release", _): "resume (of what the farm quarantined: resume --quarantined)"
+            case ("takeover", _), ("kill", _), ("purge", _), ("dump", _), ("log-level", _), ("fsck", _),
+                ("feedback", _):
+                "debug " + old
+            default: nil
+            }
+        return new.map { "\(old) is now \($0)" }
+    }
+
+    /// A header of APNs is no option of push; the field of the job that stands for it is one.
+    private static func headerComplaint(_ words: [String]) -> String? {
+        for word in words where word.hasPrefix("--") {
+            let name = word.dropFirst(2).prefix { $0 != "=" }
+            let options = JobSchema.fields(ofHeader: String(name)).map { field in
+                "--" + String(field.map { $0 == "_" ? "-" : $0 })
+            }
+            guard !options.isEmpty else { continue }
+            return "push has no option --\(name); use \(options.joined(separator: " or "))"
+        }
+        return nil
+    }
+
+    private static func names(below command: any ParsableCommand.Type) -> [String] {
+        command.configuration.subcommands.flatMap { subcommand in
+            [subcommand._commandName]
+                + subcommand.configuration.aliases
+        } + ["help"]
+    }
+}

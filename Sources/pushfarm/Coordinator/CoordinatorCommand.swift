@@ -1,0 +1,62 @@
+import ArgumentParser
+import Coordinator
+import EventLoop
+import FarmConfiguration
+import FarmLogging
+import Logging
+
+struct CoordinatorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coordinator",
+        abstract: "Runs this host's coordinator and workers.",
+        discussion: """
+            TERM or INT ends it in order: workers finish what is in the air. HUP reads
+            apps and credentials again.
+
+            Example:
+              pushfarm coordinator --config /etc/pushfarm/pushfarm.yaml
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var service: ServiceOptions
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
+    var workers: String?
+
+    /// Only a coordinator that hands over starts another one so.
+    @Flag(help: .hidden) var succeed = false
+
+    func run() throws {
+        let configuration = try load()
+        try configuration.requireApps()
+        FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
+        try StateFolder.make(configuration.stateDirectory)
+        // A successor has got the log file from its predecessor.
+        let former = configuration.log.file == nil || succeed ? nil : LogFile.former()
+        if let file = configuration.log.file {
+            do { try LogFile.take(file) } catch { throw CommandFailure.usage("log.file: \(error)") }
+        }
+        let service = CoordinatorService(configuration: configuration, succeeds: succeed, reload: load)
+        ProcessLimits.apply()
+        do { try Loop.run { @Loop in try await service.run() } } catch {
+            // Why it ends stands in the log, and who started it is told, too.
+            if let former {
+                Logger(label: "coordinator").critical("\((error as? CommandFailure)?.message ?? "\(error)")")
+                LogFile.leave(for: former)
+            }
+            throw error
+        }
+    }
+
+    private func load() throws(ConfigurationError) -> FarmConfiguration {
+        try common.load(overrides, purpose: .coordinator, findsLocalFarm: false)
+    }
+
+    private var overrides: [Override] {
+        var overrides = service.overrides()
+        if let workers { overrides.append(Override(key: "workers", text: workers, flag: "--workers")) }
+        return overrides
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import EventLoop
+import RedisClient
+import StoreProtocol
+
+struct FeedbackCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "feedback",
+        abstract: "Reads the feedback services of binary gateways now.",
+        discussion: """
+            The farm reads them by itself every feedback_interval. It suppresses the tokens
+            that they list and reports each as an event. Status 75 when a service cannot be
+            read, or when no coordinator is running.
+
+            Example:
+              pushfarm debug feedback demo
+              pushfarm debug feedback all
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The app, or all.", completion: .apps)
+    var app: String
+
+    @Option(reads: ArgumentHelp("How long to wait for it.", valueName: "duration"))
+    var patience = TimeSpan(seconds: 120)
+
+    func validate() throws {
+        try patience.check("--patience", 1...3600)
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let apps = configuration.apps.filter { $0.binary?.feedback != nil }.map(\.name)
+        if app != "all", !apps.contains(app) {
+            guard configuration.app(named: app) != nil else {
+                throw CommandFailure.noApp(app, among: configuration.apps.map(\.name))
+            }
+            throw CommandFailure.usage("\(app) has no feedback: in the configuration")
+        }
+        guard !apps.isEmpty else { throw CommandFailure.usage("no app has feedback: in the configuration") }
+        let chosen = app == "all" ? apps : [app]
+        let patience = patience.duration
+        let outcomes = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let deadline = ContinuousClock.now + patience
+            var requests: [FeedbackRequest] = []
+            for name in chosen { requests.append(try await FeedbackRequest.send(name, over: client)) }
+            var outcomes: [(app: String, outcome: FeedbackRequest.Outcome)] = []
+            for request in requests {
+                let outcome = try await request.outcome(over: client, deadline: deadline)
+                outcomes.append(
+                    (request.app, outcome ?? .init(tuples: 0, error: "no coordinator has read it yet")))
+            }
+            return outcomes
+        }
+        for (app, outcome) in outcomes {
+            Console(json: common.json).show(
+                .object([
+                    "app": .string(app), "tokens": .number(outcome.tuples),
+                    "error": .text(outcome.error.isEmpty ? nil : outcome.error),
+                ]),
+                "\(app): \(Figures.grouped(outcome.tuples)) dead tokens"
+                    + (outcome.error.isEmpty ? "" : "; then: \(outcome.error)") + "\n")
+        }
+        if outcomes.contains(where: { !$0.outcome.error.isEmpty }) { throw CommandFailure.temporary("") }
+    }
+}

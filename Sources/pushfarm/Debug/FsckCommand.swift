@@ -1,0 +1,109 @@
+import ArgumentParser
+import EventLoop
+import RedisClient
+import StoreProtocol
+
+struct FsckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fsck",
+        abstract: "Checks the accounting of all pushes and jobs.",
+        discussion: """
+            Status 1 when there are faults. The farm may run meanwhile. With --repair,
+            sendable pushes go back to their queue, unreadable data is quarantined, and
+            lost pushes fail with the reason lost, so that no push stays open for ever.
+            Originals of unreadable data are kept, and status reports them, until
+            --drop-unreadable.
+
+            Example:
+              pushfarm debug fsck
+              pushfarm debug fsck --app demo --repair
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(
+        help: ArgumentHelp("Only this app; a repair needs it, or all.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Flag(help: "Repairs what is wrong.")
+    var repair = false
+
+    @Flag(help: "Drops the originals of what cannot be read.")
+    var dropUnreadable = false
+
+    func validate() throws {
+        if repair || dropUnreadable, app == nil {
+            throw ValidationError("Name the app with --app, or --app all.")
+        }
+    }
+
+    /// What was found in one app.
+    private struct Finding: Sendable {
+        let app: String
+        let faults: [String]
+        let repaired: [String]
+        /// What is still wrong after a repair.
+        let left: [String]
+        /// Originals of what cannot be read, and whether they were dropped.
+        let kept: Int
+        let areDropped: Bool
+
+        var json: JSONValue {
+            .object([
+                "app": .string(app), "faults": .array(faults.map { .string($0) }),
+                "repaired": .array(repaired.map { .string($0) }), "left": .array(left.map { .string($0) }),
+                "unreadable": .number(kept), "dropped": .bool(areDropped),
+            ])
+        }
+
+        var text: String { accounting + keptWords }
+
+        private var keptWords: String {
+            guard kept > 0 else { return "" }
+            let items = kept == 1 ? "1 item" : "\(kept) items"
+            return areDropped
+                ? "\(app): the originals of \(items) that cannot be read are dropped\n"
+                : "\(app): \(items) could not be read; the originals are kept until fsck --drop-unreadable\n"
+        }
+
+        private var accounting: String {
+            guard !faults.isEmpty else { return "\(app): the accounting is exact\n" }
+            let count = faults.count == 1 ? "1 fault" : "\(faults.count) faults"
+            var text = "\(app): \(count)\n" + faults.map { "  \($0)\n" }.joined()
+            guard !repaired.isEmpty else { return text }
+            text += "repaired:\n" + repaired.map { "  \($0)\n" }.joined()
+            text +=
+                left.isEmpty ? "the accounting is exact now\n" : "left:\n" + left.map { "  \($0)\n" }.joined()
+            return text
+        }
+    }
+
+    func run() throws {
+        let configuration = try common.load()
+        let (app, repair, drop) = (app, repair, dropUnreadable)
+        let findings = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            let shards = try await client.shards()
+            var findings: [Finding] = []
+            for name in try await client.apps(meant: app == "all" ? nil : app) {
+                let check = AppCheck(app: name, shards: shards, client: client)
+                let faults = try await check.faults()
+                let repaired = repair && !faults.isEmpty ? try await check.repair() : []
+                let left = repaired.isEmpty ? faults : try await check.faults()
+                let kept = try await check.kept()
+                if drop, kept > 0 { try await check.dropKept() }
+                findings.append(
+                    Finding(
+                        app: name, faults: faults, repaired: repaired, left: left, kept: kept,
+                        areDropped: drop && kept > 0))
+            }
+            return findings
+        }
+        Console(json: common.json).show(
+            .object(["apps": .array(findings.map(\.json))]), findings.map(\.text).joined())
+        if !findings.allSatisfy({ repair ? $0.left.isEmpty : $0.faults.isEmpty }) {
+            throw CommandFailure.failed()
+        }
+    }
+}

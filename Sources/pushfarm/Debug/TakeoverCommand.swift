@@ -1,0 +1,79 @@
+import ArgumentParser
+import ControlChannel
+import EventLoop
+import FarmLogging
+import FarmPolicy
+import RedisClient
+import StoreProtocol
+
+struct TakeoverCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "takeover",
+        abstract: "Takes a shard from a stuck owner.",
+        discussion: """
+            Moving a shard waits for its owner; this does not. The owner's steps are
+            refused from then on, and what it has in the air may be sent twice: the command
+            says how many pushes that are, and wants the shard's number typed again, or
+            given with --yes. The shard stays with the host until it is moved to auto.
+
+            Example:
+              pushfarm debug takeover 7 --app demo --host beta
+              pushfarm debug takeover 7 --app demo --host beta --force --yes 7
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(reads: "The shard.")
+    var shard: Int
+
+    @Option(help: ArgumentHelp("The app.", valueName: "name"), completion: .apps)
+    var app: String
+
+    @Option(help: ArgumentHelp("The host that takes it.", valueName: "name"))
+    var host: String
+
+    @Flag(help: "Also from an owner whose lease has not ended.")
+    var force = false
+
+    @Option(reads: ArgumentHelp("The shard's number once more: nothing is asked.", valueName: "shard"))
+    var yes: Int?
+
+    func run() throws {
+        let configuration = try common.load()
+        let (shard, app, host) = (shard, app, host)
+        if force, !operation.dryRun {
+            let suspects = try Loop.run { @Loop in
+                let client = try await FarmClient.connect(configuration)
+                defer { client.close() }
+                try await client.mustHave(app: app)
+                try await client.mustHave(shard: shard)
+                try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
+                return try await Suspects.count(shard, app, client)
+            }
+            try confirm(suspects)
+        }
+        let console = Console(json: common.json)
+        let operation = operation
+        let words = [app, "\(shard)"] + (force ? ["--force"] : [])
+        try Loop.run { @Loop in
+            try await OperatorClient(configuration: configuration, options: operation, console: console)
+                .carryOut(.takeover, words, on: host)
+        }
+    }
+
+    private func confirm(_ suspects: Int) throws(CommandFailure) {
+        let warning =
+            "shard \(shard) of \(app): \(suspects) pushes are in the air at this moment, and may be sent twice"
+        if let yes {
+            guard yes == shard else { throw .usage("--yes: \(yes) is not the shard") }
+            Console(json: common.json).note(warning)
+            return
+        }
+        guard Terminal.isTerminal(0) else {
+            throw .usage("\(warning); --yes \(shard) says that this is meant")
+        }
+        Terminal.write("\(warning)\ntype the shard's number again: ", to: Terminal.standardError)
+        guard readLine() == "\(shard)" else { throw .failed("nothing is done") }
+    }
+}

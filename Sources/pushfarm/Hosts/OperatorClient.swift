@@ -1,0 +1,217 @@
+import ControlChannel
+import EventLoop
+import FarmConfiguration
+import Foundation
+import PushModel
+import RedisClient
+import StoreProtocol
+
+/// Puts an operator's command before the coordinators, and tells what became of it.
+@Loop struct OperatorClient {
+    let configuration: FarmConfiguration
+    let options: OperatorOptions
+    let console: Console
+    /// For the answers, if `--timeout` does not say otherwise.
+    var patience = Duration.seconds(60)
+
+    /// What the hosts answered, and which of them did not.
+    struct Outcome {
+        var id: String
+        var command: OperatorCommand
+        var answers: [OperatorAnswer]
+        var silent: [String]
+        /// Hosts that were not asked, since it went wrong on one before them.
+        var untold: [String] = []
+        /// The operator did not want to wait any longer.
+        var isInterrupted = false
+    }
+
+    /// - Parameters:
+    ///   - hosts: nil: all that live.
+    ///   - oneByOne: the next host hears of it when the last one is done.
+    func carryOut(
+        _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, oneByOne: Bool = false
+    ) async throws {
+        if options.local { return try report(try await locally(verb, arguments, host)) }
+        let client: FarmClient
+        do { client = try await FarmClient.connect(configuration) } catch {
+            guard error.status == .temporary, host == nil || host == configuration.host,
+                LocalSocket.accepts(socket)
+            else { throw error }
+            console.note(
+                "\(error.message); told to this machine's coordinator alone, by its control socket \(socket)")
+            return try report(try await locally(verb, arguments, host))
+        }
+        defer { client.close() }
+        let living = try await Self.living(client)
+        if let host { try Self.mustLive(host, among: living) }
+        guard !living.isEmpty else { throw CommandFailure.failed("no coordinator is running") }
+        guard oneByOne, host == nil, living.count > 1 else {
+            return try report(try await ask(client, verb, arguments, host, host.map { [$0] } ?? living))
+        }
+        var all: Outcome?
+        for (number, next) in living.enumerated() {
+            let one = try await ask(client, verb, arguments, next, [next])
+            var sum = all ?? one
+            if all != nil {
+                sum.answers += one.answers
+                sum.silent += one.silent
+                sum.isInterrupted = one.isInterrupted
+            }
+            all = sum
+            if one.answers.contains(where: { $0.state != .done }) || !one.silent.isEmpty || one.isInterrupted
+            {
+                // What went wrong on one host is not done to the others.
+                all?.untold = Array(living[(number + 1)...])
+                break
+            }
+        }
+        if let all { try report(all) }
+    }
+
+    static func living(_ client: FarmClient) async throws(CommandFailure) -> [String] {
+        try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+            .filter { $0.endsIn > .zero }.map(\.name)
+    }
+
+    nonisolated static func mustLive(_ host: String, among living: [String]) throws(CommandFailure) {
+        guard !living.contains(host) else { return }
+        let known =
+            living.isEmpty
+            ? "no coordinator is running" : "living hosts: " + living.joined(separator: ", ")
+        throw .failed("no host \(host) is there; \(known)")
+    }
+
+    // MARK: By Redis
+
+    func ask(
+        _ client: FarmClient, _ verb: OperatorVerb, _ arguments: [String], _ host: String?, _ hosts: [String]
+    ) async throws(CommandFailure) -> Outcome {
+        let command = command(verb, arguments, host)
+        let bell = AsyncEvent()
+        let subscriber = RedisSubscriber(
+            client.redis.settings, channels: [Array(FarmKeys.answers.utf8)])
+        subscriber.onReady = { bell.ring() }
+        subscriber.onMessage = { _, message in if message.elementsEqual(command.id.utf8) { bell.ring() } }
+        subscriber.start()
+        defer { subscriber.close() }
+        let end = EndSignal()
+        let watch = Loop.task {
+            await end.wait()
+            bell.ring()
+        }
+        defer { watch.cancel() }
+        _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
+        var outcome = Outcome(id: command.id, command: command, answers: [], silent: hosts)
+        var progress = AnswerProgress(of: hosts.count, quiet: console.json)
+        defer { progress.finish() }
+        let start = ContinuousClock.now
+        let limit = options.wait ? options.timeout?.duration ?? patience : .seconds(5)
+        while ContinuousClock.now < start + limit {
+            outcome.answers = try await client.ask { registry throws(RedisError) in
+                try await registry.answers(to: command.id)
+            }
+            let enough = outcome.answers.filter { !options.wait || $0.isLast }.map(\.host)
+            outcome.silent = hosts.filter { !enough.contains($0) }
+            progress.show(outcome.answers)
+            if outcome.silent.isEmpty { break }
+            if end.isGiven {
+                outcome.isInterrupted = true
+                break
+            }
+            // A message may be lost: a look a second heals that.
+            await bell.wait(atMost: min(.seconds(1), start + limit - .now))
+        }
+        return outcome
+    }
+
+    private func command(_ verb: OperatorVerb, _ arguments: [String], _ host: String?) -> OperatorCommand {
+        OperatorCommand(
+            id: UUID().uuidString.lowercased(), issuer: Self.issuer, host: host, verb: verb.rawValue,
+            arguments: arguments, isDryRun: options.dryRun)
+    }
+
+    static var issuer: String {
+        "\(ProcessEnvironment.variables["SUDO_USER"] ?? NSUserName())@\(Self.machine)"
+    }
+
+    private static var machine: String { ProcessInfo.processInfo.hostName }
+
+    // MARK: By the control socket
+
+    private var socket: String { configuration.stateDirectory + "/control.sock" }
+
+    private func locally(
+        _ verb: OperatorVerb, _ arguments: [String], _ host: String?
+    ) async throws(CommandFailure) -> Outcome {
+        let command = command(verb, arguments, host)
+        let caller = try await LocalCoordinator.connect(socket)
+        let limit = options.timeout?.duration ?? patience
+        let answer = await caller.carryOut(command, within: limit, isPatient: options.wait)
+        return Outcome(
+            id: command.id, command: command, answers: answer.map { [$0] } ?? [],
+            silent: answer == nil ? [configuration.host] : [])
+    }
+
+    // MARK: What to say
+
+    private func report(_ outcome: Outcome) throws {
+        console.show(outcome.json, outcome.text(colours: console.colours))
+        let last = outcome.answers
+        if last.contains(where: { $0.state == .refused || $0.state == .failed }) {
+            let isPart = last.contains { $0.state == .done || $0.state == .failed }
+            throw CommandFailure(status: isPart ? .partly : .failed, message: "")
+        }
+        guard outcome.silent.isEmpty, outcome.untold.isEmpty else {
+            let why =
+                outcome.isInterrupted
+                ? "it goes on; pushfarm events --operations tells how it ends"
+                : "not all hosts are done; pushfarm events --operations tells how it ends"
+            throw CommandFailure(status: .partly, message: why)
+        }
+    }
+}
+
+extension OperatorClient.Outcome {
+    var json: JSONValue {
+        .object([
+            "id": .string(id), "command": .string(command.typed),
+            "done": .number(answers.count { $0.state == .done }),
+            "of": .number(Set(answers.map(\.host) + silent + untold).count),
+            "silent": .array(silent.map { .string($0) }),
+            "untold": .array(untold.map { .string($0) }),
+            "hosts": hostsJSON,
+        ])
+    }
+
+    var hostsJSON: JSONValue {
+        .array(
+            answers.map {
+                .object([
+                    "host": .string($0.host), "state": .string($0.state.rawValue), "text": .string($0.text),
+                ])
+            })
+    }
+
+    func text(colours: Bool) -> String {
+        var table = Table(["HOST": .left, "STATE": .left, "ANSWER": .left])
+        for answer in answers {
+            let paint: Paint? =
+                switch answer.state {
+                case .done: .green
+                case .refused, .failed: .red
+                case .accepted, .working: .yellow
+                }
+            table.add(.init(answer.host), .init(answer.state.rawValue, paint), .init(answer.text))
+        }
+        for host in silent where !answers.contains(where: { $0.host == host }) {
+            table.add(.init(host), .init("silent", .yellow), .init("no answer"))
+        }
+        for host in untold {
+            table.add(
+                .init(host), .init("untold", .yellow), .init("left as it is, since not all before it is done")
+            )
+        }
+        return table.text(colours: colours)
+    }
+}

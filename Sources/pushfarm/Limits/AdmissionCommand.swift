@@ -1,0 +1,72 @@
+import ArgumentParser
+import EventLoop
+import StoreProtocol
+
+struct AdmissionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "admission",
+        abstract: "Accepts or rejects the jobs of producers.",
+        discussion: """
+            Producers that submit through pushfarm_submit get BUSY from a closed app. The
+            farm still takes the jobs in the inbox and delivers accepted pushes. An open
+            app answers OK as long as Redis has memory. auto lets the farm decide by its
+            limits. The setting outlasts restarts.
+
+            Example:
+              pushfarm admission close demo
+              pushfarm admission open demo
+              pushfarm admission auto demo
+            """)
+
+    enum Act: String, ExpressibleByArgument, CaseIterable, Sendable {
+        case open, close, auto
+
+        var admission: SetAdmission.Admission? {
+            switch self {
+            case .open: .open
+            case .close: .closed
+            case .auto: nil
+            }
+        }
+    }
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "open, close or auto.")
+    var act: Act
+
+    @Argument(help: "The app, or all.", completion: .apps)
+    var app: String
+
+    @Flag(help: "Says what would be done, and changes nothing.")
+    var dryRun = false
+
+    func run() throws {
+        let (configuration, name, act, dryRun) = (try common.load(), app, act, dryRun)
+        try ChangeReport.make("admission", isDryRun: dryRun, configuration, Console(json: common.json)) {
+            report, client in
+            if name != "all" { try await client.mustHave(app: name) }
+            for app in try await name == "all" ? client.apps() : [name] {
+                var changed = try await client.call(ReadStanding(), app).admission != act.admission
+                if !dryRun {
+                    changed = try await client.call(
+                        SetAdmission(act.admission, by: OperatorName.current), app)
+                }
+                report.lines.append(Self.line(app, act, changed))
+            }
+            return [act.rawValue, name]
+        }
+    }
+
+    private static func line(_ app: String, _ act: Act, _ changed: Bool) -> ChangeReport.Line {
+        let state =
+            switch act {
+            case .open: "open to producers"
+            case .close: "closed to producers"
+            case .auto: "open to producers as there is room"
+            }
+        return .init(
+            app: app, changed: changed, text: changed ? "is \(state)" : "was \(state) already",
+            more: [.init(name: "gate", value: .string(act.admission?.rawValue ?? "auto"))])
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import PushModel
+import StoreProtocol
+
+struct PausedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "paused",
+        abstract: "Lists what is paused or quarantined.",
+        discussion: """
+            Apps, jobs, tokens and shards that operators paused, jobs that are being
+            cancelled, and jobs that the farm quarantined because they crashed workers.
+
+            Example:
+              pushfarm paused --app demo --json
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    /// One thing that is paused or quarantined.
+    fileprivate struct Row: Sendable {
+        let app: String
+        let what: String
+        let name: String
+        let mark: ReadMarks.Mark
+    }
+
+    func run() throws {
+        let (configuration, app) = (try common.load(), app)
+        let rows = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            var rows: [Row] = []
+            for name in try await client.apps(meant: app) {
+                rows += try await Self.rows(name, client)
+            }
+            return rows
+        }
+        let console = Console(json: common.json)
+        console.show(.object(["held": .array(rows.map(\.json))]), text(rows, console))
+    }
+
+    @Loop private static func rows(
+        _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> [Row] {
+        var rows: [Row] = []
+        if let pause = try await client.call(ReadStanding(), app).pause {
+            rows.append(
+                Row(
+                    app: app, what: "app", name: app,
+                    mark: .init(
+                        name: Array(app.utf8), since: pause.since,
+                        kind: "pause",
+                        by: pause.by ?? "", reason: pause.reason)))
+        }
+        for (kind, what) in [
+            (ReadMarks.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
+        ] {
+            for mark in try await client.marks(kind, app) {
+                let name =
+                    switch kind {
+                    case .devices: Hexadecimal.text(of: mark.name)
+                    case .shards: String(mark.shardNumber)
+                    default: mark.text
+                    }
+                rows.append(Row(app: app, what: what, name: name, mark: mark))
+            }
+        }
+        return rows
+    }
+
+    private func text(_ rows: [Row], _ console: Console) -> String {
+        guard !rows.isEmpty else { return "nothing is paused\n" }
+        var table = Table([
+            "WHAT": .left, "NAME": .left, "APP": .left, "HOW": .left, "BY": .left, "SINCE": .left,
+            "WHY": .left,
+        ])
+        for row in rows {
+            table.add(
+                .init(row.what), .init(PlainText.of(row.name)), .init(row.app),
+                .init(row.mark.kind, row.mark.kind == "poison" ? .red : .yellow),
+                .init(row.mark.by.isEmpty ? "the farm" : row.mark.by),
+                .init(Timestamp(milliseconds: row.mark.since).description),
+                .init(PlainText.of(row.mark.reason, limit: 300)))
+        }
+        return table.text(colours: console.colours)
+    }
+}
+
+extension ReadMarks.Mark {
+    /// Of a shard, whose name may begin with zeros.
+    var shardNumber: Int { Int(foreign: text) ?? -1 }
+
+    /// What was done, by whom and why: `paused by ann@ops-1: a reason`.
+    var words: String {
+        let past = kind == "pause" ? "paused" : kind
+        return past + (by.isEmpty ? "" : " by \(by)") + (reason.isEmpty ? "" : ": \(reason)")
+    }
+}
+
+extension PausedCommand.Row {
+    fileprivate var json: JSONValue {
+        .object([
+            "what": .string(what), "name": .string(name), "app": .string(app), "how": .string(mark.kind),
+            "by": .text(mark.by.isEmpty ? nil : mark.by), "since": .number(mark.since),
+            "from": mark.kind == "cancel" ? .number(mark.from) : .null, "reason": .text(mark.reason),
+        ])
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import EventLoop
+import FarmStore
+
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Ends a pause, quiet, drain or quarantine.",
+        discussion: """
+            Ends a pause. An app is paused by an operator, or by the farm: when the gateway
+            refuses its credentials, or when too many of its tokens are invalid. The farm
+            resumes an app by itself when the credential file changes; it never ends an
+            operator's pause.
+
+            A host's name ends quiet and drain; a worker's name ends quiet. A name that
+            fits several kinds is refused; --app, --host and --job say which one is meant.
+
+            With --quarantined, jobs, batches and shards that the farm isolated after
+            crashes are served again. With an app or all, paused tokens are resumed too.
+
+            Example:
+              pushfarm resume demo
+              pushfarm resume order-4711
+              pushfarm resume --shard 7 --app demo
+              pushfarm resume --token 00fc13adff785122b4ad2880 --app demo
+              pushfarm resume all
+              pushfarm resume alpha
+              pushfarm resume --host alpha/0
+              pushfarm resume --quarantined all
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var subject: SubjectOptions
+
+    @Option(help: ArgumentHelp("A host, or HOST/N for one of its workers.", valueName: "name"))
+    var host: OperatorTarget?
+
+    @Flag(help: "Resumes what the farm has quarantined.")
+    var quarantined = false
+
+    func validate() throws {
+        guard !subject.isEmpty || host != nil else {
+            throw ValidationError("Name an app, a job, a host, --token, --shard, or all.")
+        }
+        if host != nil, !subject.isEmpty {
+            throw ValidationError("--host goes with no other name.")
+        }
+        if quarantined, host != nil || subject.token != nil || subject.shard != nil {
+            throw ValidationError("--quarantined goes with an app, a job or all.")
+        }
+    }
+
+    func run() throws {
+        if quarantined { return try releaseQuarantined() }
+        let isDryRun = subject.dryRun
+        if let target = try host ?? hostOfName() {
+            let options = try OperatorOptions.parse(isDryRun ? ["--dry-run"] : [])
+            return try common.operate(.resume, target.words, on: target.host, options)
+        }
+        try subject.change("resume", common, takesHosts: true) { target, client throws(CommandFailure) in
+            switch target {
+            case .app(let app): try await AppHold(client: client, isDryRun: isDryRun).resume(app)
+            case .shard(let shard, let app):
+                try await ShardHold(client: client, isDryRun: isDryRun).resume(app, shard)
+            case .job(let job, let app):
+                try await JobHold(client: client, isDryRun: isDryRun).resume(job, app)
+            case .token(let token, let app):
+                try await TokenHold(client: client, isDryRun: isDryRun).resume(token, app)
+            }
+        } head: { lines in
+            guard let only = lines.first, lines.count == 1, only.job == nil else { return [] }
+            return [
+                .init(name: "app", value: .string(only.app)),
+                .init(name: "resumed", value: .bool(only.changed)),
+            ]
+        }
+    }
+
+    private func releaseQuarantined() throws {
+        let isDryRun = subject.dryRun
+        try subject.change("resume", common, options: ["--quarantined"]) {
+            target, client throws(CommandFailure) in
+            let quarantine = QuarantineRelease(client: client, isDryRun: isDryRun)
+            switch target {
+            case .job(let job, let app): return try await quarantine.release(job: job, app: app)
+            case .app(let app), .shard(_, let app), .token(_, let app):
+                let line = try await quarantine.release(app: app)
+                try await quarantine.releaseShards()
+                return line
+            }
+        }
+    }
+
+    /// The host or worker that the name means; nil when it means an app, a job or all.
+    private func hostOfName() throws -> OperatorTarget? {
+        guard let name = subject.name, name != "all", subject.app == nil, subject.shard == nil,
+            let target = OperatorTarget(argument: name)
+        else { return nil }
+        let configuration = try common.load()
+        let isHost = try Loop.run { @Loop in
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            guard try await OperatorClient.living(client).contains(target.host) else { return false }
+            let apps = try await client.apps()
+            var choices = apps.contains(name) ? ["--app \(name)"] : []
+            for job in try await client.accounts(ofJob: name, in: apps) {
+                choices.append("--job \(name) --app \(job.app)")
+            }
+            if !choices.isEmpty { throw CommandFailure.ambiguous(name, choices + ["--host \(name)"]) }
+            return true
+        }
+        return isHost ? target : nil
+    }
+}

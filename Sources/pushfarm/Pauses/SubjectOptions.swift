@@ -1,0 +1,103 @@
+import ArgumentParser
+import EventLoop
+
+/// Which app, job, token or shard is paused or resumed.
+struct SubjectOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("An app, a job's id, or all.", valueName: "app|job|all"), completion: .apps)
+    var name: String?
+
+    @Option(help: ArgumentHelp("The app; or the app of the job, token or shard.", valueName: "name"))
+    var app: String?
+
+    @Option(help: ArgumentHelp("A job.", valueName: "id"))
+    var job: String?
+
+    @Option(help: ArgumentHelp("A device token, as hex.", valueName: "hex"))
+    var token: String?
+
+    @Option(reads: ArgumentHelp("A shard of the app.", valueName: "n"))
+    var shard: Int?
+
+    @Flag(help: "Says what would be done, and changes nothing.")
+    var dryRun = false
+
+    /// Nothing names an app, a job, a token or a shard.
+    var isEmpty: Bool { name == nil && app == nil && job == nil && token == nil && shard == nil }
+
+    /// For the audit log, as the operator typed them; device tokens are in no record.
+    var words: [String] {
+        func option(_ name: String, _ value: String?) -> [String] { value.map { ["--" + name, $0] } ?? [] }
+        return (name.map { [$0] } ?? []) + option("job", job) + option("token", token.map { _ in "..." })
+            + option("shard", shard.map(String.init)) + option("app", app)
+    }
+
+    func validate() throws {
+        let named = [name != nil && shard == nil, job != nil, token != nil, shard != nil].count { $0 }
+        guard named < 2 else {
+            throw ValidationError("Name one thing: an app, a job, --token or --shard.")
+        }
+        if let shard, !(0...9999).contains(shard) {
+            throw ValidationError("A shard has a number from 0 on.")
+        }
+        if name != nil, shard != nil, app != nil {
+            throw ValidationError("--shard goes with an app's name or with --app.")
+        }
+    }
+}
+
+extension SubjectOptions {
+    /// One of the things that are paused or resumed.
+    enum Target: Sendable {
+        case app(String)
+        case shard(Int, app: String)
+        case job(String, app: String)
+        case token(String, app: String)
+    }
+
+    /// Makes a change of each thing that is meant, and shows what has changed.
+    /// - Parameters:
+    ///   - options: of the command, for the audit log.
+    ///   - takesHosts: the name may be a host's as well, which the caller has looked for.
+    ///   - head: fields that stand first for programs.
+    func change(
+        _ verb: String, _ common: CommonOptions, options: [String] = [], takesHosts: Bool = false,
+        _ change: @escaping @Loop (Target, FarmClient) async throws(CommandFailure) -> ChangeReport.Line,
+        head: @escaping @Loop ([ChangeReport.Line]) -> [JSONValue.Field] = { _ in [] }
+    ) throws {
+        let (configuration, console) = (try common.load(), Console(json: common.json))
+        try ChangeReport.make(verb, isDryRun: dryRun, configuration, console) { report, client in
+            for target in try await targets(client, takesHosts: takesHosts) {
+                report.lines.append(try await change(target, client))
+            }
+            report.head = head(report.lines)
+            return options + words
+        }
+    }
+
+    @Loop private func targets(
+        _ client: FarmClient, takesHosts: Bool
+    ) async throws(CommandFailure) -> [Target] {
+        if let shard {
+            return try await apps(client).map { .shard(shard, app: $0) }
+        }
+        if let token {
+            _ = try OperatorText.token(token)
+            let app = try await client.chosenApp(app)
+            try await client.mustHave(app: app)
+            return [.token(token, app: app)]
+        }
+        if name == nil, job == nil { return try await apps(client).map { .app($0) } }
+        switch try await Subject.find(name, job: job, app: app, takesHosts: takesHosts, client) {
+        case .apps(let apps): return apps.map { .app($0) }
+        case .job(let job, let app): return [.job(job, app: app)]
+        }
+    }
+
+    /// The app that a name or `--app` means, or all.
+    @Loop private func apps(_ client: FarmClient) async throws(CommandFailure) -> [String] {
+        if (name ?? app) == "all" { return try await client.apps() }
+        let chosen = try await client.chosenApp(name ?? app)
+        try await client.mustHave(app: chosen)
+        return [chosen]
+    }
+}
