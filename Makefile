@@ -54,7 +54,7 @@ test-outside: export SWIFT_DETERMINISTIC_HASHING = 1
 test-outside:
 	@deploy/install-packages outside
 	swift build --build-tests
-	swift test --skip-build --filter '^FarmTests\.OutsideFarms'
+	swift test --skip-build --filter '^FarmTests\.ProducerProgramTests'
 
 # More seeds of the simulation of the scripts than `make test` runs (docs/internals/proof.md): SEEDS of each profile, from FIRST.
 # A single one is told step by step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.

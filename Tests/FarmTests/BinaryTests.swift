@@ -2,279 +2,276 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension BinaryFarms {
-    /// The binary protocol: the gateway does not respond to accepted pushes, and discards pushes after a refused one.
-    struct BinaryTests {
-        private func farm(
-            workers: Int = 2, faults: [String] = ["binary delay 100ms-300ms"], lines: [String] = [],
-            options: [String] = []
-        ) async throws -> Farm {
-            let farm = try await Farm(
-                Farm.Options(
-                    workers: workers, faults: faults, simulatorOptions: ["--binary-port", "0"] + options,
-                    apps: { started, _ in
-                        let identity = started.caFile.dropLast("ca.pem".count) + "push.pem"
-                        var app = App(
-                            started, credentials: "certificate: { file: \(identity) }", more: lines)
-                        app.gateway = started.binary ?? ""
-                        return [app]
-                    }))
-            _ = try await farm.ready()
-            return farm
+/// The binary protocol: the gateway does not respond to accepted pushes, and discards pushes after a refused one.
+@Suite(.startsProcesses(limit: .seconds(300))) struct BinaryTests {
+    private func farm(
+        workers: Int = 2, faults: [String] = ["binary delay 100ms-300ms"], lines: [String] = [],
+        options: [String] = []
+    ) async throws -> Farm {
+        let farm = try await Farm(
+            Farm.Options(
+                workers: workers, faults: faults, simulatorOptions: ["--binary-port", "0"] + options,
+                apps: { started, _ in
+                    let identity = started.caFile.dropLast("ca.pem".count) + "push.pem"
+                    var app = App(
+                        started, credentials: "certificate: { file: \(identity) }", more: lines)
+                    app.gateway = started.binary ?? ""
+                    return [app]
+                }))
+        _ = try await farm.ready()
+        return farm
+    }
+
+    /// Valid tokens with invalid ones between them.
+    private struct Mixture {
+        let tokens: [String]
+        let bad: Set<String>
+        var good: [String] { tokens.filter { !bad.contains($0) } }
+
+        init(_ count: Int, isBad: (Int) -> Bool) {
+            let good = Tokens.make(count, seed: 11)
+            let bad = Tokens.make(count, start: "bad00000", seed: 12)
+            tokens = (0..<count).map { isBad($0) ? bad[$0] : good[$0] }
+            self.bad = Set((0..<count).filter(isBad).map { bad[$0] })
         }
+    }
 
-        /// Valid tokens with invalid ones between them.
-        private struct Mixture {
-            let tokens: [String]
-            let bad: Set<String>
-            var good: [String] { tokens.filter { !bad.contains($0) } }
+    /// Every valid token was accepted once, every invalid one is reported, and the job record agrees.
+    private func expectExactlyOnce(
+        _ mixture: Mixture, _ jobs: [Job], at farm: Farm,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let totals = try await farm.finished(jobs, sourceLocation: sourceLocation)
+        let ledger = try farm.gateway.binaryLedger()
+        #expect(ledger.lost(of: mixture.good) == 0, sourceLocation: sourceLocation)
+        #expect(ledger.doubles == 0 && totals.maybeDuplicated == 0, sourceLocation: sourceLocation)
+        #expect(Set(ledger.deliveries.keys) == Set(mixture.good), sourceLocation: sourceLocation)
+        #expect(totals.delivered == mixture.good.count, sourceLocation: sourceLocation)
+        #expect(
+            totals.reasons == (mixture.bad.isEmpty ? [:] : ["InvalidToken": mixture.bad.count]),
+            sourceLocation: sourceLocation)
+        let dead = try farm.events("token.invalid").compactMap { $0["token"] }
+        #expect(
+            Set(dead) == mixture.bad && dead.count == mixture.bad.count, sourceLocation: sourceLocation)
+    }
 
-            init(_ count: Int, isBad: (Int) -> Bool) {
-                let good = Tokens.make(count, seed: 11)
-                let bad = Tokens.make(count, start: "bad00000", seed: 12)
-                tokens = (0..<count).map { isBad($0) ? bad[$0] : good[$0] }
-                self.bad = Set((0..<count).filter(isBad).map { bad[$0] })
-            }
+    @Test(arguments: [2, 1])
+    func `invalid tokens in a list cost no valid one, and none is sent twice`(command: Int)
+        async throws
+    {
+        let farm = try await farm(lines: ["binary: { command: \(command) }"])
+        let mixture = Mixture(2_500) { $0 % 100 == 50 }
+        let jobs = Job.several("b", mixture.tokens, size: 500)
+        try farm.push(jobs)
+        try await expectExactlyOnce(mixture, jobs, at: farm)
+        let ledger = try farm.gateway.binaryLedger()
+        #expect(ledger.count("discarded") > 0, "the gateway discarded what came behind a bad one")
+        #expect(ledger.lines.allSatisfy { $0.command == command })
+        let most = try farm.gateway.binaryCounter("most_connections")
+        #expect((1...64).contains(most), "\(most) connections at a time")
+    }
+
+    @Test func `an invalid token near the beginning loses no other push`() async throws {
+        let farm = try await farm(workers: 1, lines: ["connections: 1"])
+        let mixture = Mixture(1_000) { $0 == 19 }
+        let jobs = Job.several("c", mixture.tokens, size: 1_000)
+        try farm.push(jobs)
+        try await expectExactlyOnce(mixture, jobs, at: farm)
+        #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
+    }
+
+    @Test func `valid and invalid tokens alternate`() async throws {
+        let farm = try await farm(lines: ["connections: 4"])
+        let mixture = Mixture(40) { $0 % 2 == 1 }
+        let jobs = Job.several("d", mixture.tokens, size: 5)
+        try farm.push(jobs)
+        try await expectExactlyOnce(mixture, jobs, at: farm)
+    }
+
+    @Test
+    func
+        `connections that close without a reason lose nothing, and duplicate only pushes of unknown outcome`()
+        async throws
+    {
+        let farm = try await farm(
+            workers: 1, faults: ["binary close 1100 delay=50ms"], lines: ["connections: 1"])
+        let mixture = Mixture(2_500) { _ in false }
+        let jobs = Job.several("f", mixture.tokens, size: 500)
+        try farm.push(jobs)
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == 2_500 && totals.failed == 0)
+        let ledger = try farm.gateway.binaryLedger()
+        #expect(ledger.lost(of: mixture.tokens) == 0)
+        #expect(ledger.doubles > 0, "it was closed while pushes were in doubt")
+        #expect(ledger.doubles <= totals.maybeDuplicated)
+        #expect(Set(ledger.lines.map(\.connection)).count >= 3)
+    }
+
+    @Test func `incomplete replies lose nothing, and their pushes are sent again`() async throws {
+        let farm = try await farm(
+            workers: 1,
+            faults: ["binary delay 50ms-100ms", "binary cut 100%", "binary trickle 100%"])
+        let mixture = Mixture(500) { $0 % 100 == 50 }
+        let jobs = Job.several("r", mixture.tokens, size: 100)
+        try farm.push(jobs)
+        try await eventually("a reply breaks off") { try farm.gateway.binaryCounter("cut_replies") > 0 }
+        // The remaining replies come byte by byte, but complete.
+        try farm.gateway.tell("binary cut off")
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == mixture.good.count)
+        #expect(totals.reasons == ["InvalidToken": mixture.bad.count])
+        let ledger = try farm.gateway.binaryLedger()
+        #expect(ledger.lost(of: mixture.good) == 0)
+        #expect(totals.maybeDuplicated > 0, "a reply that breaks off is a close without one")
+        #expect(ledger.doubles <= totals.maybeDuplicated)
+    }
+
+    @Test func `a shutdown names the last accepted push: nothing is lost or duplicated`()
+        async throws
+    {
+        let farm = try await farm(workers: 1, faults: ["binary shutdown 400"], lines: ["connections: 2"])
+        let mixture = Mixture(2_000) { _ in false }
+        let jobs = Job.several("s", mixture.tokens, size: 500)
+        try farm.push(jobs)
+        try await expectExactlyOnce(mixture, jobs, at: farm)
+        #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
+    }
+
+    /// The reply may arrive during the write that contains its push.
+    @Test(arguments: ["1.2", "1.3"], ["binary shutdown 300", "binary refuse 0.3%"])
+    func `a gateway that replies at once causes no duplicate`(version: String, fault: String) async throws {
+        // Longer than the gateway may wait for a core on a busy machine.
+        let farm = try await farm(
+            workers: 1, faults: [fault, "binary delay off", "binary linger off"],
+            lines: ["binary: { quiet_time: 6 }"], options: ["--newest-tls", version])
+        let tokens = Tokens.make(9_000, seed: 17)
+        let jobs = Job.several("at-once", tokens, size: 1_000)
+        try farm.push(jobs)
+        // Each refusal concerns another push, so none is refused often enough to fail.
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == 9_000 && totals.maybeDuplicated == 0)
+        let ledger = try farm.gateway.binaryLedger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        #expect(try farm.gateway.binaryCounter("replies") >= 20)
+        #expect(!farm.coordinator.error.contains("about no push of ours"))
+    }
+
+    @Test(arguments: ["high", "bulk"])
+    func `while a backlog waits for slow replies, all connections are opened`(lane: String) async throws {
+        let farm = try await farm(
+            faults: ["binary delay 4s-5s"], lines: ["connections: 6", "binary: { quiet_time: 6 }"])
+        let mixture = Mixture(6_000) { $0 % 20 == 10 }
+        let jobs = Job.several("slow", mixture.tokens, size: 500, fields: #""lane":"\#(lane)""#)
+        try farm.push(jobs)
+        try await eventually("all connections of both workers are open", within: .seconds(120)) {
+            try farm.gateway.binaryCounter("most_connections") >= 12
         }
+        try farm.gateway.tell("binary delay 10ms-20ms")
+        try await expectExactlyOnce(mixture, jobs, at: farm)
+        #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
+    }
 
-        /// Every valid token was accepted once, every invalid one is reported, and the job record agrees.
-        private func expectExactlyOnce(
-            _ mixture: Mixture, _ jobs: [Job], at farm: Farm,
-            sourceLocation: SourceLocation = #_sourceLocation
-        ) async throws {
-            let totals = try await farm.finished(jobs, sourceLocation: sourceLocation)
-            let ledger = try farm.gateway.binaryLedger()
-            #expect(ledger.lost(of: mixture.good) == 0, sourceLocation: sourceLocation)
-            #expect(ledger.doubles == 0 && totals.maybeDuplicated == 0, sourceLocation: sourceLocation)
-            #expect(Set(ledger.deliveries.keys) == Set(mixture.good), sourceLocation: sourceLocation)
-            #expect(totals.delivered == mixture.good.count, sourceLocation: sourceLocation)
-            #expect(
-                totals.reasons == (mixture.bad.isEmpty ? [:] : ["InvalidToken": mixture.bad.count]),
-                sourceLocation: sourceLocation)
-            let dead = try farm.events("token.invalid").compactMap { $0["token"] }
-            #expect(
-                Set(dead) == mixture.bad && dead.count == mixture.bad.count, sourceLocation: sourceLocation)
+    @Test func `dials that take seconds run side by side`() async throws {
+        let farm = try await farm(
+            workers: 1, faults: ["binary accept 3s", "binary delay 50ms-100ms"],
+            lines: ["connections: 12"])
+        let mixture = Mixture(3_000) { $0 % 20 == 10 }
+        let jobs = Job.several("far", mixture.tokens, size: 500)
+        try farm.push(jobs)
+        try await eventually("all connections are dialled at a time", within: .seconds(120)) {
+            try farm.gateway.binaryCounter("most_accepting") == 12
         }
+        try farm.gateway.tell("binary accept off")
+        try await expectExactlyOnce(mixture, jobs, at: farm)
+        #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
+    }
 
-        @Test(arguments: [2, 1])
-        func `invalid tokens in a list cost no valid one, and none is sent twice`(command: Int)
-            async throws
-        {
-            let farm = try await farm(lines: ["binary: { command: \(command) }"])
-            let mixture = Mixture(2_500) { $0 % 100 == 50 }
-            let jobs = Job.several("b", mixture.tokens, size: 500)
-            try farm.push(jobs)
-            try await expectExactlyOnce(mixture, jobs, at: farm)
-            let ledger = try farm.gateway.binaryLedger()
-            #expect(ledger.count("discarded") > 0, "the gateway discarded what came behind a bad one")
-            #expect(ledger.lines.allSatisfy { $0.command == command })
-            let most = try farm.gateway.binaryCounter("most_connections")
-            #expect((1...64).contains(most), "\(most) connections at a time")
+    /// Connections that a gateway may see. One that was dialled to replace another is closed without a push if the other still
+    /// lives, so each may have one more beside it.
+    private static func mostSeen(of allowed: Int) -> Int { 2 * allowed }
+
+    @Test func `dials in a minute are bounded, however many tokens are invalid`() async throws {
+        let farm = try await farm(
+            workers: 1, faults: ["binary delay 10ms-20ms"],
+            lines: ["connections: 4", "binary: { max_dials: 7 }"])
+        let mixture = Mixture(400) { $0 % 8 == 4 }
+        let start = ContinuousClock.now
+        try farm.push(Job.several("gentle", mixture.tokens, size: 100))
+        // Fifty invalid tokens need fifty connections; the eighth is dialled a minute after the first.
+        try await eventually("one more than a minute has", within: .seconds(180)) {
+            try farm.gateway.binaryCounter("connections") >= 8
         }
+        #expect(ContinuousClock.now - start >= .seconds(60))
+    }
 
-        @Test func `an invalid token near the beginning loses no other push`() async throws {
-            let farm = try await farm(workers: 1, lines: ["connections: 1"])
-            let mixture = Mixture(1_000) { $0 == 19 }
-            let jobs = Job.several("c", mixture.tokens, size: 1_000)
-            try farm.push(jobs)
-            try await expectExactlyOnce(mixture, jobs, at: farm)
-            #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
+    @Test func `an event reports replies that come later than any before`() async throws {
+        let farm = try await farm(
+            workers: 1, faults: ["binary delay 2500ms-2600ms"], lines: ["connections: 1"])
+        let mixture = Mixture(200) { $0 == 19 }
+        let jobs = Job.several("late", mixture.tokens, size: 200)
+        try farm.push(jobs)
+        #expect(try await farm.finished(jobs).delivered == 200, "no sender could know better")
+        let event = try await farm.event("gateway.late")
+        #expect(event["reason"] == "InvalidToken")
+        let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
+        #expect(lost > 0)
+        // This includes the invalid one, which also counted as delivered.
+        #expect(event["pushes"] == "\(lost + 1)")
+    }
+
+    @Test func `high pushes do not wait behind invalid tokens of the bulk lane`() async throws {
+        // Slow enough that most bulk pushes are unsent when the high ones arrive.
+        let farm = try await farm(lines: ["max_rate: 5000"])
+        let campaign = Mixture(20_000) { $0 % 50 == 25 }
+        let bulk = Job.several("bulk", campaign.tokens, size: 1_000, fields: #""lane":"bulk""#)
+        try farm.push(bulk)
+        try await eventually("several connections have met a bad token", within: .seconds(120)) {
+            try farm.gateway.binaryCounter("refused") >= 50
         }
+        let tokens = Tokens.make(60, seed: 13)
+        let messages = Job.several("message", tokens, size: 1, fields: #""lane":"high""#)
+        try farm.push(messages)
+        let totals = try await farm.finished(messages)
+        #expect(totals.delivered == 60 && totals.maybeDuplicated == 0)
+        let ledger = try farm.gateway.binaryLedger()
+        let frames = ledger.lines.filter { $0.token.map { tokens.contains($0) } ?? false }
+        #expect(frames.count == 60 && frames.allSatisfy { $0.outcome == "accepted" })
+        #expect(ledger.count("discarded") > 0)
+        _ = try await farm.finished(bulk)
+    }
 
-        @Test func `valid and invalid tokens alternate`() async throws {
-            let farm = try await farm(lines: ["connections: 4"])
-            let mixture = Mixture(40) { $0 % 2 == 1 }
-            let jobs = Job.several("d", mixture.tokens, size: 5)
-            try farm.push(jobs)
-            try await expectExactlyOnce(mixture, jobs, at: farm)
-        }
+    @Test func `a worker that is killed while outcomes are unknown loses nothing`() async throws {
+        // Long enough to kill the worker before it knows the outcomes.
+        let farm = try await farm(lines: ["binary: { quiet_time: 6 }"])
+        let before = farm.workers
+        let mixture = Mixture(1_000) { $0 % 100 == 50 }
+        let jobs = Job.several("k", mixture.tokens, size: 100)
+        try farm.push(jobs)
+        try await farm.gateway.requests(200)
+        farm.kill(worker: before[0])
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == mixture.good.count && totals.reasons == ["InvalidToken": 10])
+        let ledger = try farm.gateway.binaryLedger()
+        #expect(ledger.lost(of: mixture.good) == 0)
+        #expect(totals.maybeDuplicated > 0 && ledger.doubles <= totals.maybeDuplicated)
+    }
 
-        @Test
-        func
-            `connections that close without a reason lose nothing, and duplicate only pushes of unknown outcome`()
-            async throws
-        {
-            let farm = try await farm(
-                workers: 1, faults: ["binary close 1100 delay=50ms"], lines: ["connections: 1"])
-            let mixture = Mixture(2_500) { _ in false }
-            let jobs = Job.several("f", mixture.tokens, size: 500)
-            try farm.push(jobs)
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == 2_500 && totals.failed == 0)
-            let ledger = try farm.gateway.binaryLedger()
-            #expect(ledger.lost(of: mixture.tokens) == 0)
-            #expect(ledger.doubles > 0, "it was closed while pushes were in doubt")
-            #expect(ledger.doubles <= totals.maybeDuplicated)
-            #expect(Set(ledger.lines.map(\.connection)).count >= 3)
-        }
-
-        @Test func `incomplete replies lose nothing, and their pushes are sent again`() async throws {
-            let farm = try await farm(
-                workers: 1,
-                faults: ["binary delay 50ms-100ms", "binary cut 100%", "binary trickle 100%"])
-            let mixture = Mixture(500) { $0 % 100 == 50 }
-            let jobs = Job.several("r", mixture.tokens, size: 100)
-            try farm.push(jobs)
-            try await eventually("a reply breaks off") { try farm.gateway.binaryCounter("cut_replies") > 0 }
-            // The remaining replies come byte by byte, but complete.
-            try farm.gateway.tell("binary cut off")
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == mixture.good.count)
-            #expect(totals.reasons == ["InvalidToken": mixture.bad.count])
-            let ledger = try farm.gateway.binaryLedger()
-            #expect(ledger.lost(of: mixture.good) == 0)
-            #expect(totals.maybeDuplicated > 0, "a reply that breaks off is a close without one")
-            #expect(ledger.doubles <= totals.maybeDuplicated)
-        }
-
-        @Test func `a shutdown names the last accepted push: nothing is lost or duplicated`()
-            async throws
-        {
-            let farm = try await farm(workers: 1, faults: ["binary shutdown 400"], lines: ["connections: 2"])
-            let mixture = Mixture(2_000) { _ in false }
-            let jobs = Job.several("s", mixture.tokens, size: 500)
-            try farm.push(jobs)
-            try await expectExactlyOnce(mixture, jobs, at: farm)
-            #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
-        }
-
-        /// The reply may arrive during the write that contains its push.
-        @Test(arguments: ["1.2", "1.3"], ["binary shutdown 300", "binary refuse 0.3%"])
-        func `a gateway that replies at once causes no duplicate`(version: String, fault: String) async throws
-        {
-            // Longer than the gateway may wait for a core on a busy machine.
-            let farm = try await farm(
-                workers: 1, faults: [fault, "binary delay off", "binary linger off"],
-                lines: ["binary: { quiet_time: 6 }"], options: ["--newest-tls", version])
-            let tokens = Tokens.make(9_000, seed: 17)
-            let jobs = Job.several("at-once", tokens, size: 1_000)
-            try farm.push(jobs)
-            // Each refusal concerns another push, so none is refused often enough to fail.
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == 9_000 && totals.maybeDuplicated == 0)
-            let ledger = try farm.gateway.binaryLedger()
-            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-            #expect(try farm.gateway.binaryCounter("replies") >= 20)
-            #expect(!farm.coordinator.error.contains("about no push of ours"))
-        }
-
-        @Test(arguments: ["high", "bulk"])
-        func `while a backlog waits for slow replies, all connections are opened`(lane: String) async throws {
-            let farm = try await farm(
-                faults: ["binary delay 4s-5s"], lines: ["connections: 6", "binary: { quiet_time: 6 }"])
-            let mixture = Mixture(6_000) { $0 % 20 == 10 }
-            let jobs = Job.several("slow", mixture.tokens, size: 500, fields: #""lane":"\#(lane)""#)
-            try farm.push(jobs)
-            try await eventually("all connections of both workers are open", within: .seconds(120)) {
-                try farm.gateway.binaryCounter("most_connections") >= 12
-            }
-            try farm.gateway.tell("binary delay 10ms-20ms")
-            try await expectExactlyOnce(mixture, jobs, at: farm)
-            #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
-        }
-
-        @Test func `dials that take seconds run side by side`() async throws {
-            let farm = try await farm(
-                workers: 1, faults: ["binary accept 3s", "binary delay 50ms-100ms"],
-                lines: ["connections: 12"])
-            let mixture = Mixture(3_000) { $0 % 20 == 10 }
-            let jobs = Job.several("far", mixture.tokens, size: 500)
-            try farm.push(jobs)
-            try await eventually("all connections are dialled at a time", within: .seconds(120)) {
-                try farm.gateway.binaryCounter("most_accepting") == 12
-            }
-            try farm.gateway.tell("binary accept off")
-            try await expectExactlyOnce(mixture, jobs, at: farm)
-            #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
-        }
-
-        /// Connections that a gateway may see. One that was dialled to replace another is closed without a push if the other still
-        /// lives, so each may have one more beside it.
-        private static func mostSeen(of allowed: Int) -> Int { 2 * allowed }
-
-        @Test func `dials in a minute are bounded, however many tokens are invalid`() async throws {
-            let farm = try await farm(
-                workers: 1, faults: ["binary delay 10ms-20ms"],
-                lines: ["connections: 4", "binary: { max_dials: 7 }"])
-            let mixture = Mixture(400) { $0 % 8 == 4 }
-            let start = ContinuousClock.now
-            try farm.push(Job.several("gentle", mixture.tokens, size: 100))
-            // Fifty invalid tokens need fifty connections; the eighth is dialled a minute after the first.
-            try await eventually("one more than a minute has", within: .seconds(180)) {
-                try farm.gateway.binaryCounter("connections") >= 8
-            }
-            #expect(ContinuousClock.now - start >= .seconds(60))
-        }
-
-        @Test func `an event reports replies that come later than any before`() async throws {
-            let farm = try await farm(
-                workers: 1, faults: ["binary delay 2500ms-2600ms"], lines: ["connections: 1"])
-            let mixture = Mixture(200) { $0 == 19 }
-            let jobs = Job.several("late", mixture.tokens, size: 200)
-            try farm.push(jobs)
-            #expect(try await farm.finished(jobs).delivered == 200, "no sender could know better")
-            let event = try await farm.event("gateway.late")
-            #expect(event["reason"] == "InvalidToken")
-            let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
-            #expect(lost > 0)
-            // This includes the invalid one, which also counted as delivered.
-            #expect(event["pushes"] == "\(lost + 1)")
-        }
-
-        @Test func `high pushes do not wait behind invalid tokens of the bulk lane`() async throws {
-            // Slow enough that most bulk pushes are unsent when the high ones arrive.
-            let farm = try await farm(lines: ["max_rate: 5000"])
-            let campaign = Mixture(20_000) { $0 % 50 == 25 }
-            let bulk = Job.several("bulk", campaign.tokens, size: 1_000, fields: #""lane":"bulk""#)
-            try farm.push(bulk)
-            try await eventually("several connections have met a bad token", within: .seconds(120)) {
-                try farm.gateway.binaryCounter("refused") >= 50
-            }
-            let tokens = Tokens.make(60, seed: 13)
-            let messages = Job.several("message", tokens, size: 1, fields: #""lane":"high""#)
-            try farm.push(messages)
-            let totals = try await farm.finished(messages)
-            #expect(totals.delivered == 60 && totals.maybeDuplicated == 0)
-            let ledger = try farm.gateway.binaryLedger()
-            let frames = ledger.lines.filter { $0.token.map { tokens.contains($0) } ?? false }
-            #expect(frames.count == 60 && frames.allSatisfy { $0.outcome == "accepted" })
-            #expect(ledger.count("discarded") > 0)
-            _ = try await farm.finished(bulk)
-        }
-
-        @Test func `a worker that is killed while outcomes are unknown loses nothing`() async throws {
-            // Long enough to kill the worker before it knows the outcomes.
-            let farm = try await farm(lines: ["binary: { quiet_time: 6 }"])
-            let before = farm.workers
-            let mixture = Mixture(1_000) { $0 % 100 == 50 }
-            let jobs = Job.several("k", mixture.tokens, size: 100)
-            try farm.push(jobs)
-            try await farm.gateway.requests(200)
-            farm.kill(worker: before[0])
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == mixture.good.count && totals.reasons == ["InvalidToken": 10])
-            let ledger = try farm.gateway.binaryLedger()
-            #expect(ledger.lost(of: mixture.good) == 0)
-            #expect(totals.maybeDuplicated > 0 && ledger.doubles <= totals.maybeDuplicated)
-        }
-
-        @Test(arguments: [false, true])
-        func `a coordinator that ends leaves no outcome unknown`(endsWithSentinel: Bool) async throws {
-            // With a sentinel, some outcomes must be unknown at the end, however late it comes.
-            let quiet = endsWithSentinel ? 5 : 1
-            let farm = try await farm(
-                lines: ["binary: { sentinel: \(endsWithSentinel), quiet_time: \(quiet) }"])
-            let mixture = Mixture(20_000) { $0 % 1_000 == 500 }
-            let jobs = Job.several("t", mixture.tokens, size: 500)
-            try farm.push(jobs)
-            try await farm.gateway.requests(500)
-            farm.coordinator.signal(SIGTERM)
-            #expect(try await farm.coordinator.wait() == .exited(0))
-            #expect(!farm.coordinator.error.contains("killed(signal"), "a worker crashed at its end")
-            let sentinels = try farm.gateway.binaryLedger().lines.count { $0.token == "00" }
-            #expect((sentinels > 0) == endsWithSentinel, "\(sentinels) sentinels")
-            try farm.restartCoordinator()
-            try await expectExactlyOnce(mixture, jobs, at: farm)
-        }
+    @Test(arguments: [false, true])
+    func `a coordinator that ends leaves no outcome unknown`(endsWithSentinel: Bool) async throws {
+        // With a sentinel, some outcomes must be unknown at the end, however late it comes.
+        let quiet = endsWithSentinel ? 5 : 1
+        let farm = try await farm(
+            lines: ["binary: { sentinel: \(endsWithSentinel), quiet_time: \(quiet) }"])
+        let mixture = Mixture(20_000) { $0 % 1_000 == 500 }
+        let jobs = Job.several("t", mixture.tokens, size: 500)
+        try farm.push(jobs)
+        try await farm.gateway.requests(500)
+        farm.coordinator.signal(SIGTERM)
+        #expect(try await farm.coordinator.wait() == .exited(0))
+        #expect(!farm.coordinator.error.contains("killed(signal"), "a worker crashed at its end")
+        let sentinels = try farm.gateway.binaryLedger().lines.count { $0.token == "00" }
+        #expect((sentinels > 0) == endsWithSentinel, "\(sentinels) sentinels")
+        try farm.restartCoordinator()
+        try await expectExactlyOnce(mixture, jobs, at: farm)
     }
 }

@@ -2,56 +2,52 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension PatientFarms {
-    /// The budget of a whole farm, however its shards are distributed.
-    struct BudgetTests {
-        @Test func `two workers together reach the farm's rate and do not exceed it`() async throws {
-            let farm = try await Farm(.init(workers: 2, appLines: ["budget: { max_rate: 300 }"]))
-            let job = Job(id: "many", tokens: Tokens.make(1_800))
-            try farm.push([job])
-            #expect(try await farm.finished("many").delivered == 1_800)
-            let lines = try farm.gateway.ledger().lines
-            // The burst is a twentieth of a second.
-            Rate.expect(lines.map(\.time), atMost: 300, burst: 15)
-            let workers = try await farm.status().hosts.first?.workers ?? []
-            #expect(workers.allSatisfy { $0.delivered > 0 })
-        }
+/// The budget of a whole farm, however its shards are distributed.
+@Suite(.startsProcesses) struct BudgetTests {
+    @Test func `two workers together reach the farm's rate and do not exceed it`() async throws {
+        let farm = try await Farm(.init(workers: 2, appLines: ["budget: { max_rate: 300 }"]))
+        let job = Job(id: "many", tokens: Tokens.make(1_800))
+        try farm.push([job])
+        #expect(try await farm.finished("many").delivered == 1_800)
+        let lines = try farm.gateway.ledger().lines
+        // The burst is a twentieth of a second.
+        Rate.expect(lines.map(\.time), atMost: 300, burst: 15)
+        let workers = try await farm.status().hosts.first?.workers ?? []
+        #expect(workers.allSatisfy { $0.delivered > 0 })
+    }
 
-        @Test func `connections are divided, and a budget of too few is reported`() async throws {
-            let farm = try await Farm(
-                .init(
-                    workers: 2, faults: ["latency 50ms"], simulatorOptions: ["--streams", "20"],
-                    appLines: ["budget: { max_conns: 1 }", "min_conns: 4"]))
-            let jobs = Job.several("few", Tokens.make(4_000), size: 1000)
-            try farm.push(jobs)
-            try await farm.expectExactlyOnce(jobs)
-            // One for each worker, one more than the budget.
-            #expect(try farm.gateway.counter("connections") == 2)
-            let event = try await farm.event("budget.exceeded")
-            #expect(event["reason"] == "max_conns is less than the workers")
-        }
+    @Test func `connections are divided, and a budget of too few is reported`() async throws {
+        let farm = try await Farm(
+            .init(
+                workers: 2, faults: ["latency 50ms"], simulatorOptions: ["--streams", "20"],
+                appLines: ["budget: { max_conns: 1 }", "min_conns: 4"]))
+        let jobs = Job.several("few", Tokens.make(4_000), size: 1000)
+        try farm.push(jobs)
+        try await farm.expectExactlyOnce(jobs)
+        // One for each worker, one more than the budget.
+        #expect(try farm.gateway.counter("connections") == 2)
+        let event = try await farm.event("budget.exceeded")
+        #expect(event["reason"] == "max_conns is less than the workers")
     }
 }
 
-extension HostFarms {
-    struct HostBudgetTests {
-        @Test func `the farm's rate holds while hosts come and go`() async throws {
-            let farm = try await Hosts(
-                Hosts.Options(workers: 2, appLines: ["budget: { max_rate: 1000 }"]))
-            try farm.start("alpha")
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            // Always more pushes than the rate allows.
-            let load = try Load(farm, every: .milliseconds(300))
-            try await load.more(2)
-            try farm.start("beta")
-            try await farm.shared(by: ["alpha", "beta"])
-            try await load.more(2)
-            farm.coordinator("beta").signal(SIGTERM)
-            #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
-            try await farm.shared(by: ["alpha"], within: .seconds(15))
-            try await load.more(1)
-            try await load.expectExactlyOnce()
-            Rate.expect(try farm.gateway.ledger().lines.map(\.time), atMost: 1000, burst: 50)
-        }
+@Suite(.startsProcesses(limit: .seconds(300))) struct HostBudgetTests {
+    @Test func `the farm's rate holds while hosts come and go`() async throws {
+        let farm = try await Hosts(
+            Hosts.Options(workers: 2, appLines: ["budget: { max_rate: 1000 }"]))
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        // Always more pushes than the rate allows.
+        let load = try Load(farm, every: .milliseconds(300))
+        try await load.more(2)
+        try farm.start("beta")
+        try await farm.shared(by: ["alpha", "beta"])
+        try await load.more(2)
+        farm.coordinator("beta").signal(SIGTERM)
+        #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
+        try await farm.shared(by: ["alpha"], within: .seconds(15))
+        try await load.more(1)
+        try await load.expectExactlyOnce()
+        Rate.expect(try farm.gateway.ledger().lines.map(\.time), atMost: 1000, burst: 50)
     }
 }

@@ -3,9 +3,8 @@ import Foundation
 import OpenSSL
 import Testing
 
-extension BusyFarms {
     /// Credentials that the gateway refuses.
-    struct CredentialTests {
+@Suite(.startsProcesses) struct CredentialTests {
         private static var unknownKey: String {
             String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
         }
@@ -361,12 +360,9 @@ extension BusyFarms {
             #expect(doctor.output.contains("pem topic"))
         }
     }
-}
 
-extension PatientFarms {
-    struct TokenAgeTests {
-        @Test func `an expired provider token is renewed once, and not again within 20 minutes`() async throws
-        {
+@Suite(.startsProcesses) struct TokenAgeTests {
+    @Test func `an expired provider token is renewed once, and not again within 20 minutes`() async throws {
             let farm = try await Farm(Farm.Options(simulatorOptions: ["--token-lifetime", "2"]))
             try await eventually("the first token is made") { farm.mintedTokens == 1 }
             // Each is sent when the token is older than the gateway accepts.
@@ -389,7 +385,6 @@ extension PatientFarms {
             #expect(second.failed == 0 && second.delivered == 0 && second.addsUp)
         }
     }
-}
 
 extension Farm {
     /// Provider tokens that the coordinator has made.

@@ -2,9 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension OperatedFarms {
     /// Every command with --dry-run, from the program's own list.
-    struct DryRunTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct DryRunTests {
         @Test func `a dry run of any command changes nothing`() async throws {
             let stage = try await DryStage()
             defer { stage.orphan.destroy() }
@@ -43,7 +42,6 @@ extension OperatedFarms {
             }
         }
     }
-}
 
 /// A command of `pushfarm --experimental-dump-help`.
 private struct HelpCommand: Decodable {

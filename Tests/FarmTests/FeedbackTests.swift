@@ -2,9 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension TokenFarms {
     /// An app with a binary gateway, whose feedback service is the simulator's.
-    struct FeedbackTests {
+@Suite(.startsProcesses) struct FeedbackTests {
         private static func farm(_ faults: [String] = [], interval: Int = 3600) async throws -> Farm {
             var options = Farm.Options()
             options.faults = faults
@@ -236,4 +235,3 @@ extension TokenFarms {
             }
         }
     }
-}

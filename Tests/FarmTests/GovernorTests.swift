@@ -3,160 +3,158 @@ import Foundation
 import Testing
 
 /// The governor's connections and rates, counted at the gateways' ledgers. Short settings keep the tests short.
-extension PatientFarms {
-    struct GovernorTests {
-        private static let quick = [
-            "scale: exponential 2", "min_sustain: 0.4", "poll_interval: 0.1", "settle_period: 0.4",
-        ]
+@Suite(.startsProcesses(limit: .seconds(240))) struct GovernorTests {
+    private static let quick = [
+        "scale: exponential 2", "min_sustain: 0.4", "poll_interval: 0.1", "settle_period: 0.4",
+    ]
 
-        @Test
-        func `connections and throughput grow with a distant gateway, and idle connections are closed`()
-            async throws
-        {
-            let farm = try await Farm(
-                .init(
-                    workers: 1, faults: ["latency 100ms"], simulatorOptions: ["--streams", "10"],
-                    appLines: Self.quick))
-            let jobs = Job.several("far", Tokens.make(5_000), size: 1000)
-            try farm.push(jobs)
-            try await farm.expectExactlyOnce(jobs)
-            let lines = try farm.gateway.ledger().lines
-            #expect(Self.mostConnections(lines) == 8)
-            #expect(try farm.gateway.counter("refused_streams") == 0)
-            // One connection takes 100 a second and eight take 800, which any machine can do.
-            let begin = try #require(lines.first?.time)
-            let bySecond = Dictionary(grouping: lines) { ($0.time - begin) / 1000 }.mapValues(\.count)
-            #expect(try #require(bySecond[0]) <= 200)
-            #expect(try #require(bySecond.values.max()) >= 300)
-            try await eventually("the surplus is closed") {
-                try farm.gateway.counter("open_connections") == 1
-            }
-            #expect(farm.coordinator.error.contains("streams were short"))
-            #expect(farm.coordinator.error.contains("fewer are enough"))
+    @Test
+    func `connections and throughput grow with a distant gateway, and idle connections are closed`()
+        async throws
+    {
+        let farm = try await Farm(
+            .init(
+                workers: 1, faults: ["latency 100ms"], simulatorOptions: ["--streams", "10"],
+                appLines: Self.quick))
+        let jobs = Job.several("far", Tokens.make(5_000), size: 1000)
+        try farm.push(jobs)
+        try await farm.expectExactlyOnce(jobs)
+        let lines = try farm.gateway.ledger().lines
+        #expect(Self.mostConnections(lines) == 8)
+        #expect(try farm.gateway.counter("refused_streams") == 0)
+        // One connection takes 100 a second and eight take 800, which any machine can do.
+        let begin = try #require(lines.first?.time)
+        let bySecond = Dictionary(grouping: lines) { ($0.time - begin) / 1000 }.mapValues(\.count)
+        #expect(try #require(bySecond[0]) <= 200)
+        #expect(try #require(bySecond.values.max()) >= 300)
+        try await eventually("the surplus is closed") {
+            try farm.gateway.counter("open_connections") == 1
         }
+        #expect(farm.coordinator.error.contains("streams were short"))
+        #expect(farm.coordinator.error.contains("fewer are enough"))
+    }
 
-        /// Simultaneous connections: each counts from its first to its last request.
-        private static func mostConnections(_ lines: [Ledger.Line]) -> Int {
-            let spans = Dictionary(grouping: lines, by: \.connection).values.map { lines in
-                let times = lines.map(\.time)
-                return (begin: times.min() ?? 0, end: times.max() ?? 0)
-            }
-            return spans.map { one in spans.count { $0.begin <= one.begin && one.begin <= $0.end } }.max()
-                ?? 0
+    /// Simultaneous connections: each counts from its first to its last request.
+    private static func mostConnections(_ lines: [Ledger.Line]) -> Int {
+        let spans = Dictionary(grouping: lines, by: \.connection).values.map { lines in
+            let times = lines.map(\.time)
+            return (begin: times.min() ?? 0, end: times.max() ?? 0)
         }
+        return spans.map { one in spans.count { $0.begin <= one.begin && one.begin <= $0.end } }.max()
+            ?? 0
+    }
 
-        @Test func `the rate above which a gateway sends 429 is found, and the other app has its own`()
-            async throws
-        {
-            let (folder, farm, other) = try await Self.twoGateways(
-                ["rate 400", "latency 20ms"], ["--streams", "50"])
-            defer { withExtendedLifetime((folder, other)) {} }
-            let tokens = Tokens.make(6_000)
-            let jobs = Job.several("ramp", tokens, size: 1000)
-            try farm.push(jobs)
-            try await eventually("it goes slower") { farm.coordinator.error.contains("slower, because") }
-            let mine = Tokens.make(4_000, seed: 7)
-            try farm.push([Job(id: "calm", tokens: mine)], to: "other")
-            let calm = try await farm.finished("calm", app: "other")
-            #expect(calm.delivered == mine.count)
-            #expect(try other.ledger().lines.count == mine.count)
-            #expect(!farm.says("slower, because", of: "other"))
-            try await farm.gateway.requests(5_000)
-            let early = try farm.gateway.ledger().lines.prefix(5_000)
-            // Without the governor, nine in ten would be.
-            #expect(early.count { $0.status == 429 } < 1_500)
-            try farm.gateway.tell("rate off")
-            try await farm.expectExactlyOnce(jobs)
-            try await eventually("any rate again") { farm.says("any rate again", of: "demo") }
-        }
+    @Test func `the rate above which a gateway sends 429 is found, and the other app has its own`()
+        async throws
+    {
+        let (folder, farm, other) = try await Self.twoGateways(
+            ["rate 400", "latency 20ms"], ["--streams", "50"])
+        defer { withExtendedLifetime((folder, other)) {} }
+        let tokens = Tokens.make(6_000)
+        let jobs = Job.several("ramp", tokens, size: 1000)
+        try farm.push(jobs)
+        try await eventually("it goes slower") { farm.coordinator.error.contains("slower, because") }
+        let mine = Tokens.make(4_000, seed: 7)
+        try farm.push([Job(id: "calm", tokens: mine)], to: "other")
+        let calm = try await farm.finished("calm", app: "other")
+        #expect(calm.delivered == mine.count)
+        #expect(try other.ledger().lines.count == mine.count)
+        #expect(!farm.says("slower, because", of: "other"))
+        try await farm.gateway.requests(5_000)
+        let early = try farm.gateway.ledger().lines.prefix(5_000)
+        // Without the governor, nine in ten would be.
+        #expect(early.count { $0.status == 429 } < 1_500)
+        try farm.gateway.tell("rate off")
+        try await farm.expectExactlyOnce(jobs)
+        try await eventually("any rate again") { farm.says("any rate again", of: "demo") }
+    }
 
-        @Test func `a phase of 503 slows one app, and leaves the other alone`() async throws {
-            let (folder, farm, other) = try await Self.twoGateways(["latency 20ms"], ["--streams", "50"])
-            defer { withExtendedLifetime((folder, other)) {} }
-            let jobs = Job.several("phase", Tokens.make(6_000), size: 1000)
-            try farm.push(Array(jobs.prefix(1)))
-            try await farm.gateway.requests(500)
-            try farm.gateway.tell("answer 503")
-            // These meet it, however late it started.
-            try farm.push(Array(jobs.dropFirst()))
-            try await eventually("it goes slower") { farm.says("slower, because", of: "demo") }
-            let mine = Tokens.make(4_000, seed: 7)
-            try farm.push([Job(id: "calm", tokens: mine)], to: "other")
-            let calm = try await farm.finished("calm", app: "other")
-            #expect(calm.delivered == mine.count)
-            #expect(!farm.says("slower, because", of: "other"))
-            try farm.gateway.tell("answer off")
-            try await farm.expectExactlyOnce(jobs)
-            #expect(try farm.gateway.ledger().lines.count { $0.status == 503 } < 1_000)
-        }
+    @Test func `a phase of 503 slows one app, and leaves the other alone`() async throws {
+        let (folder, farm, other) = try await Self.twoGateways(["latency 20ms"], ["--streams", "50"])
+        defer { withExtendedLifetime((folder, other)) {} }
+        let jobs = Job.several("phase", Tokens.make(6_000), size: 1000)
+        try farm.push(Array(jobs.prefix(1)))
+        try await farm.gateway.requests(500)
+        try farm.gateway.tell("answer 503")
+        // These meet it, however late it started.
+        try farm.push(Array(jobs.dropFirst()))
+        try await eventually("it goes slower") { farm.says("slower, because", of: "demo") }
+        let mine = Tokens.make(4_000, seed: 7)
+        try farm.push([Job(id: "calm", tokens: mine)], to: "other")
+        let calm = try await farm.finished("calm", app: "other")
+        #expect(calm.delivered == mine.count)
+        #expect(!farm.says("slower, because", of: "other"))
+        try farm.gateway.tell("answer off")
+        try await farm.expectExactlyOnce(jobs)
+        #expect(try farm.gateway.ledger().lines.count { $0.status == 503 } < 1_000)
+    }
 
-        @Test func `a lowered stream limit is obeyed, and used again when it rises`() async throws {
-            let farm = try await Farm(
-                .init(
-                    workers: 1, faults: ["latency 60ms"], simulatorOptions: ["--streams", "100"],
-                    appLines: ["max_conns: 1"]))
-            let jobs = Job.several("drop", Tokens.make(8_000), size: 1000)
-            try farm.push(jobs)
-            try await farm.gateway.requests(1_000)
-            try farm.gateway.tell("streams 3")
-            let before = try farm.gateway.requestCount()
-            try await farm.gateway.requests(before + 200)
-            try farm.gateway.tell("streams 100")
-            try await farm.expectExactlyOnce(jobs)
-            #expect(try farm.gateway.counter("protocol_errors") == 0)
-            #expect(try farm.gateway.counter("connections") == 1)
-        }
+    @Test func `a lowered stream limit is obeyed, and used again when it rises`() async throws {
+        let farm = try await Farm(
+            .init(
+                workers: 1, faults: ["latency 60ms"], simulatorOptions: ["--streams", "100"],
+                appLines: ["max_conns: 1"]))
+        let jobs = Job.several("drop", Tokens.make(8_000), size: 1000)
+        try farm.push(jobs)
+        try await farm.gateway.requests(1_000)
+        try farm.gateway.tell("streams 3")
+        let before = try farm.gateway.requestCount()
+        try await farm.gateway.requests(before + 200)
+        try farm.gateway.tell("streams 100")
+        try await farm.expectExactlyOnce(jobs)
+        #expect(try farm.gateway.counter("protocol_errors") == 0)
+        #expect(try farm.gateway.counter("connections") == 1)
+    }
 
-        @Test func `max_rate holds in every window at the gateway`() async throws {
-            let farm = try await Farm(
-                .init(
-                    workers: 1,
-                    apps: { started, _ in
-                        [
-                            App(started, name: "demo", more: ["max_rate: 300"]),
-                            App(started, name: "slow", more: ["max_rate: 2.5"]),
-                        ]
-                    }))
-            let (many, few) = (Tokens.make(1_500), Tokens.make(12, seed: 3))
-            try farm.push([Job(id: "many", tokens: many)])
-            try farm.push([Job(id: "few", tokens: few)], to: "slow")
-            #expect(try await farm.finished("many").delivered == many.count)
-            #expect(try await farm.finished("few", app: "slow").delivered == few.count)
-            let lines = try farm.gateway.ledger().lines
-            let slow = Set(few)
-            // The burst is a twentieth of a second.
-            let fast = lines.filter { !slow.contains($0.token ?? "") }.map(\.time)
-            Rate.expect(fast, atMost: 300, burst: 15)
-            Rate.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, burst: 1)
-        }
+    @Test func `max_rate holds in every window at the gateway`() async throws {
+        let farm = try await Farm(
+            .init(
+                workers: 1,
+                apps: { started, _ in
+                    [
+                        App(started, name: "demo", more: ["max_rate: 300"]),
+                        App(started, name: "slow", more: ["max_rate: 2.5"]),
+                    ]
+                }))
+        let (many, few) = (Tokens.make(1_500), Tokens.make(12, seed: 3))
+        try farm.push([Job(id: "many", tokens: many)])
+        try farm.push([Job(id: "few", tokens: few)], to: "slow")
+        #expect(try await farm.finished("many").delivered == many.count)
+        #expect(try await farm.finished("few", app: "slow").delivered == few.count)
+        let lines = try farm.gateway.ledger().lines
+        let slow = Set(few)
+        // The burst is a twentieth of a second.
+        let fast = lines.filter { !slow.contains($0.token ?? "") }.map(\.time)
+        Rate.expect(fast, atMost: 300, burst: 15)
+        Rate.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, burst: 1)
+    }
 
-        @Test func `max_bandwidth holds in every window at the gateway`() async throws {
-            let farm = try await Farm(.init(workers: 1, appLines: ["max_bandwidth: 800k"]))
-            let text = String(repeating: "x", count: 2_000)
-            let job = Job(
-                id: "wide", tokens: Tokens.make(250), payload: #"{"aps":{"alert":"\#(text)"}}"#)
-            try farm.push([job])
-            #expect(try await farm.finished("wide").delivered == 250)
-            let times = try farm.gateway.ledger().lines.map(\.time)
-            // 100,000 bytes a second are at most 50 payloads, plus a burst of a twentieth.
-            Rate.expect(times, atMost: 50, burst: 2.5)
-        }
+    @Test func `max_bandwidth holds in every window at the gateway`() async throws {
+        let farm = try await Farm(.init(workers: 1, appLines: ["max_bandwidth: 800k"]))
+        let text = String(repeating: "x", count: 2_000)
+        let job = Job(
+            id: "wide", tokens: Tokens.make(250), payload: #"{"aps":{"alert":"\#(text)"}}"#)
+        try farm.push([job])
+        #expect(try await farm.finished("wide").delivered == 250)
+        let times = try farm.gateway.ledger().lines.map(\.time)
+        // 100,000 bytes a second are at most 50 payloads, plus a burst of a twentieth.
+        Rate.expect(times, atMost: 50, burst: 2.5)
+    }
 
-        /// The app demo with a faulty gateway, and another app with a gateway of its own.
-        private static func twoGateways(
-            _ faults: [String], _ options: [String]
-        ) async throws -> (TestFolder, Farm, Gateway) {
-            let folder = try TestFolder()
-            let other = try await Gateway(in: folder.path, faults: ["latency 20ms"], options: options)
-            let started = other.started
-            let farm = try await Farm(
-                .init(
-                    workers: 1, faults: faults, simulatorOptions: options,
-                    apps: { mine, _ in
-                        [App(mine, more: Self.quick), App(started, name: "other", more: Self.quick)]
-                    }))
-            return (folder, farm, other)
-        }
+    /// The app demo with a faulty gateway, and another app with a gateway of its own.
+    private static func twoGateways(
+        _ faults: [String], _ options: [String]
+    ) async throws -> (TestFolder, Farm, Gateway) {
+        let folder = try TestFolder()
+        let other = try await Gateway(in: folder.path, faults: ["latency 20ms"], options: options)
+        let started = other.started
+        let farm = try await Farm(
+            .init(
+                workers: 1, faults: faults, simulatorOptions: options,
+                apps: { mine, _ in
+                    [App(mine, more: Self.quick), App(started, name: "other", more: Self.quick)]
+                }))
+        return (folder, farm, other)
     }
 }
 

@@ -2,9 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension OperatedFarms {
     /// Commands that move shards, under load.
-    struct HostCommandTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct HostCommandTests {
         private static let pace = ["latency 30ms", "streams 50"]
 
         private func farm(_ names: [String] = ["alpha", "beta"], lines: [String] = []) async throws -> Hosts {
@@ -79,8 +78,7 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
 
-        @Test func `the other host sends for a quiet host's shards, until resume returns them`() async throws
-        {
+    @Test func `the other host sends for a quiet host's shards, until resume returns them`() async throws {
             let farm = try await farm()
             let load = try Load(farm)
             try await load.more(1)
@@ -378,4 +376,3 @@ extension OperatedFarms {
             try await load.expectExactlyOnce()
         }
     }
-}

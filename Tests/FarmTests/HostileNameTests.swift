@@ -2,9 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension BusyFarms {
     /// Names that a client wrote to Redis to control an operator's terminal.
-    struct HostileNameTests {
+@Suite(.startsProcesses) struct HostileNameTests {
         /// Clears the screen, sets the title, uses 8-bit controls, overwrites the line, and rings the bell.
         private static let name = "e\u{1B}[2J\u{1B}]0;t\u{7}\u{9B}2J\u{85}\rv\u{8}\u{7F}il\u{1B}"
 
@@ -66,4 +65,3 @@ extension BusyFarms {
             #expect(Self.controls(in: farm.coordinator.error) == [])
         }
     }
-}

@@ -2,247 +2,242 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Farms of several hosts, one at a time, because they mostly wait for leases.
-@Suite(.serialized, .timeLimit(.minutes(5)), .keepsTraces) enum HostFarms {}
+/// Hosts that come, go and die on one machine.
+@Suite(.startsProcesses(limit: .seconds(300))) struct HostsTests {
+    /// Slow enough that pushes are always in flight.
+    private static let pace = ["latency 30ms", "streams 50"]
 
-extension HostFarms {
-    /// Hosts that come, go and die on one machine.
-    struct HostsTests {
-        /// Slow enough that pushes are always in flight.
-        private static let pace = ["latency 30ms", "streams 50"]
-
-        @Test func `hosts that come and go under load lose and duplicate nothing`() async throws {
-            let farm = try await Hosts(Hosts.Options(faults: Self.pace))
-            try farm.start("alpha")
-            // A host that is alone owns everything at once.
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let load = try Load(farm)
-            try await load.more(2)
-            try farm.start("beta")
-            try await farm.shared(by: ["alpha", "beta"])
-            #expect(!farm.coordinator("alpha").hasEnded)
-            try await load.more(2)
-            farm.coordinator("beta").signal(SIGTERM)
-            #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
-            try await farm.shared(by: ["alpha"], within: .seconds(10))
-            try await load.more(2)
-            try await load.expectExactlyOnce()
-            for host in ["alpha", "beta"] {
-                let log = farm.log(host)
-                for trouble in [
-                    "leases lost", "leases again", "leases are renewed again", "takes part again", "again in",
-                ] {
-                    #expect(!log.contains(trouble), "\(log)")
-                }
+    @Test func `hosts that come and go under load lose and duplicate nothing`() async throws {
+        let farm = try await Hosts(Hosts.Options(faults: Self.pace))
+        try farm.start("alpha")
+        // A host that is alone owns everything at once.
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let load = try Load(farm)
+        try await load.more(2)
+        try farm.start("beta")
+        try await farm.shared(by: ["alpha", "beta"])
+        #expect(!farm.coordinator("alpha").hasEnded)
+        try await load.more(2)
+        farm.coordinator("beta").signal(SIGTERM)
+        #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
+        try await farm.shared(by: ["alpha"], within: .seconds(10))
+        try await load.more(2)
+        try await load.expectExactlyOnce()
+        for host in ["alpha", "beta"] {
+            let log = farm.log(host)
+            for trouble in [
+                "leases lost", "leases again", "leases are renewed again", "takes part again", "again in",
+            ] {
+                #expect(!log.contains(trouble), "\(log)")
             }
-        }
-
-        @Test func `hosts share one provider token, including a host that joins later or returns`()
-            async throws
-        {
-            let farm = try await Hosts(Hosts.Options(workers: 1))
-            func minted(_ host: String) -> Int {
-                farm.log(host).components(separatedBy: "provider token minted").count - 1
-            }
-            func deliver(_ id: String, _ seed: UInt64) async throws {
-                let job = Job(id: id, tokens: Tokens.make(640, seed: seed))
-                try farm.push([job])
-                #expect(try await farm.finished([job]).delivered == 640)
-            }
-            try farm.start("alpha")
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            try await deliver("alone", 1)
-            try farm.start("beta")
-            try await farm.shared(by: ["alpha", "beta"])
-            try await deliver("both", 2)
-            #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("beta"))")
-            #expect(farm.log("beta").contains("shared provider token taken over"))
-            farm.coordinator("alpha").signal(SIGTERM)
-            #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
-            try await deliver("beta", 3)
-            try farm.start("alpha")
-            try await farm.shared(by: ["alpha", "beta"])
-            try await deliver("again", 4)
-            #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("alpha"))")
-            // The gateway saw one token from both hosts.
-            #expect(try farm.gateway.counter("tokens_verified") == 1)
-        }
-
-        /// Each host has an intake process, which continues where the other host's stopped.
-        @Test
-        func `an app's intake moves to another host and back, also after FENCED, and keeps the jobs' order`()
-            async throws
-        {
-            let apps = ["demo", "mail", "news", "chat"]
-            let farm = try await Hosts(
-                Hosts.Options(
-                    apps: apps, workers: 1, faults: Self.pace,
-                    lines: [#"metrics: { listen: "unix://FOLDER/metrics.sock" }"#]))
-            try farm.start("alpha")
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let moving = apps.filter { farm.expected(["alpha", "beta"], app: $0)["intake"] == "beta" }
-            #expect(!moving.isEmpty && moving.count < apps.count, "\(moving)")
-            let loads = try apps.enumerated().map { number, app in
-                try Load(farm, app: app, devices: 40, seed: UInt64(number + 1), every: .milliseconds(300))
-            }
-            for load in loads { try await load.more(1) }
-            try farm.start("beta")
-            try await farm.shared(by: ["alpha", "beta"])
-            for load in loads { try await load.more(2) }
-            for (host, isBeta) in [("alpha", false), ("beta", true)] {
-                let page = try HTTPReply.get("/metrics", at: farm.folder.path + "/\(host)/metrics.sock").body
-                let owned = try Scrape(page).samples.filter {
-                    $0.name == "pushfarm_intake_owner" && $0.value == 1
-                }
-                let expected = apps.filter { moving.contains($0) == isBeta }
-                #expect(Set(owned.compactMap { $0.labels["app"] }) == Set(expected), "\(host)")
-            }
-            let app = try #require(moving.first)
-            let owners = "{pushfarm:\(app)}:owners"
-            // As if another host had taken it and exited: the intake notices when it takes a job, or its coordinator does before.
-            try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
-            try await eventually("the intake is acquired again") {
-                let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
-                let isTold = ["the intake has another owner", "leases lost app=\(app)"].contains {
-                    log.contains($0)
-                }
-                return isTold && owner == "beta"
-            }
-            for load in loads { try await load.more(2) }
-            farm.coordinator("beta").signal(SIGTERM)
-            #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
-            try await farm.shared(by: ["alpha"], within: .seconds(15))
-            for load in loads { try await load.more(2) }
-            try await Load.expectExactlyOnce(loads)
-        }
-
-        @Test func `living hosts take a dead host's shards within 16 seconds`() async throws {
-            let farm = try await Hosts(
-                Hosts.Options(names: ["alpha", "beta", "gamma"], workers: 1, faults: Self.pace))
-            try await farm.startAll()
-            let load = try Load(farm)
-            try await load.more(2)
-            let beta = farm.coordinator("beta")
-            farm.signal("beta", SIGKILL)
-            _ = try await beta.wait()
-            let start = ContinuousClock.now
-            try await eventually("the dead host owns nothing", within: .seconds(40)) {
-                let owners = try farm.owners()
-                return owners.count == 65 && !owners.values.contains("beta")
-            }
-            let took = ContinuousClock.now - start
-            #expect(took < .seconds(16), "\(took)")
-            let gone = try await farm.line("beta")
-            #expect(gone.state == "gone" && gone.workers.map(\.state) == ["gone"])
-            #expect(gone.intake.state == "gone" && gone.workers[0].shards == 0)
-            // Then the living hosts balance their shares.
-            try await farm.shared(by: ["alpha", "gamma"], within: .seconds(40))
-            try await load.more(2)
-            try await load.expectBounded(workers: 1)
-        }
-
-        @Test func `a second coordinator with the same host name is refused while the first one lives`()
-            async throws
-        {
-            let farm = try await Hosts()
-            try farm.start("alpha")
-            try await farm.shared(by: ["alpha"])
-            let double = try farm.start("other", as: "alpha")
-            #expect(try await double.wait(within: .seconds(20)) == .exited(2))
-            #expect(double.error.contains("another coordinator with the host name alpha is alive"))
-            #expect(!farm.coordinator("alpha").hasEnded)
-            // And one with the same folder, before it reads anything else.
-            let home = farm.folder.path + "/alpha"
-            let twin = try Child(
-                "twin", BuiltProgram.path,
-                ["coordinator", "--config", home + "/pushfarm.yaml", "--set", "log.file=\(home)/twin.log"],
-                in: home)
-            #expect(try await twin.wait(within: .seconds(40)) == .exited(2))
-            let reason = "another coordinator of this state folder is running"
-            // The reason is on standard error and in the log.
-            #expect(twin.error.hasPrefix("pushfarm: " + reason), "\(twin.error)")
-            let log = try String(contentsOfFile: home + "/twin.log", encoding: .utf8)
-            #expect(log.contains("critical coordinator  " + reason), "\(log)")
-            #expect(try farm.shares() == ["alpha": 64])
-            // A killed coordinator leaves its heartbeat for some seconds.
-            farm.signal("alpha", SIGKILL)
-            _ = try await farm.coordinator("alpha").wait()
-            let heir = try farm.start("other", as: "alpha")
-            try await eventually("it takes over", within: .seconds(30)) {
-                try farm.redis.client().run("HGET", "{pushfarm}:hosts", "alpha").text?
-                    .contains("\"pid\":\(heir.pid)") == true
-            }
-            #expect(!heir.hasEnded)
         }
     }
 
-    /// A single host.
-    struct LonelyHostTests {
-        /// A restarted Redis may have lost its last second, so the predecessor's heartbeat is back.
-        @Test func `a heartbeat that Redis brought back ends no coordinator`() async throws {
-            let farm = try await Hosts()
-            let alpha = try farm.start("alpha")
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let client = try farm.redis.client()
+    @Test func `hosts share one provider token, including a host that joins later or returns`()
+        async throws
+    {
+        let farm = try await Hosts(Hosts.Options(workers: 1))
+        func minted(_ host: String) -> Int {
+            farm.log(host).components(separatedBy: "provider token minted").count - 1
+        }
+        func deliver(_ id: String, _ seed: UInt64) async throws {
+            let job = Job(id: id, tokens: Tokens.make(640, seed: seed))
+            try farm.push([job])
+            #expect(try await farm.finished([job]).delivered == 640)
+        }
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        try await deliver("alone", 1)
+        try farm.start("beta")
+        try await farm.shared(by: ["alpha", "beta"])
+        try await deliver("both", 2)
+        #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("beta"))")
+        #expect(farm.log("beta").contains("shared provider token taken over"))
+        farm.coordinator("alpha").signal(SIGTERM)
+        #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
+        try await deliver("beta", 3)
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha", "beta"])
+        try await deliver("again", 4)
+        #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("alpha"))")
+        // The gateway saw one token from both hosts.
+        #expect(try farm.gateway.counter("tokens_verified") == 1)
+    }
+
+    /// Each host has an intake process, which continues where the other host's stopped.
+    @Test
+    func `an app's intake moves to another host and back, also after FENCED, and keeps the jobs' order`()
+        async throws
+    {
+        let apps = ["demo", "mail", "news", "chat"]
+        let farm = try await Hosts(
+            Hosts.Options(
+                apps: apps, workers: 1, faults: Self.pace,
+                lines: [#"metrics: { listen: "unix://FOLDER/metrics.sock" }"#]))
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let moving = apps.filter { farm.expected(["alpha", "beta"], app: $0)["intake"] == "beta" }
+        #expect(!moving.isEmpty && moving.count < apps.count, "\(moving)")
+        let loads = try apps.enumerated().map { number, app in
+            try Load(farm, app: app, devices: 40, seed: UInt64(number + 1), every: .milliseconds(300))
+        }
+        for load in loads { try await load.more(1) }
+        try farm.start("beta")
+        try await farm.shared(by: ["alpha", "beta"])
+        for load in loads { try await load.more(2) }
+        for (host, isBeta) in [("alpha", false), ("beta", true)] {
+            let page = try HTTPReply.get("/metrics", at: farm.folder.path + "/\(host)/metrics.sock").body
+            let owned = try Scrape(page).samples.filter {
+                $0.name == "pushfarm_intake_owner" && $0.value == 1
+            }
+            let expected = apps.filter { moving.contains($0) == isBeta }
+            #expect(Set(owned.compactMap { $0.labels["app"] }) == Set(expected), "\(host)")
+        }
+        let app = try #require(moving.first)
+        let owners = "{pushfarm:\(app)}:owners"
+        // As if another host had taken it and exited: the intake notices when it takes a job, or its coordinator does before.
+        try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
+        try await eventually("the intake is acquired again") {
+            let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
+            let isTold = ["the intake has another owner", "leases lost app=\(app)"].contains {
+                log.contains($0)
+            }
+            return isTold && owner == "beta"
+        }
+        for load in loads { try await load.more(2) }
+        farm.coordinator("beta").signal(SIGTERM)
+        #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
+        try await farm.shared(by: ["alpha"], within: .seconds(15))
+        for load in loads { try await load.more(2) }
+        try await Load.expectExactlyOnce(loads)
+    }
+
+    @Test func `living hosts take a dead host's shards within 16 seconds`() async throws {
+        let farm = try await Hosts(
+            Hosts.Options(names: ["alpha", "beta", "gamma"], workers: 1, faults: Self.pace))
+        try await farm.startAll()
+        let load = try Load(farm)
+        try await load.more(2)
+        let beta = farm.coordinator("beta")
+        farm.signal("beta", SIGKILL)
+        _ = try await beta.wait()
+        let start = ContinuousClock.now
+        try await eventually("the dead host owns nothing", within: .seconds(40)) {
+            let owners = try farm.owners()
+            return owners.count == 65 && !owners.values.contains("beta")
+        }
+        let took = ContinuousClock.now - start
+        #expect(took < .seconds(16), "\(took)")
+        let gone = try await farm.line("beta")
+        #expect(gone.state == "gone" && gone.workers.map(\.state) == ["gone"])
+        #expect(gone.intake.state == "gone" && gone.workers[0].shards == 0)
+        // Then the living hosts balance their shares.
+        try await farm.shared(by: ["alpha", "gamma"], within: .seconds(40))
+        try await load.more(2)
+        try await load.expectBounded(workers: 1)
+    }
+
+    @Test func `a second coordinator with the same host name is refused while the first one lives`()
+        async throws
+    {
+        let farm = try await Hosts()
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha"])
+        let double = try farm.start("other", as: "alpha")
+        #expect(try await double.wait(within: .seconds(20)) == .exited(2))
+        #expect(double.error.contains("another coordinator with the host name alpha is alive"))
+        #expect(!farm.coordinator("alpha").hasEnded)
+        // And one with the same folder, before it reads anything else.
+        let home = farm.folder.path + "/alpha"
+        let twin = try Child(
+            "twin", BuiltProgram.path,
+            ["coordinator", "--config", home + "/pushfarm.yaml", "--set", "log.file=\(home)/twin.log"],
+            in: home)
+        #expect(try await twin.wait(within: .seconds(40)) == .exited(2))
+        let reason = "another coordinator of this state folder is running"
+        // The reason is on standard error and in the log.
+        #expect(twin.error.hasPrefix("pushfarm: " + reason), "\(twin.error)")
+        let log = try String(contentsOfFile: home + "/twin.log", encoding: .utf8)
+        #expect(log.contains("critical coordinator  " + reason), "\(log)")
+        #expect(try farm.shares() == ["alpha": 64])
+        // A killed coordinator leaves its heartbeat for some seconds.
+        farm.signal("alpha", SIGKILL)
+        _ = try await farm.coordinator("alpha").wait()
+        let heir = try farm.start("other", as: "alpha")
+        try await eventually("it takes over", within: .seconds(30)) {
+            try farm.redis.client().run("HGET", "{pushfarm}:hosts", "alpha").text?
+                .contains("\"pid\":\(heir.pid)") == true
+        }
+        #expect(!heir.hasEnded)
+    }
+}
+
+/// A single host.
+struct LonelyHostTests {
+    /// A restarted Redis may have lost its last second, so the predecessor's heartbeat is back.
+    @Test func `a heartbeat that Redis brought back ends no coordinator`() async throws {
+        let farm = try await Hosts()
+        let alpha = try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let client = try farm.redis.client()
+        let seconds = Int(try client.run("TIME").array?.first?.text ?? "") ?? 0
+        try client.run(
+            "HSET", "{pushfarm}:hosts", "alpha", "\(seconds * 1000 + 6000) stranger 2 demo {}")
+        try await eventually("the line is its own again", within: .seconds(30)) {
+            try #require(!alpha.hasEnded, "\(alpha.error)")
+            return try client.run("HGET", "{pushfarm}:hosts", "alpha").text?
+                .contains("\"pid\":\(alpha.pid)") == true
+        }
+        let jobs = [Job(id: "after", tokens: Tokens.make(20))]
+        try farm.push(jobs)
+        #expect(try await farm.finished(jobs).delivered == 20)
+    }
+
+    @Test func `a coordinator whose name another one renews ends, and says why`() async throws {
+        let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+        let alpha = try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let client = try farm.redis.client()
+        try await eventually("it ends", within: .seconds(60)) {
+            // As the other coordinator would write it, repeatedly.
             let seconds = Int(try client.run("TIME").array?.first?.text ?? "") ?? 0
             try client.run(
                 "HSET", "{pushfarm}:hosts", "alpha", "\(seconds * 1000 + 6000) stranger 2 demo {}")
-            try await eventually("the line is its own again", within: .seconds(30)) {
-                try #require(!alpha.hasEnded, "\(alpha.error)")
-                return try client.run("HGET", "{pushfarm}:hosts", "alpha").text?
-                    .contains("\"pid\":\(alpha.pid)") == true
-            }
-            let jobs = [Job(id: "after", tokens: Tokens.make(20))]
-            try farm.push(jobs)
-            #expect(try await farm.finished(jobs).delivered == 20)
+            return alpha.hasEnded
         }
+        #expect(try await alpha.wait(within: .seconds(10)) == .exited(2))
+        #expect(alpha.error.contains("another coordinator has taken this host's name"), "\(alpha.error)")
+    }
 
-        @Test func `a coordinator whose name another one renews ends, and says why`() async throws {
-            let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
-            let alpha = try farm.start("alpha")
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let client = try farm.redis.client()
-            try await eventually("it ends", within: .seconds(60)) {
-                // As the other coordinator would write it, repeatedly.
-                let seconds = Int(try client.run("TIME").array?.first?.text ?? "") ?? 0
-                try client.run(
-                    "HSET", "{pushfarm}:hosts", "alpha", "\(seconds * 1000 + 6000) stranger 2 demo {}")
-                return alpha.hasEnded
-            }
-            #expect(try await alpha.wait(within: .seconds(10)) == .exited(2))
-            #expect(alpha.error.contains("another coordinator has taken this host's name"), "\(alpha.error)")
+    @Test func `an app that Redis refuses stops alone`() async throws {
+        let farm = try await Hosts(Hosts.Options(apps: ["demo", "mail"]))
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let client = try farm.redis.client()
+        let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
+        // In one step: a renewal without any owners would drop the leases, and none would expire.
+        try client.run(
+            "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1",
+            "2",
+            mail, aside)
+        func leaseEnd() throws -> Int {
+            let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
+            return fields.filter { $0.key.hasPrefix("until:") }.compactMap { Int($0.value) }.max() ?? 0
         }
-
-        @Test func `an app that Redis refuses stops alone`() async throws {
-            let farm = try await Hosts(Hosts.Options(apps: ["demo", "mail"]))
-            try farm.start("alpha")
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let client = try farm.redis.client()
-            let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
-            // In one step: a renewal without any owners would drop the leases, and none would expire.
-            try client.run(
-                "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1",
-                "2",
-                mail, aside)
-            func leaseEnd() throws -> Int {
-                let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
-                return fields.filter { $0.key.hasPrefix("until:") }.compactMap { Int($0.value) }.max() ?? 0
-            }
-            // Longer than a lease.
-            let start = try leaseEnd()
-            try await eventually("leases go on", within: .seconds(40)) { try leaseEnd() > start + 14_000 }
-            let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases have run out") }
-            #expect(ended.count == 1 && ended[0].contains("mail"), "\(ended)")
-            let jobs = [Job(id: "on", tokens: Tokens.make(20))]
-            try farm.push(jobs)
-            #expect(try await farm.finished(jobs).delivered == 20)
-            try client.run("RENAME", aside, mail)
-            try await eventually("mail is served again", within: .seconds(30)) {
-                farm.log("alpha").contains("leases are renewed again")
-            }
-            try client.run("RPUSH", "pushfarm:mail", Job(id: "mail", tokens: Tokens.make(20, seed: 2)).text)
-            let late = [Job(id: "mail", tokens: Tokens.make(20, seed: 2))]
-            #expect(try await farm.finished(late, app: "mail").delivered == 20)
+        // Longer than a lease.
+        let start = try leaseEnd()
+        try await eventually("leases go on", within: .seconds(40)) { try leaseEnd() > start + 14_000 }
+        let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases have run out") }
+        #expect(ended.count == 1 && ended[0].contains("mail"), "\(ended)")
+        let jobs = [Job(id: "on", tokens: Tokens.make(20))]
+        try farm.push(jobs)
+        #expect(try await farm.finished(jobs).delivered == 20)
+        try client.run("RENAME", aside, mail)
+        try await eventually("mail is served again", within: .seconds(30)) {
+            farm.log("alpha").contains("leases are renewed again")
         }
+        try client.run("RPUSH", "pushfarm:mail", Job(id: "mail", tokens: Tokens.make(20, seed: 2)).text)
+        let late = [Job(id: "mail", tokens: Tokens.make(20, seed: 2))]
+        #expect(try await farm.finished(late, app: "mail").delivered == 20)
     }
 }

@@ -7,140 +7,138 @@ private func failing(_ rules: String...) -> [String: String] {
     ["PUSHFARM_FAILPOINTS": rules.joined(separator: ",")]
 }
 
-extension BrokenFarms {
-    /// The process that parses jobs, and its crashes.
-    struct IntakeTests {
-        /// Jobs for one common token, and one token each; the number is their collapse id.
-        private static func jobs(_ names: [String], number: Int = 0) -> [Job] {
-            names.enumerated().map { index, name in
-                Job(
-                    id: name, tokens: Tokens.make(1, seed: 77) + Tokens.make(3, seed: UInt64(number + index)),
-                    fields: #""collapse_id":"\#(number + index)""#)
+/// The process that parses jobs, and its crashes.
+@Suite(.startsProcesses(limit: .seconds(300))) struct IntakeTests {
+    /// Jobs for one common token, and one token each; the number is their collapse id.
+    private static func jobs(_ names: [String], number: Int = 0) -> [Job] {
+        names.enumerated().map { index, name in
+            Job(
+                id: name, tokens: Tokens.make(1, seed: 77) + Tokens.make(3, seed: UInt64(number + index)),
+                fields: #""collapse_id":"\#(number + index)""#)
+        }
+    }
+
+    /// The kernel kills a parser that uses too much memory. Others may send SIGKILL too, so more kills are needed.
+    @Test(arguments: [("crash", 3), ("kill", 6)])
+    func `a job that crashes the intake is refused as poison, and the others pass in order`(
+        how: String, times: Int
+    ) async throws {
+        let farm = try await Farm(
+            Farm.Options(
+                environment: failing("intake.parse@poison:\(how)"),
+                apps: { started, _ in [App(started), App(started, name: "other")] }))
+        let before = try await farm.ready()
+        let first = Self.jobs((0..<20).map { "a\($0)" })
+        let last = Self.jobs((0..<20).map { "b\($0)" }, number: 20)
+        let others = Self.jobs((0..<40).map { "o\($0)" }, number: 1000)
+        try farm.push(first + Self.jobs(["poison"], number: 999) + last)
+        try farm.push(others, to: "other")
+
+        #expect(try await farm.finished(first + last).delivered == 40 * 4)
+        #expect(try await farm.finished(others, app: "other").delivered == 40 * 4)
+        let refused = try farm.refused()
+        #expect(refused.map { $0["reason"] } == ["poison"])
+        #expect(refused.first?["original"]?.contains("poison") == true)
+        #expect(try farm.events("job.refused").map { $0["reason"] } == ["poison"])
+        #expect(try farm.refused(app: "other").isEmpty)
+        #expect(try await farm.account("poison") == nil)
+        let device = Tokens.make(1, seed: 77)[0]
+        let order = try farm.gateway.ledger().lines.filter { $0.token == device }
+        #expect(
+            order.compactMap { $0.collapseId.flatMap { Int($0) } }.filter { $0 < 1000 }
+                == Array(0..<40))
+        #expect(try farm.gateway.ledger().lines.count == 4 * (40 + others.count))
+
+        let after = try await farm.ready()
+        #expect(after.intake.restarts == times)
+        #expect(after.pid == before.pid && after.workers.map(\.pid) == before.workers.map(\.pid))
+    }
+
+    @Test func `the rest of a partly split poison job fails, and its accounting is exact`()
+        async throws
+    {
+        let farm = try await Farm(Farm.Options(environment: failing("redis.split.after:stop")))
+        _ = try await farm.ready()
+        let tokens = Tokens.make(40_000)
+        try farm.push([
+            Job(id: "large", tokens: tokens), Job(id: "next", tokens: Tokens.make(5, seed: 9)),
+        ])
+        let offset = try await eventually("a part of it is split") {
+            try farm.redis.client().run("HGET", "{pushfarm:demo}:intake", "offset").text.flatMap {
+                Int($0)
             }
         }
-
-        /// The kernel kills a parser that uses too much memory. Others may send SIGKILL too, so more kills are needed.
-        @Test(arguments: [("crash", 3), ("kill", 6)])
-        func `a job that crashes the intake is refused as poison, and the others pass in order`(
-            how: String, times: Int
-        ) async throws {
-            let farm = try await Farm(
-                Farm.Options(
-                    environment: failing("intake.parse@poison:\(how)"),
-                    apps: { started, _ in [App(started), App(started, name: "other")] }))
-            let before = try await farm.ready()
-            let first = Self.jobs((0..<20).map { "a\($0)" })
-            let last = Self.jobs((0..<20).map { "b\($0)" }, number: 20)
-            let others = Self.jobs((0..<40).map { "o\($0)" }, number: 1000)
-            try farm.push(first + Self.jobs(["poison"], number: 999) + last)
-            try farm.push(others, to: "other")
-
-            #expect(try await farm.finished(first + last).delivered == 40 * 4)
-            #expect(try await farm.finished(others, app: "other").delivered == 40 * 4)
-            let refused = try farm.refused()
-            #expect(refused.map { $0["reason"] } == ["poison"])
-            #expect(refused.first?["original"]?.contains("poison") == true)
-            #expect(try farm.events("job.refused").map { $0["reason"] } == ["poison"])
-            #expect(try farm.refused(app: "other").isEmpty)
-            #expect(try await farm.account("poison") == nil)
-            let device = Tokens.make(1, seed: 77)[0]
-            let order = try farm.gateway.ledger().lines.filter { $0.token == device }
-            #expect(
-                order.compactMap { $0.collapseId.flatMap { Int($0) } }.filter { $0 < 1000 }
-                    == Array(0..<40))
-            #expect(try farm.gateway.ledger().lines.count == 4 * (40 + others.count))
-
-            let after = try await farm.ready()
-            #expect(after.intake.restarts == times)
-            #expect(after.pid == before.pid && after.workers.map(\.pid) == before.workers.map(\.pid))
+        #expect(offset > 0 && offset < tokens.count)
+        // Nothing is in flight that its end could duplicate.
+        try await eventually("that part is delivered") {
+            try farm.redis.client().run("HGET", "{pushfarm:demo}:job:large", "delivered").text
+                == "\(offset)"
         }
+        farm.coordinator.destroy()
+        try farm.restartCoordinator(environment: failing("intake.parse@large:kill"))
 
-        @Test func `the rest of a partly split poison job fails, and its accounting is exact`()
-            async throws
-        {
-            let farm = try await Farm(Farm.Options(environment: failing("redis.split.after:stop")))
-            _ = try await farm.ready()
-            let tokens = Tokens.make(40_000)
-            try farm.push([
-                Job(id: "large", tokens: tokens), Job(id: "next", tokens: Tokens.make(5, seed: 9)),
-            ])
-            let offset = try await eventually("a part of it is split") {
-                try farm.redis.client().run("HGET", "{pushfarm:demo}:intake", "offset").text.flatMap {
-                    Int($0)
-                }
-            }
-            #expect(offset > 0 && offset < tokens.count)
-            // Nothing is in flight that its end could duplicate.
-            try await eventually("that part is delivered") {
-                try farm.redis.client().run("HGET", "{pushfarm:demo}:job:large", "delivered").text
-                    == "\(offset)"
-            }
-            farm.coordinator.destroy()
-            try farm.restartCoordinator(environment: failing("intake.parse@large:kill"))
+        #expect(try await farm.finished("next").delivered == 5)
+        let account = try await farm.finished("large")
+        #expect(account.accepted == tokens.count && account.delivered == offset)
+        #expect(account.reasons == ["poison": tokens.count - offset])
+        #expect(try farm.refused().map { $0["job"] } == ["large"])
+        let cut = try await farm.event("job.truncated")
+        #expect(cut["job"] == "large" && cut["failed"] == "\(tokens.count - offset)")
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: Array(tokens[..<offset])) == 0 && ledger.doubles == 0)
+    }
 
-            #expect(try await farm.finished("next").delivered == 5)
-            let account = try await farm.finished("large")
-            #expect(account.accepted == tokens.count && account.delivered == offset)
-            #expect(account.reasons == ["poison": tokens.count - offset])
-            #expect(try farm.refused().map { $0["job"] } == ["large"])
-            let cut = try await farm.event("job.truncated")
-            #expect(cut["job"] == "large" && cut["failed"] == "\(tokens.count - offset)")
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: Array(tokens[..<offset])) == 0 && ledger.doubles == 0)
+    @Test func `an intake killed ten times under load accepts each job once, and refuses none`()
+        async throws
+    {
+        let farm = try await Farm()
+        var host = try await farm.ready()
+        var jobs: [Job] = []
+        let client = try farm.redis.client()
+        for round in 0..<10 {
+            let first = Job.several("f\(round)", Tokens.make(20, seed: UInt64(round + 1)), size: 1)
+            try farm.push(first)
+            // A process that made progress is replaced at once.
+            try await eventually("it has done something") { try farm.intakeLine()?.jobs ?? 0 > 0 }
+            var mixed = Job.several(
+                "s\(round)", Tokens.make(300, start: "cc", seed: UInt64(round + 1)), size: 1)
+            let large = Job(
+                id: "l\(round)", tokens: Tokens.make(6_000, start: "bb", seed: UInt64(round + 1)))
+            mixed.insert(large, at: Int.random(in: 0...mixed.count))
+            try farm.push(mixed)
+            jobs += first + mixed
+            try await eventually("workers hold some of it") {
+                try client.run("LLEN", "{pushfarm:demo}:taken").integer ?? 0 > 0
+                    || client.run("EXISTS", "{pushfarm:demo}:job:\(mixed[150].id)").integer == 1
+            }
+            farm.kill(child: host.intake.pid)
+            let gone = host.intake.pid
+            try await eventually("another takes its place") {
+                try farm.intakeLine().map { $0.state == "ready" && $0.pid != gone } ?? false
+            }
+            host = try await farm.ready()
         }
-
-        @Test func `an intake killed ten times under load accepts each job once, and refuses none`()
-            async throws
-        {
-            let farm = try await Farm()
-            var host = try await farm.ready()
-            var jobs: [Job] = []
-            let client = try farm.redis.client()
-            for round in 0..<10 {
-                let first = Job.several("f\(round)", Tokens.make(20, seed: UInt64(round + 1)), size: 1)
-                try farm.push(first)
-                // A process that made progress is replaced at once.
-                try await eventually("it has done something") { try farm.intakeLine()?.jobs ?? 0 > 0 }
-                var mixed = Job.several(
-                    "s\(round)", Tokens.make(300, start: "cc", seed: UInt64(round + 1)), size: 1)
-                let large = Job(
-                    id: "l\(round)", tokens: Tokens.make(6_000, start: "bb", seed: UInt64(round + 1)))
-                mixed.insert(large, at: Int.random(in: 0...mixed.count))
-                try farm.push(mixed)
-                jobs += first + mixed
-                try await eventually("workers hold some of it") {
-                    try client.run("LLEN", "{pushfarm:demo}:taken").integer ?? 0 > 0
-                        || client.run("EXISTS", "{pushfarm:demo}:job:\(mixed[150].id)").integer == 1
-                }
-                farm.kill(child: host.intake.pid)
-                let gone = host.intake.pid
-                try await eventually("another takes its place") {
-                    try farm.intakeLine().map { $0.state == "ready" && $0.pid != gone } ?? false
-                }
-                host = try await farm.ready()
-            }
-            #expect(host.intake.restarts == 10)
-            try await eventually("all jobs are accepted", within: .seconds(60)) {
-                try client.run("ZCARD", "{pushfarm:demo}:jobs").integer == Int64(jobs.count)
-            }
-            #expect(try farm.refused().isEmpty)
-            try await eventually("nothing is open", within: .seconds(100)) {
-                try client.run("LLEN", "{pushfarm:demo}:taken").integer == 0
-                    && client.run("HGET", "{pushfarm:demo}:load", "open").text == "0"
-            }
-            var accepted: [String: Int] = [:]
-            for event in try farm.events("job.accepted") { accepted[event["job"] ?? "", default: 0] += 1 }
-            #expect(accepted.count == jobs.count && accepted.values.allSatisfy { $0 == 1 })
-            try await eventually("all jobs are finished", within: .seconds(100)) {
-                try farm.events("job.finished").count == jobs.count
-            }
-            let totals = try await farm.finished(jobs.filter { $0.tokens.count > 1 } + jobs.suffix(20))
-            #expect(totals.failed == 0)
-            let tokens = jobs.flatMap(\.tokens)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-            #expect(ledger.lines.count == tokens.count)
+        #expect(host.intake.restarts == 10)
+        try await eventually("all jobs are accepted", within: .seconds(60)) {
+            try client.run("ZCARD", "{pushfarm:demo}:jobs").integer == Int64(jobs.count)
         }
+        #expect(try farm.refused().isEmpty)
+        try await eventually("nothing is open", within: .seconds(100)) {
+            try client.run("LLEN", "{pushfarm:demo}:taken").integer == 0
+                && client.run("HGET", "{pushfarm:demo}:load", "open").text == "0"
+        }
+        var accepted: [String: Int] = [:]
+        for event in try farm.events("job.accepted") { accepted[event["job"] ?? "", default: 0] += 1 }
+        #expect(accepted.count == jobs.count && accepted.values.allSatisfy { $0 == 1 })
+        try await eventually("all jobs are finished", within: .seconds(100)) {
+            try farm.events("job.finished").count == jobs.count
+        }
+        let totals = try await farm.finished(jobs.filter { $0.tokens.count > 1 } + jobs.suffix(20))
+        #expect(totals.failed == 0)
+        let tokens = jobs.flatMap(\.tokens)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        #expect(ledger.lines.count == tokens.count)
     }
 }
 
@@ -155,8 +153,8 @@ extension Farm {
     }
 }
 
-/// Half a minute of waiting, in parallel to the other suites.
-@Suite(.timeLimit(.minutes(3)), .keepsTraces) struct HangingIntakeTests {
+/// An intake that makes no progress, which the watchdog ends after half a minute.
+@Suite(.startsProcesses) struct HangingIntakeTests {
     @Test func `a job that hangs the intake is refused as poison`() async throws {
         let farm = try await Farm(Farm.Options(environment: failing("intake.parse@poison:delay(60000)")))
         _ = try await farm.ready()

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Access of the machine's other users to a coordinator; no Redis is needed.
-@Suite(.timeLimit(.minutes(2))) struct LocalUserTests {
+@Suite(.startsProcesses) struct LocalUserTests {
     private let folder: TestFolder
 
     init() throws {

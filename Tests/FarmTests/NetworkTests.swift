@@ -2,9 +2,9 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Hosts in network namespaces of their own. The suite runs in parallel to the other farms of several hosts.
+/// Hosts in network namespaces of their own.
 @Suite(
-    .serialized, .timeLimit(.minutes(5)), .keepsTraces,
+    .startsProcesses(limit: .seconds(300)),
     .enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
 struct NetworkTests {
     private static let pace = ["latency 30ms", "streams 50"]

@@ -2,12 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Farms whose operators pause apps and jobs, cancel jobs, or close admission.
-@Suite(.serialized, .timeLimit(.minutes(3)), .keepsTraces) enum HeldFarms {}
-
-extension HeldFarms {
     /// Each command runs under load; the gateway counts.
-    struct OperatorJobTests {
+@Suite(.startsProcesses) struct OperatorJobTests {
         private func json(_ text: String) throws -> [String: Any] {
             try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
         }
@@ -453,4 +449,3 @@ extension HeldFarms {
             #expect(!now.output.contains(#""id":"later""#), "what waits for its time is not stuck")
         }
     }
-}

@@ -3,12 +3,8 @@ import FarmPolicy
 import Foundation
 import Testing
 
-/// Farms that operators change under load.
-@Suite(.serialized, .timeLimit(.minutes(4)), .keepsTraces) enum OperatedFarms {}
-
-extension OperatedFarms {
     /// Each change is made under load and counted at the gateway: no push is lost, duplicated or out of order.
-    struct WorkerCommandTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct WorkerCommandTests {
         private static let pace = ["latency 30ms", "streams 50"]
 
         @Test func `workers start, stop, are quiet and restart, and every push arrives once`() async throws {
@@ -276,4 +272,3 @@ extension OperatedFarms {
             #expect(late.status == 75)
         }
     }
-}

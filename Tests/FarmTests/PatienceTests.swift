@@ -2,8 +2,8 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Timeouts and grace periods of processes. These tests mostly wait, so they run in parallel.
-@Suite(.timeLimit(.minutes(3)), .keepsTraces) struct PatienceTests {
+/// Timeouts and grace periods of processes.
+@Suite(.startsProcesses) struct PatienceTests {
     /// Waits for so many requests at the gateway, which responds slowly.
     private func inTheAir(_ count: Int, _ farm: Farm) async throws {
         try await eventually("\(count) requests") { try farm.gateway.counter("requests") == count }

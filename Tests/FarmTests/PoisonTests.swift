@@ -3,9 +3,8 @@ import Foundation
 import RandomTesting
 import Testing
 
-extension BrokenFarms {
     /// Pushes that crash their workers: the test ends each worker whose push reached the gateway.
-    struct PoisonTests {
+@Suite(.startsProcesses(limit: .seconds(300))) struct PoisonTests {
         /// The gateway never responds to these.
         private static let poison = "0ff00000"
         /// Swift's own handler survives a fatal signal from another process.
@@ -128,4 +127,3 @@ extension BrokenFarms {
             #expect(try await farm.run("debug", "fsck").status == 0)
         }
     }
-}

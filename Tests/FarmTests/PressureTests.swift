@@ -3,9 +3,8 @@ import Foundation
 import RedisProtocol
 import Testing
 
-extension BusyFarms {
     /// More jobs than the farm accepts.
-    struct PressureTests {
+@Suite(.startsProcesses) struct PressureTests {
         /// A job with large payloads.
         private static func heavy(_ number: Int) -> (id: String, tokens: [String], text: String) {
             let tokens = Tokens.make(20, seed: UInt64(1000 + number))
@@ -201,4 +200,3 @@ extension BusyFarms {
             #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "OK")
         }
     }
-}

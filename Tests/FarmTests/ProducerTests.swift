@@ -14,81 +14,76 @@ struct ProducerTests {
     }
 }
 
-/// Tests that need other software. `make test-outside` installs it and runs them; `make test` skips them.
-@Suite(.serialized, .timeLimit(.minutes(5)), .keepsTraces) enum OutsideFarms {}
-
-extension OutsideFarms {
-    /// With the languages' Redis clients from Debian.
-    struct ProducerProgramTests {
-        @Test(arguments: ProducerProgram.allCases)
-        func `a producer waits while the farm is full, and its job is delivered once`(
-            _ producer: ProducerProgram
-        ) async throws {
-            let place = try FreePort.take().split(separator: ":").map(String.init)
-            var options = Farm.Options()
-            options.redisOptions = ["--port", place[1], "--bind", place[0], "--protected-mode", "no"]
-            let farm = try await Farm(options)
-            _ = try await farm.ready()
-            let client = try farm.redis.client()
-            let tokens = Tokens.make(20)
-            for file in try producer.files(host: place[0], port: place[1], tokens: tokens) {
-                try farm.folder.write(file.text, to: file.name)
-            }
-            if producer == .js {
-                // Only Debian's own Node finds Debian's modules by itself.
-                try FileManager.default.createSymbolicLink(
-                    atPath: farm.folder.path + "/node_modules", withDestinationPath: "/usr/share/nodejs")
-            }
-            try client.run("CONFIG", "SET", "maxmemory", "1")
-            let first = try start(producer, "first", farm)
-            try await eventually("it is refused", within: .seconds(120)) {
-                first.hasEnded ? true : try refusals(client) > 0
-            }
-            #expect(!first.hasEnded, "\(first.error)")
-            // Only the producer's connection is lost; the farm uses the socket.
-            for line in try (client.run("CLIENT", "LIST").text ?? "").split(separator: "\n") {
-                let words = line.split(separator: " ")
-                guard words.contains(where: { $0.hasPrefix("addr=127.") }),
-                    let id = words.first(where: { $0.hasPrefix("id=") })?.dropFirst(3)
-                else { continue }
-                _ = try? client.run("CLIENT", "KILL", "ID", String(id))
-            }
-            try client.run("CONFIG", "SET", "maxmemory", "0")
-            #expect(try await first.wait() == .exited(0), "\(first.error)")
-            #expect(try await farm.finished("order-4711").delivered == 20)
-            // As after a lost reply, the same job arrives twice.
-            let second = try start(producer, "second", farm)
-            #expect(try await second.wait(within: .seconds(120)) == .exited(0), "\(second.error)")
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: tokens) == 0 && ledger.lines.count == 20)
-            #expect(try client.run("EXISTS", "pushfarm:demo").integer == 0)
-            // A missing password differs from a lost connection: waiting does not help.
-            try client.run("CONFIG", "SET", "requirepass", "secret")
-            let third = try start(producer, "third", farm)
-            let end = try await third.wait(within: .seconds(60))
-            #expect(end != .exited(0) && (third.error + third.output).contains("uthentication"), "\(end)")
+/// The producers with their languages' Redis clients from Debian: `make test-outside` installs them and runs this suite.
+@Suite(.startsProcesses(limit: .seconds(300))) struct ProducerProgramTests {
+    @Test(arguments: ProducerProgram.allCases)
+    func `a producer waits while the farm is full, and its job is delivered once`(
+        _ producer: ProducerProgram
+    ) async throws {
+        let place = try FreePort.take().split(separator: ":").map(String.init)
+        var options = Farm.Options()
+        options.redisOptions = ["--port", place[1], "--bind", place[0], "--protected-mode", "no"]
+        let farm = try await Farm(options)
+        _ = try await farm.ready()
+        let client = try farm.redis.client()
+        let tokens = Tokens.make(20)
+        for file in try producer.files(host: place[0], port: place[1], tokens: tokens) {
+            try farm.folder.write(file.text, to: file.name)
         }
-
-        private func start(_ producer: ProducerProgram, _ name: String, _ farm: Farm) throws -> Child {
-            let command = producer.command
-            return try Child(
-                name, "/bin/sh", ["-c", #"cd "$0" && exec "$@""#, farm.folder.path] + command,
-                environment: [
-                    "PATH": "/usr/bin:/bin", "HOME": farm.folder.path, "GO111MODULE": "off",
-                    "GOPATH": "/usr/share/gocode", "GOCACHE": farm.folder.path + "/go",
-                    "NODE_PATH": "/usr/share/nodejs",
-                ], in: farm.folder.path)
+        if producer == .js {
+            // Only Debian's own Node finds Debian's modules by itself.
+            try FileManager.default.createSymbolicLink(
+                atPath: farm.folder.path + "/node_modules", withDestinationPath: "/usr/share/nodejs")
         }
-
-        /// Calls of functions that Redis has refused.
-        private func refusals(_ client: RedisClient) throws -> Int {
-            let statistics = try client.run("INFO", "commandstats").text ?? ""
-            let calls = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_fcall:") }
-            return calls?.split(separator: ",").compactMap { word in
-                word.hasPrefix("rejected_calls=") || word.hasPrefix("failed_calls=")
-                    ? Int(word.split(separator: "=")[1]) : nil
-            }.reduce(0, +) ?? 0
+        try client.run("CONFIG", "SET", "maxmemory", "1")
+        let first = try start(producer, "first", farm)
+        try await eventually("it is refused", within: .seconds(120)) {
+            first.hasEnded ? true : try refusals(client) > 0
         }
+        #expect(!first.hasEnded, "\(first.error)")
+        // Only the producer's connection is lost; the farm uses the socket.
+        for line in try (client.run("CLIENT", "LIST").text ?? "").split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.contains(where: { $0.hasPrefix("addr=127.") }),
+                let id = words.first(where: { $0.hasPrefix("id=") })?.dropFirst(3)
+            else { continue }
+            _ = try? client.run("CLIENT", "KILL", "ID", String(id))
+        }
+        try client.run("CONFIG", "SET", "maxmemory", "0")
+        #expect(try await first.wait() == .exited(0), "\(first.error)")
+        #expect(try await farm.finished("order-4711").delivered == 20)
+        // As after a lost reply, the same job arrives twice.
+        let second = try start(producer, "second", farm)
+        #expect(try await second.wait(within: .seconds(120)) == .exited(0), "\(second.error)")
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.lines.count == 20)
+        #expect(try client.run("EXISTS", "pushfarm:demo").integer == 0)
+        // A missing password differs from a lost connection: waiting does not help.
+        try client.run("CONFIG", "SET", "requirepass", "secret")
+        let third = try start(producer, "third", farm)
+        let end = try await third.wait(within: .seconds(60))
+        #expect(end != .exited(0) && (third.error + third.output).contains("uthentication"), "\(end)")
+    }
+
+    private func start(_ producer: ProducerProgram, _ name: String, _ farm: Farm) throws -> Child {
+        let command = producer.command
+        return try Child(
+            name, "/bin/sh", ["-c", #"cd "$0" && exec "$@""#, farm.folder.path] + command,
+            environment: [
+                "PATH": "/usr/bin:/bin", "HOME": farm.folder.path, "GO111MODULE": "off",
+                "GOPATH": "/usr/share/gocode", "GOCACHE": farm.folder.path + "/go",
+                "NODE_PATH": "/usr/share/nodejs",
+            ], in: farm.folder.path)
+    }
+
+    /// Calls of functions that Redis has refused.
+    private func refusals(_ client: RedisClient) throws -> Int {
+        let statistics = try client.run("INFO", "commandstats").text ?? ""
+        let calls = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_fcall:") }
+        return calls?.split(separator: ",").compactMap { word in
+            word.hasPrefix("rejected_calls=") || word.hasPrefix("failed_calls=")
+                ? Int(word.split(separator: "=")[1]) : nil
+        }.reduce(0, +) ?? 0
     }
 }
 

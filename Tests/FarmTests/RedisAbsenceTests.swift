@@ -3,9 +3,8 @@ import Foundation
 import RedisProtocol
 import Testing
 
-extension PatientFarms {
     /// Redis is reachable but does not work for a while.
-    struct RedisAbsenceTests {
+@Suite(.startsProcesses) struct RedisAbsenceTests {
         @Test func `a Redis that closes idle connections disturbs nothing`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
             _ = try await farm.ready()
@@ -94,4 +93,3 @@ extension PatientFarms {
             _ = disk
         }
     }
-}

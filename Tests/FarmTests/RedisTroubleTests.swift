@@ -3,9 +3,8 @@ import Foundation
 import RedisProtocol
 import Testing
 
-extension BrokenFarms {
     /// Redis is killed, or loses its last seconds.
-    struct RedisTroubleTests {
+@Suite(.startsProcesses(limit: .seconds(300))) struct RedisTroubleTests {
         @Test func `a Redis that is killed and restarted under load loses nothing`() async throws {
             let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 100"]))
             _ = try await farm.ready()
@@ -116,4 +115,3 @@ extension BrokenFarms {
             command.first == "CLIENT" ? ["SKIPME", "yes"] : []
         }
     }
-}

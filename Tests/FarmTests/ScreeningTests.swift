@@ -2,303 +2,300 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension TokenFarms {
-    /// `pushfarm screen` finds invalid tokens with silent pushes.
-    struct ScreeningTests {
-        private static let good = Tokens.make(600)
-        private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
-        private static let gone = Tokens.make(20, start: "dead0000", seed: 3)
-        /// sha256sum of the payload {"aps":{"content-available":1}}
-        private static let silence = "8f1f793114263a1c9b0eb1be68b71c3af128ab5ba4edd5e8e146d612ada7a704"
-        /// Spread evenly.
-        private static let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
+/// `pushfarm screen` finds invalid tokens with silent pushes.
+@Suite(.startsProcesses) struct ScreeningTests {
+    private static let good = Tokens.make(600)
+    private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
+    private static let gone = Tokens.make(20, start: "dead0000", seed: 3)
+    /// sha256sum of the payload {"aps":{"content-available":1}}
+    private static let silence = "8f1f793114263a1c9b0eb1be68b71c3af128ab5ba4edd5e8e146d612ada7a704"
+    /// Spread evenly.
+    private static let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
 
-        @Test func `one silent push separates valid from invalid tokens`() async throws {
-            let begin = Int(Date().timeIntervalSince1970)
-            let farm = try await Farm()
-            var lines = Self.all
-            lines.insert("nonsense", at: 9)
-            lines.insert("# a remark", at: 20)
-            lines.insert("", at: 30)
-            lines.append(Self.good[5].uppercased())
-            let screening = try Screening(farm, lines)
-            let (status, account) = try await screening.run("--rate", "5000")
-            #expect(status == 1 && account.state == "finished" && account.open == 0)
-            #expect(account.submitted == 642 && account.good == 600 && account.dead == 40)
-            #expect(account.rest == 0 && account.duplicates == 1)
-            #expect(account.deadReasons == ["BadDeviceToken": 20, "Unregistered": 20])
-            #expect(account.malformed == 1 && account.malformedLines.map(\.line) == [10])
+    @Test func `one silent push separates valid from invalid tokens`() async throws {
+        let begin = Int(Date().timeIntervalSince1970)
+        let farm = try await Farm()
+        var lines = Self.all
+        lines.insert("nonsense", at: 9)
+        lines.insert("# a remark", at: 20)
+        lines.insert("", at: 30)
+        lines.append(Self.good[5].uppercased())
+        let screening = try Screening(farm, lines)
+        let (status, account) = try await screening.run("--rate", "5000")
+        #expect(status == 1 && account.state == "finished" && account.open == 0)
+        #expect(account.submitted == 642 && account.good == 600 && account.dead == 40)
+        #expect(account.rest == 0 && account.duplicates == 1)
+        #expect(account.deadReasons == ["BadDeviceToken": 20, "Unregistered": 20])
+        #expect(account.malformed == 1 && account.malformedLines.map(\.line) == [10])
 
-            #expect(screening.tokens("good") == Self.good.sorted())
-            #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
-            #expect(screening.tokens("rest").isEmpty)
-            let now = Int(Date().timeIntervalSince1970)
-            for line in screening.lines("dead") {
-                let isGone = Self.gone.contains(line[0])
-                #expect(line.count == 3 && line[1] == (isGone ? "Unregistered" : "BadDeviceToken"))
-                // The simulator's unregistered tokens are so since the day before.
-                let age = now - (Int(line[2]) ?? 0)
-                #expect(isGone ? (80_000..<90_000).contains(age) : (-5..<3600).contains(age), "\(line)")
+        #expect(screening.tokens("good") == Self.good.sorted())
+        #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
+        #expect(screening.tokens("rest").isEmpty)
+        let now = Int(Date().timeIntervalSince1970)
+        for line in screening.lines("dead") {
+            let isGone = Self.gone.contains(line[0])
+            #expect(line.count == 3 && line[1] == (isGone ? "Unregistered" : "BadDeviceToken"))
+            // The simulator's unregistered tokens are so since the day before.
+            let age = now - (Int(line[2]) ?? 0)
+            #expect(isGone ? (80_000..<90_000).contains(age) : (-5..<3600).contains(age), "\(line)")
+        }
+        try screening.expectOnceAtTheGateway(Self.all)
+        let requests = try farm.gateway.ledger().lines
+        #expect(Set(requests.map(\.pushType)) == ["background"])
+        #expect(Set(requests.map(\.priority)) == ["5"] && Set(requests.map(\.expiration)) == ["0"])
+        #expect(
+            Set(requests.map(\.bodySha256))
+                == [Self.silence])
+
+        // A second run has nothing to do.
+        let again = try await screening.run()
+        #expect(again.status == 1 && again.account == account)
+        try screening.expectOnceAtTheGateway(Self.all)
+        // In a new run the invalid tokens are known, with their time.
+        let dead = screening.lines("dead").sorted { $0[0] < $1[0] }
+        let anew = try await screening.run("--anew", "--rate", "5000")
+        #expect(anew.account.suppressedBefore == 40 && anew.account.good == 600)
+        for (now, before) in zip(screening.lines("dead").sorted { $0[0] < $1[0] }, dead) {
+            #expect(now[..<2] == before[..<2])
+            guard let told = Int(before[2]), let known = Int(now[2]) else {
+                Issue.record("\(before) \(now)")
+                continue
             }
-            try screening.expectOnceAtTheGateway(Self.all)
-            let requests = try farm.gateway.ledger().lines
-            #expect(Set(requests.map(\.pushType)) == ["background"])
-            #expect(Set(requests.map(\.priority)) == ["5"] && Set(requests.map(\.expiration)) == ["0"])
+            // For an invalid token the list has the time of the response, the event that of the report.
             #expect(
-                Set(requests.map(\.bodySha256))
-                    == [Self.silence])
+                Self.gone.contains(now[0])
+                    ? known == told : (begin...told + 1).contains(known), "\(before) \(now)")
+        }
+        // The file of valid tokens has the form of the input list.
+        #expect(
+            try await farm.run(
+                "push", "--tokens-file", screening.file + ".good", "--alert", "Hi", "--wait"
+            ).status == 0)
+    }
 
-            // A second run has nothing to do.
-            let again = try await screening.run()
-            #expect(again.status == 1 && again.account == account)
-            try screening.expectOnceAtTheGateway(Self.all)
-            // In a new run the invalid tokens are known, with their time.
-            let dead = screening.lines("dead").sorted { $0[0] < $1[0] }
-            let anew = try await screening.run("--anew", "--rate", "5000")
-            #expect(anew.account.suppressedBefore == 40 && anew.account.good == 600)
-            for (now, before) in zip(screening.lines("dead").sorted { $0[0] < $1[0] }, dead) {
-                #expect(now[..<2] == before[..<2])
-                guard let told = Int(before[2]), let known = Int(now[2]) else {
-                    Issue.record("\(before) \(now)")
-                    continue
-                }
-                // For an invalid token the list has the time of the response, the event that of the report.
-                #expect(
-                    Self.gone.contains(now[0])
-                        ? known == told : (begin...told + 1).contains(known), "\(before) \(now)")
+    @Test func `a list of mostly invalid tokens is screened completely, and pauses nothing`() async throws {
+        let farm = try await Farm()
+        let bad = Tokens.make(1_800, start: "bad00000", seed: 31)
+        let all = (Tokens.make(1_200, seed: 30) + bad).sorted { $0.suffix(16) < $1.suffix(16) }
+        let screening = try Screening(farm, all)
+        let (status, account) = try await screening.run("--rate", "5000")
+        #expect(status == 0 && account.state == "finished")
+        #expect(account.good == 1_200 && account.deadReasons == ["BadDeviceToken": 1_800])
+        // Only invalid tokens.
+        let others = Tokens.make(2_000, start: "bad00000", seed: 32)
+        let file = try farm.folder.write(others.map { $0 + "\n" }.joined(), to: "others.txt")
+        let only = try await farm.run("screen", "--tokens-file", file, "--rate", "5000", "--json")
+        #expect(only.status == 0 && only.output.contains(#""dead":2000"#), "\(only)")
+        #expect(try farm.events("app.paused").isEmpty)
+        // A bulk job at the same time is judged by its own responses.
+        try farm.push([Job(id: "live", tokens: Tokens.make(100, seed: 33))])
+        #expect(try await farm.finished("live").delivered == 100)
+    }
+
+    @Test func `an unknown app is refused, and no file is created`() async throws {
+        let farm = try await Farm()
+        let screening = try Screening(farm, Self.good)
+        let result = try await farm.run("screen", "--tokens-file", screening.file, "--app", "nobody")
+        #expect(result.status == 2 && result.error.contains(#"no app "nobody""#), "\(result)")
+        #expect(screening.lines("good") == [["no", "file"]])
+    }
+
+    @Test func `a screening that is interrupted repeatedly sends each token once`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["latency 20ms-200ms"]))
+        let all = Tokens.make(3_000, seed: 9) + Self.bad + Self.gone
+        let screening = try Screening(farm, all)
+        for (round, signal) in [SIGKILL, SIGINT, SIGKILL, SIGTERM, SIGKILL].enumerated() {
+            let before = screening.tokens("good").count
+            // Slow enough to be far from its end, however late the test checks.
+            let child = try screening.start("screen-\(round)", "--rate", "60")
+            try await eventually("it has written some") { screening.tokens("good").count >= before + 30 }
+            child.signal(signal)
+            let end = try await child.wait()
+            guard signal != SIGKILL else {
+                #expect(end == .killed(SIGKILL))
+                continue
             }
-            // The file of valid tokens has the form of the input list.
             #expect(
-                try await farm.run(
-                    "push", "--tokens-file", screening.file + ".good", "--alert", "Hi", "--wait"
-                ).status == 0)
-        }
-
-        @Test func `a list of mostly invalid tokens is screened completely, and pauses nothing`() async throws
-        {
-            let farm = try await Farm()
-            let bad = Tokens.make(1_800, start: "bad00000", seed: 31)
-            let all = (Tokens.make(1_200, seed: 30) + bad).sorted { $0.suffix(16) < $1.suffix(16) }
-            let screening = try Screening(farm, all)
-            let (status, account) = try await screening.run("--rate", "5000")
-            #expect(status == 0 && account.state == "finished")
-            #expect(account.good == 1_200 && account.deadReasons == ["BadDeviceToken": 1_800])
-            // Only invalid tokens.
-            let others = Tokens.make(2_000, start: "bad00000", seed: 32)
-            let file = try farm.folder.write(others.map { $0 + "\n" }.joined(), to: "others.txt")
-            let only = try await farm.run("screen", "--tokens-file", file, "--rate", "5000", "--json")
-            #expect(only.status == 0 && only.output.contains(#""dead":2000"#), "\(only)")
-            #expect(try farm.events("app.paused").isEmpty)
-            // A bulk job at the same time is judged by its own responses.
-            try farm.push([Job(id: "live", tokens: Tokens.make(100, seed: 33))])
-            #expect(try await farm.finished("live").delivered == 100)
-        }
-
-        @Test func `an unknown app is refused, and no file is created`() async throws {
-            let farm = try await Farm()
-            let screening = try Screening(farm, Self.good)
-            let result = try await farm.run("screen", "--tokens-file", screening.file, "--app", "nobody")
-            #expect(result.status == 2 && result.error.contains(#"no app "nobody""#), "\(result)")
-            #expect(screening.lines("good") == [["no", "file"]])
-        }
-
-        @Test func `a screening that is interrupted repeatedly sends each token once`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 20ms-200ms"]))
-            let all = Tokens.make(3_000, seed: 9) + Self.bad + Self.gone
-            let screening = try Screening(farm, all)
-            for (round, signal) in [SIGKILL, SIGINT, SIGKILL, SIGTERM, SIGKILL].enumerated() {
-                let before = screening.tokens("good").count
-                // Slow enough to be far from its end, however late the test checks.
-                let child = try screening.start("screen-\(round)", "--rate", "60")
-                try await eventually("it has written some") { screening.tokens("good").count >= before + 30 }
-                child.signal(signal)
-                let end = try await child.wait()
-                guard signal != SIGKILL else {
-                    #expect(end == .killed(SIGKILL))
-                    continue
-                }
-                #expect(
-                    end == .exited(75) && child.error.contains("the same command goes on"), "\(child.error)")
-                let account = try Screening.Account(json: child.output)
-                #expect(account.addsUp && account.state == "interrupted" && account.open > 0)
-            }
-            let (status, account) = try await screening.run("--rate", "2000")
-            #expect(status == 0 && account.good == 3_000 && account.dead == 40)
-            #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
-            screening.expectWhole(all)
-            try screening.expectOnceAtTheGateway(all)
-        }
-
-        @Test func `lost events are noticed, and no invalid token is called valid`() async throws {
-            let farm = try await Farm()
-            let screening = try Screening(farm, Self.all)
-            // Each job stays open as long as these pushes do.
-            let held = [0, 250, 500].compactMap { start in Self.all[start...].first(where: Self.good.contains)
-            }
-            for token in held { try farm.gateway.tell("token \(token) throttled") }
-            let child = try screening.start("screen", "--rate", "1000")
-            try await farm.gateway.requests(200)
-            child.signal(SIGKILL)
-            _ = try await child.wait()
-            for token in held { try farm.gateway.tell("token \(token) forget") }
-            // All submitted pushes finish, and their events are dropped before they are read.
-            try await eventually("all jobs are finished") {
-                try await farm.status().apps.allSatisfy { $0.jobsOpen == 0 && $0.open == 0 && $0.inbox == 0 }
-            }
-            try farm.redis.client().run("XTRIM", "{pushfarm:demo}:events", "MAXLEN", "0")
-            let (status, account) = try await screening.run("--rate", "2000")
-            #expect(status == 1 && account.state == "finished")
-            #expect(Set(account.restReasons.keys) == ["unseen"])
-            screening.expectWhole(Self.all)
-            #expect(Set(screening.tokens("good")).isDisjoint(with: Self.bad + Self.gone))
-            #expect(Set(screening.tokens("dead")).isSubset(of: Self.bad + Self.gone))
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: Self.good) == 0 && ledger.doubles == 0)
-        }
-
-        @Test func `a screening waits for a Redis that is away`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
-            let screening = try Screening(farm, Self.all)
-            let child = try screening.start("screen", "--rate", "60")
-            for count in [50, 150] {
-                try await farm.gateway.requests(count)
-                try await farm.redis.kill()
-                #expect(!child.hasEnded)
-                try await farm.redis.restart()
-            }
-            #expect(try await child.wait() == .exited(0), "\(child.error)")
+                end == .exited(75) && child.error.contains("the same command goes on"), "\(child.error)")
             let account = try Screening.Account(json: child.output)
-            #expect(account.addsUp && account.good == 600 && account.dead == 40)
-            screening.expectWhole(Self.all)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.requests.keys.sorted() == Self.all.sorted())
-            let doubles = ledger.requests.values.reduce(0) { $0 + $1 - 1 }
-            #expect(doubles <= (try await doubted(farm)))
+            #expect(account.addsUp && account.state == "interrupted" && account.open > 0)
         }
+        let (status, account) = try await screening.run("--rate", "2000")
+        #expect(status == 0 && account.good == 3_000 && account.dead == 40)
+        #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
+        screening.expectWhole(all)
+        try screening.expectOnceAtTheGateway(all)
+    }
 
-        /// Pushes that the farm counts as possibly duplicated.
-        private func doubted(_ farm: Farm) async throws -> Int {
-            let client = try farm.redis.client()
-            let jobs = try client.run("ZRANGE", "{pushfarm:demo}:jobs", "0", "-1").array ?? []
-            return try jobs.reduce(0) { sum, job in
-                let account = try client.run("HGETALL", "{pushfarm:demo}:job:\(job.text ?? "")").fields
-                return sum + (account["maybe_duplicated"].flatMap { Int($0) } ?? 0)
-            }
+    @Test func `lost events are noticed, and no invalid token is called valid`() async throws {
+        let farm = try await Farm()
+        let screening = try Screening(farm, Self.all)
+        // Each job stays open as long as these pushes do.
+        let held = [0, 250, 500].compactMap { start in Self.all[start...].first(where: Self.good.contains)
         }
-
-        @Test func `a Redis that stays away ends a screening with 75, and the same command continues it`()
-            async throws
-        {
-            let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
-            let screening = try Screening(farm, Self.all)
-            let child = try screening.start("screen", "--rate", "100", "--patience", "2")
-            try await farm.gateway.requests(100)
-            farm.redis.process.signal(SIGSTOP)
-            #expect(try await child.wait() == .exited(75), "\(child.error)")
-            #expect(child.error.contains("the same command goes on"), "\(child.error)")
-            farm.redis.process.signal(SIGCONT)
-            let (status, account) = try await screening.run("--rate", "2000")
-            #expect(status == 0 && account.good == 600 && account.dead == 40)
-            screening.expectWhole(Self.all)
+        for token in held { try farm.gateway.tell("token \(token) throttled") }
+        let child = try screening.start("screen", "--rate", "1000")
+        try await farm.gateway.requests(200)
+        child.signal(SIGKILL)
+        _ = try await child.wait()
+        for token in held { try farm.gateway.tell("token \(token) forget") }
+        // All submitted pushes finish, and their events are dropped before they are read.
+        try await eventually("all jobs are finished") {
+            try await farm.status().apps.allSatisfy { $0.jobsOpen == 0 && $0.open == 0 && $0.inbox == 0 }
         }
+        try farm.redis.client().run("XTRIM", "{pushfarm:demo}:events", "MAXLEN", "0")
+        let (status, account) = try await screening.run("--rate", "2000")
+        #expect(status == 1 && account.state == "finished")
+        #expect(Set(account.restReasons.keys) == ["unseen"])
+        screening.expectWhole(Self.all)
+        #expect(Set(screening.tokens("good")).isDisjoint(with: Self.bad + Self.gone))
+        #expect(Set(screening.tokens("dead")).isSubset(of: Self.bad + Self.gone))
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: Self.good) == 0 && ledger.doubles == 0)
+    }
 
-        @Test func `a Redis that lost everything gets only the open jobs again`()
-            async throws
-        {
-            let farm = try await Farm()
-            let screening = try Screening(farm, Self.all)
-            // The second job of 75 is open until then.
-            let held = try #require(Self.all[75...].first(where: Self.good.contains))
-            try farm.gateway.tell("token \(held) throttled")
-            let child = try screening.start("screen", "--rate", "300")
-            try await eventually("the first job's outcomes are written") {
-                screening.tokens("good").count >= 60
-            }
-            try await farm.gateway.requests(160)
+    @Test func `a screening waits for a Redis that is away`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
+        let screening = try Screening(farm, Self.all)
+        let child = try screening.start("screen", "--rate", "60")
+        for count in [50, 150] {
+            try await farm.gateway.requests(count)
             try await farm.redis.kill()
-            try FileManager.default.removeItem(atPath: farm.folder.path + "/appendonlydir")
-            try farm.gateway.tell("token \(held) forget")
+            #expect(!child.hasEnded)
             try await farm.redis.restart()
-            #expect(try await child.wait() == .exited(0), "\(child.error)")
-            let account = try Screening.Account(json: child.output)
-            #expect(account.addsUp && account.good == 600 && account.dead == 40)
-            screening.expectWhole(Self.all)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: Self.good) == 0)
-            #expect(
-                Self.all[..<75].allSatisfy { ledger.requests[$0] == 1 },
-                "what had its outcome is not sent again")
         }
+        #expect(try await child.wait() == .exited(0), "\(child.error)")
+        let account = try Screening.Account(json: child.output)
+        #expect(account.addsUp && account.good == 600 && account.dead == 40)
+        screening.expectWhole(Self.all)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.requests.keys.sorted() == Self.all.sorted())
+        let doubles = ledger.requests.values.reduce(0) { $0 + $1 - 1 }
+        #expect(doubles <= (try await doubted(farm)))
+    }
 
-        @Test
-        func `an empty list needs no work, and errors are reported before anything is sent`()
-            async throws
-        {
-            let farm = try await Farm()
-            let empty = try Screening(farm, ["# nobody", ""])
-            let (status, account) = try await empty.run()
-            #expect(status == 0 && account.submitted == 0)
-            #expect(empty.lines("good").isEmpty && empty.lines("dead").isEmpty && empty.lines("rest").isEmpty)
-
-            let config = ["--config", farm.folder.path + "/pushfarm.yaml"]
-            let list = try farm.folder.write(Self.good[0] + "\n", to: "other.txt")
-            let usage = [
-                ["--tokens-file", farm.folder.path + "/none"], ["--tokens-file", "/dev/null"],
-                ["--tokens-file", list, "--good", list], ["--tokens-file", list, "--rate", "0"],
-                ["--tokens-file", list, "--good", empty.file],
-            ]
-            for arguments in usage {
-                let result = try await farm.run(["screen"] + arguments + config)
-                #expect(result.status == 2 && !result.error.isEmpty, "\(arguments): \(result)")
-            }
-            let away = try await farm.run(
-                ["screen", "--tokens-file", list, "--redis", "unix://\(farm.folder.path)/none.sock"] + config)
-            #expect(away.status == 75, "\(away)")
-            #expect(try farm.gateway.ledger().lines.isEmpty)
-            #expect(try String(contentsOfFile: list, encoding: .utf8) == Self.good[0] + "\n")
+    /// Pushes that the farm counts as possibly duplicated.
+    private func doubted(_ farm: Farm) async throws -> Int {
+        let client = try farm.redis.client()
+        let jobs = try client.run("ZRANGE", "{pushfarm:demo}:jobs", "0", "-1").array ?? []
+        return try jobs.reduce(0) { sum, job in
+            let account = try client.run("HGETALL", "{pushfarm:demo}:job:\(job.text ?? "")").fields
+            return sum + (account["maybe_duplicated"].flatMap { Int($0) } ?? 0)
         }
+    }
 
-        /// Accepted frames of the binary protocol, from the gateway's ledger.
-        private func frames(_ farm: Farm) throws -> [[String: Any]] {
-            try LedgerFile.lines(farm.gateway.ledgerFile).compactMap {
-                try JSONSerialization.jsonObject(with: $0) as? [String: Any]
-            }.filter { $0["status"] as? Int == 200 }
-        }
+    @Test func `a Redis that stays away ends a screening with 75, and the same command continues it`()
+        async throws
+    {
+        let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
+        let screening = try Screening(farm, Self.all)
+        let child = try screening.start("screen", "--rate", "100", "--patience", "2")
+        try await farm.gateway.requests(100)
+        farm.redis.process.signal(SIGSTOP)
+        #expect(try await child.wait() == .exited(75), "\(child.error)")
+        #expect(child.error.contains("the same command goes on"), "\(child.error)")
+        farm.redis.process.signal(SIGCONT)
+        let (status, account) = try await screening.run("--rate", "2000")
+        #expect(status == 0 && account.good == 600 && account.dead == 40)
+        screening.expectWhole(Self.all)
+    }
 
-        @Test(arguments: [0, 1, 2]) func `valid and invalid tokens are separated at a binary gateway`(
-            command: Int
-        )
-            async throws
-        {
-            var options = Farm.Options()
-            options.simulatorOptions = ["--binary-port", "0"]
-            options.apps = { started, _ in
-                let folder = (started.certificateFile as NSString).deletingLastPathComponent
-                var app = App(
-                    started, credentials: "certificate: { file: \(folder)/push.pem }",
-                    more: ["binary: { command: \(command) }"])
-                app.gateway = started.binary ?? ""
-                return [app]
-            }
-            let farm = try await Farm(options)
-            let bad = Array(Self.bad[..<4])
-            let tokens = Array(Self.good[..<100]) + bad
-            let screening = try Screening(farm, tokens)
-            let (status, account) = try await screening.run("--rate", "5000")
-            #expect(screening.tokens("good") == Self.good[..<100].sorted())
-            // Command 0 has no reply with a reason.
-            let isNamed = command > 0
-            #expect(status == (isNamed ? 0 : 1), "\(account)")
-            #expect(screening.tokens(isNamed ? "dead" : "rest") == bad.sorted(), "\(account)")
-            #expect(account.deadReasons == (isNamed ? ["InvalidToken": 4] : [:]))
-            #expect(account.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
-            // Payload and priority as sent; commands 0 and 1 have no priority.
-            let frames = try frames(farm)
-            let accepted = frames.compactMap { $0["token"] as? String }
-            // Without the refused push's name, pushes of unknown outcome are sent again.
-            #expect(Set(accepted) == Set(Self.good[..<100]) && (accepted.count == 100 || !isNamed))
-            #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
-            #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])
+    @Test func `a Redis that lost everything gets only the open jobs again`()
+        async throws
+    {
+        let farm = try await Farm()
+        let screening = try Screening(farm, Self.all)
+        // The second job of 75 is open until then.
+        let held = try #require(Self.all[75...].first(where: Self.good.contains))
+        try farm.gateway.tell("token \(held) throttled")
+        let child = try screening.start("screen", "--rate", "300")
+        try await eventually("the first job's outcomes are written") {
+            screening.tokens("good").count >= 60
         }
+        try await farm.gateway.requests(160)
+        try await farm.redis.kill()
+        try FileManager.default.removeItem(atPath: farm.folder.path + "/appendonlydir")
+        try farm.gateway.tell("token \(held) forget")
+        try await farm.redis.restart()
+        #expect(try await child.wait() == .exited(0), "\(child.error)")
+        let account = try Screening.Account(json: child.output)
+        #expect(account.addsUp && account.good == 600 && account.dead == 40)
+        screening.expectWhole(Self.all)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: Self.good) == 0)
+        #expect(
+            Self.all[..<75].allSatisfy { ledger.requests[$0] == 1 },
+            "what had its outcome is not sent again")
+    }
+
+    @Test
+    func `an empty list needs no work, and errors are reported before anything is sent`()
+        async throws
+    {
+        let farm = try await Farm()
+        let empty = try Screening(farm, ["# nobody", ""])
+        let (status, account) = try await empty.run()
+        #expect(status == 0 && account.submitted == 0)
+        #expect(empty.lines("good").isEmpty && empty.lines("dead").isEmpty && empty.lines("rest").isEmpty)
+
+        let config = ["--config", farm.folder.path + "/pushfarm.yaml"]
+        let list = try farm.folder.write(Self.good[0] + "\n", to: "other.txt")
+        let usage = [
+            ["--tokens-file", farm.folder.path + "/none"], ["--tokens-file", "/dev/null"],
+            ["--tokens-file", list, "--good", list], ["--tokens-file", list, "--rate", "0"],
+            ["--tokens-file", list, "--good", empty.file],
+        ]
+        for arguments in usage {
+            let result = try await farm.run(["screen"] + arguments + config)
+            #expect(result.status == 2 && !result.error.isEmpty, "\(arguments): \(result)")
+        }
+        let away = try await farm.run(
+            ["screen", "--tokens-file", list, "--redis", "unix://\(farm.folder.path)/none.sock"] + config)
+        #expect(away.status == 75, "\(away)")
+        #expect(try farm.gateway.ledger().lines.isEmpty)
+        #expect(try String(contentsOfFile: list, encoding: .utf8) == Self.good[0] + "\n")
+    }
+
+    /// Accepted frames of the binary protocol, from the gateway's ledger.
+    private func frames(_ farm: Farm) throws -> [[String: Any]] {
+        try LedgerFile.lines(farm.gateway.ledgerFile).compactMap {
+            try JSONSerialization.jsonObject(with: $0) as? [String: Any]
+        }.filter { $0["status"] as? Int == 200 }
+    }
+
+    @Test(arguments: [0, 1, 2]) func `valid and invalid tokens are separated at a binary gateway`(
+        command: Int
+    )
+        async throws
+    {
+        var options = Farm.Options()
+        options.simulatorOptions = ["--binary-port", "0"]
+        options.apps = { started, _ in
+            let folder = (started.certificateFile as NSString).deletingLastPathComponent
+            var app = App(
+                started, credentials: "certificate: { file: \(folder)/push.pem }",
+                more: ["binary: { command: \(command) }"])
+            app.gateway = started.binary ?? ""
+            return [app]
+        }
+        let farm = try await Farm(options)
+        let bad = Array(Self.bad[..<4])
+        let tokens = Array(Self.good[..<100]) + bad
+        let screening = try Screening(farm, tokens)
+        let (status, account) = try await screening.run("--rate", "5000")
+        #expect(screening.tokens("good") == Self.good[..<100].sorted())
+        // Command 0 has no reply with a reason.
+        let isNamed = command > 0
+        #expect(status == (isNamed ? 0 : 1), "\(account)")
+        #expect(screening.tokens(isNamed ? "dead" : "rest") == bad.sorted(), "\(account)")
+        #expect(account.deadReasons == (isNamed ? ["InvalidToken": 4] : [:]))
+        #expect(account.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
+        // Payload and priority as sent; commands 0 and 1 have no priority.
+        let frames = try frames(farm)
+        let accepted = frames.compactMap { $0["token"] as? String }
+        // Without the refused push's name, pushes of unknown outcome are sent again.
+        #expect(Set(accepted) == Set(Self.good[..<100]) && (accepted.count == 100 || !isNamed))
+        #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
+        #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])
     }
 }

@@ -2,119 +2,119 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension OperatedFarms {
-    /// Signals of docs/signals.md under load. A process with a terminal ignores those that a terminal sends by itself.
-    @Suite(.enabled(if: access("/dev/tty", R_OK) != 0 || open("/dev/tty", O_RDWR) < 0))
-    struct SignalTests {
-        private static let pace = ["latency 30ms", "streams 50"]
+/// Signals of docs/signals.md under load. A process with a terminal ignores those that a terminal sends by itself.
+@Suite(
+    .startsProcesses(limit: .seconds(240)),
+    .enabled(if: access("/dev/tty", R_OK) != 0 || open("/dev/tty", O_RDWR) < 0))
+struct SignalTests {
+    private static let pace = ["latency 30ms", "streams 50"]
 
-        @Test func `a coordinator handles its signals`() async throws {
-            let farm = try await Hosts(Hosts.Options(faults: Self.pace))
-            try await farm.startAll()
-            let load = try Load(farm)
-            try await load.more(1)
-            let alpha = farm.coordinator("alpha")
-            let beta = farm.coordinator("beta")
-            func workers(_ host: String) async throws -> Int {
-                try await farm.line(host).workers.count { $0.state == "ready" }
-            }
-            alpha.signal(SIGTTIN)
-            try await eventually("a worker more") { try await workers("alpha") == 3 }
-            alpha.signal(SIGTTOU)
-            try await eventually("a worker less") { try await farm.line("alpha").workers.count == 2 }
-            // SIGCONT changes nothing.
-            beta.signal(SIGCONT)
-            beta.signal(SIGWINCH)
-            try await farm.shared(by: ["alpha"], within: .seconds(30))
-            beta.signal(SIGCONT)
-            try await load.more(1)
-            #expect(try await farm.line("beta").state == "drained")
-            beta.signal(SIGHUP)
-            try await farm.shared(by: ["alpha", "beta"])
-            try await load.more(1)
-            beta.signal(SIGTSTP)
-            try await eventually("it is quiet") { try await farm.line("beta").state == "quiet" }
-            beta.signal(SIGCONT)
-            beta.signal(SIGTERM)
-            #expect(try await beta.wait(within: .seconds(30)) == .exited(0))
-            try await farm.shared(by: ["alpha"], within: .seconds(10))
-            try await load.more(1)
-            alpha.signal(SIGUSR2)
-            #expect(try await alpha.wait(within: .seconds(60)) == .exited(0))
-            try await load.more(1)
-            try await load.expectExactlyOnce()
+    @Test func `a coordinator handles its signals`() async throws {
+        let farm = try await Hosts(Hosts.Options(faults: Self.pace))
+        try await farm.startAll()
+        let load = try Load(farm)
+        try await load.more(1)
+        let alpha = farm.coordinator("alpha")
+        let beta = farm.coordinator("beta")
+        func workers(_ host: String) async throws -> Int {
+            try await farm.line(host).workers.count { $0.state == "ready" }
         }
+        alpha.signal(SIGTTIN)
+        try await eventually("a worker more") { try await workers("alpha") == 3 }
+        alpha.signal(SIGTTOU)
+        try await eventually("a worker less") { try await farm.line("alpha").workers.count == 2 }
+        // SIGCONT changes nothing.
+        beta.signal(SIGCONT)
+        beta.signal(SIGWINCH)
+        try await farm.shared(by: ["alpha"], within: .seconds(30))
+        beta.signal(SIGCONT)
+        try await load.more(1)
+        #expect(try await farm.line("beta").state == "drained")
+        beta.signal(SIGHUP)
+        try await farm.shared(by: ["alpha", "beta"])
+        try await load.more(1)
+        beta.signal(SIGTSTP)
+        try await eventually("it is quiet") { try await farm.line("beta").state == "quiet" }
+        beta.signal(SIGCONT)
+        beta.signal(SIGTERM)
+        #expect(try await beta.wait(within: .seconds(30)) == .exited(0))
+        try await farm.shared(by: ["alpha"], within: .seconds(10))
+        try await load.more(1)
+        alpha.signal(SIGUSR2)
+        #expect(try await alpha.wait(within: .seconds(60)) == .exited(0))
+        try await load.more(1)
+        try await load.expectExactlyOnce()
+    }
 
-        @Test
-        func `a fast stop waits two seconds for responses, and unanswered pushes are sent again`()
-            async throws
-        {
-            let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: ["latency 15s"]))
-            try farm.start("alpha")
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let jobs = [Job(id: "slow", tokens: Tokens.make(100))]
-            try farm.push(jobs)
-            try await farm.gateway.requests(100)
-            let start = ContinuousClock.now
-            farm.coordinator("alpha").signal(SIGQUIT)
-            #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
-            // Far less than the fifteen seconds of the responses, or the twenty of a graceful end.
-            #expect(ContinuousClock.now - start < .seconds(12))
-            _ = try farm.gateway.tell("latency 0ms")
-            try farm.start("alpha")
-            let totals = try await farm.finished(jobs)
-            // The first responses came before; pushes in flight at the end are counted and were sent again.
-            #expect(totals.delivered == 100 && totals.maybeDuplicated > 50, "\(totals)")
-            #expect(try farm.gateway.requestCount() == 100 + totals.maybeDuplicated)
-        }
+    @Test
+    func `a fast stop waits two seconds for responses, and unanswered pushes are sent again`()
+        async throws
+    {
+        let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: ["latency 15s"]))
+        try farm.start("alpha")
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let jobs = [Job(id: "slow", tokens: Tokens.make(100))]
+        try farm.push(jobs)
+        try await farm.gateway.requests(100)
+        let start = ContinuousClock.now
+        farm.coordinator("alpha").signal(SIGQUIT)
+        #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
+        // Far less than the fifteen seconds of the responses, or the twenty of a graceful end.
+        #expect(ContinuousClock.now - start < .seconds(12))
+        _ = try farm.gateway.tell("latency 0ms")
+        try farm.start("alpha")
+        let totals = try await farm.finished(jobs)
+        // The first responses came before; pushes in flight at the end are counted and were sent again.
+        #expect(totals.delivered == 100 && totals.maybeDuplicated > 50, "\(totals)")
+        #expect(try farm.gateway.requestCount() == 100 + totals.maybeDuplicated)
+    }
 
-        @Test func `a worker handles its signals, and logs are reopened`() async throws {
-            let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
-            let file = farm.folder.path + "/alpha/farm.log"
-            try farm.start("alpha", logFile: file)
-            try await farm.shared(by: ["alpha"], within: .seconds(20))
-            let load = try Load(farm)
-            try await load.more(1)
-            func log(_ name: String = "") -> String {
-                (try? String(contentsOfFile: file + name, encoding: .utf8)) ?? ""
-            }
-            let before = try await farm.workers("alpha")
-            farm.signal(child: before[0], of: "alpha", SIGUSR2)
-            try await eventually("the worker tells of itself") {
-                log().contains("worker-0") && log().contains("dump")
-            }
-            try FileManager.default.moveItem(atPath: file, toPath: file + ".1")
-            farm.coordinator("alpha").signal(SIGUSR1)
-            try await eventually("the log is opened again") { log().contains("log files reopened") }
-            farm.signal(child: before[1], of: "alpha", SIGUSR2)
-            try await eventually("the worker's, too") { log().contains("worker-1") }
-            #expect(!log(".1").contains("log files reopened"))
-            for (number, signal) in [SIGTERM, SIGQUIT].enumerated() {
-                farm.signal(child: before[number], of: "alpha", signal)
-                try await eventually("another process is ready") {
-                    let now = try await farm.line("alpha").workers
-                    return now[number].pid != before[number] && now[number].state == "ready"
-                }
-            }
-            for signal in [SIGHUP, SIGTTIN, SIGCONT] {
-                farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", signal)
-            }
-            // A quiet worker serves nothing, and wakes as another process.
-            farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", SIGTSTP)
-            try await eventually("it is quiet, and says so") {
-                try await farm.line("alpha").workers[0].state == "quiet"
-            }
-            #expect(log().contains("quiet: nothing more is taken"))
-            // The other worker serves its shards.
-            try await eventually("its shards are lent") {
-                try await farm.line("alpha").workers.map(\.shards) == [0, 64]
-            }
-            try await load.more(1)
-            let vain = try await farm.operate("resume", "alpha/0", status: 1)
-            #expect(vain.hosts[0].text.contains("restart alpha/0"), "\(vain)")
-            try await farm.operate("restart", "alpha/0")
-            try await load.more(2)
-            try await load.expectExactlyOnce()
+    @Test func `a worker handles its signals, and logs are reopened`() async throws {
+        let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
+        let file = farm.folder.path + "/alpha/farm.log"
+        try farm.start("alpha", logFile: file)
+        try await farm.shared(by: ["alpha"], within: .seconds(20))
+        let load = try Load(farm)
+        try await load.more(1)
+        func log(_ name: String = "") -> String {
+            (try? String(contentsOfFile: file + name, encoding: .utf8)) ?? ""
         }
+        let before = try await farm.workers("alpha")
+        farm.signal(child: before[0], of: "alpha", SIGUSR2)
+        try await eventually("the worker tells of itself") {
+            log().contains("worker-0") && log().contains("dump")
+        }
+        try FileManager.default.moveItem(atPath: file, toPath: file + ".1")
+        farm.coordinator("alpha").signal(SIGUSR1)
+        try await eventually("the log is opened again") { log().contains("log files reopened") }
+        farm.signal(child: before[1], of: "alpha", SIGUSR2)
+        try await eventually("the worker's, too") { log().contains("worker-1") }
+        #expect(!log(".1").contains("log files reopened"))
+        for (number, signal) in [SIGTERM, SIGQUIT].enumerated() {
+            farm.signal(child: before[number], of: "alpha", signal)
+            try await eventually("another process is ready") {
+                let now = try await farm.line("alpha").workers
+                return now[number].pid != before[number] && now[number].state == "ready"
+            }
+        }
+        for signal in [SIGHUP, SIGTTIN, SIGCONT] {
+            farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", signal)
+        }
+        // A quiet worker serves nothing, and wakes as another process.
+        farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", SIGTSTP)
+        try await eventually("it is quiet, and says so") {
+            try await farm.line("alpha").workers[0].state == "quiet"
+        }
+        #expect(log().contains("quiet: nothing more is taken"))
+        // The other worker serves its shards.
+        try await eventually("its shards are lent") {
+            try await farm.line("alpha").workers.map(\.shards) == [0, 64]
+        }
+        try await load.more(1)
+        let vain = try await farm.operate("resume", "alpha/0", status: 1)
+        #expect(vain.hosts[0].text.contains("restart alpha/0"), "\(vain)")
+        try await farm.operate("restart", "alpha/0")
+        try await load.more(2)
+        try await load.expectExactlyOnce()
     }
 }

@@ -1,68 +1,66 @@
 import FarmHarness
 import Testing
 
-extension PatientFarms {
-    /// A gateway that does not respond.
-    struct SilenceTests {
-        private func farm(_ faults: [String]) async throws -> Farm {
-            try await Farm(Farm.Options(faults: faults, appLines: ["request_timeout: 1"]))
-        }
+/// A gateway that does not respond.
+@Suite(.startsProcesses) struct SilenceTests {
+    private func farm(_ faults: [String]) async throws -> Farm {
+        try await Farm(Farm.Options(faults: faults, appLines: ["request_timeout: 1"]))
+    }
 
-        @Test func `pushes without a response are sent again until they have one`() async throws {
-            let farm = try await farm(["silence 10% processed"])
-            let tokens = Tokens.make(500)
-            try farm.push([Job(id: "s", tokens: tokens, fields: #""max_attempts":20"#)])
-            let account = try await farm.finished("s")
-            #expect(account.delivered == 500 && account.failed == 0)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: tokens) == 0)
-            // All pushes without a response had been processed.
-            #expect(ledger.doubles > 0 && ledger.doubles <= account.maybeDuplicated)
-        }
+    @Test func `pushes without a response are sent again until they have one`() async throws {
+        let farm = try await farm(["silence 10% processed"])
+        let tokens = Tokens.make(500)
+        try farm.push([Job(id: "s", tokens: tokens, fields: #""max_attempts":20"#)])
+        let account = try await farm.finished("s")
+        #expect(account.delivered == 500 && account.failed == 0)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0)
+        // All pushes without a response had been processed.
+        #expect(ledger.doubles > 0 && ledger.doubles <= account.maybeDuplicated)
+    }
 
-        @Test func `a push that never gets a response fails after its last attempt`() async throws {
-            let farm = try await farm([])
-            let silent = Tokens.make(10, start: "0ff00000")
-            let good = Tokens.make(100)
-            try farm.push([Job(id: "x", tokens: silent + good, fields: #""max_attempts":2"#)])
-            let account = try await farm.finished("x")
-            #expect(account.delivered == 100 && account.failed == 10)
-            #expect(account.reasons == ["exhausted": 10])
-            let requests = try farm.gateway.ledger().requests
-            #expect(silent.allSatisfy { requests[$0] == 2 })
-            let failed = try farm.events("push.failed")
-            #expect(failed.count == 10 && failed.allSatisfy { $0["cause"]?.isEmpty == false })
-        }
+    @Test func `a push that never gets a response fails after its last attempt`() async throws {
+        let farm = try await farm([])
+        let silent = Tokens.make(10, start: "0ff00000")
+        let good = Tokens.make(100)
+        try farm.push([Job(id: "x", tokens: silent + good, fields: #""max_attempts":2"#)])
+        let account = try await farm.finished("x")
+        #expect(account.delivered == 100 && account.failed == 10)
+        #expect(account.reasons == ["exhausted": 10])
+        let requests = try farm.gateway.ledger().requests
+        #expect(silent.allSatisfy { requests[$0] == 2 })
+        let failed = try farm.events("push.failed")
+        #expect(failed.count == 10 && failed.allSatisfy { $0["cause"]?.isEmpty == false })
+    }
 
-        @Test func `at most once, a push without a response fails`() async throws {
-            let farm = try await farm(["silence 10% processed"])
-            let tokens = Tokens.make(500)
-            try farm.push([Job(id: "amo", tokens: tokens, fields: #""delivery":"at-most-once""#)])
-            let account = try await farm.finished("amo")
-            #expect(account.failed > 0 && account.delivered + account.failed == 500)
-            #expect(account.reasons == ["unknown": account.failed])
-            #expect(account.maybeDuplicated == 0)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lines.count == 500 && ledger.requests.count == 500)
-            #expect(ledger.lines.count { $0.lost == true } == account.failed)
-        }
+    @Test func `at most once, a push without a response fails`() async throws {
+        let farm = try await farm(["silence 10% processed"])
+        let tokens = Tokens.make(500)
+        try farm.push([Job(id: "amo", tokens: tokens, fields: #""delivery":"at-most-once""#)])
+        let account = try await farm.finished("amo")
+        #expect(account.failed > 0 && account.delivered + account.failed == 500)
+        #expect(account.reasons == ["unknown": account.failed])
+        #expect(account.maybeDuplicated == 0)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lines.count == 500 && ledger.requests.count == 500)
+        #expect(ledger.lines.count { $0.lost == true } == account.failed)
+    }
 
-        @Test func `at most once holds when a worker is killed`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 1500ms", "streams 100"]))
-            let workers = try await farm.ready().workers
-            let tokens = Tokens.make(2_000)
-            let jobs = Job.several("amk", tokens, size: 500, fields: #""delivery":"at-most-once""#)
-            try farm.push(jobs)
-            try await farm.gateway.requests(400)
-            farm.kill(worker: workers[1].pid)
-            try farm.gateway.tell("latency 20ms")
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered + totals.failed == 2_000 && totals.failed > 0)
-            #expect(totals.reasons == ["unknown": totals.failed])
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.requests.values.allSatisfy { $0 == 1 })
-            // Pushes counted as delivered were delivered; unknown ones may have been.
-            #expect(ledger.deliveries.count >= totals.delivered)
-        }
+    @Test func `at most once holds when a worker is killed`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["latency 1500ms", "streams 100"]))
+        let workers = try await farm.ready().workers
+        let tokens = Tokens.make(2_000)
+        let jobs = Job.several("amk", tokens, size: 500, fields: #""delivery":"at-most-once""#)
+        try farm.push(jobs)
+        try await farm.gateway.requests(400)
+        farm.kill(worker: workers[1].pid)
+        try farm.gateway.tell("latency 20ms")
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered + totals.failed == 2_000 && totals.failed > 0)
+        #expect(totals.reasons == ["unknown": totals.failed])
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.requests.values.allSatisfy { $0 == 1 })
+        // Pushes counted as delivered were delivered; unknown ones may have been.
+        #expect(ledger.deliveries.count >= totals.delivered)
     }
 }

@@ -2,58 +2,56 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension PatientFarms {
-    /// deploy/supervisord.conf under a real supervisord.
-    struct SupervisordTests {
-        @Test
-        func
-            `supervisord starts it, restarts it when killed, stops it in order, and leaves it down with a wrong file`()
-            async throws
-        {
-            let farm = try await Supervised()
-            let first = try await farm.running()
-            try await farm.push("one", count: 100)
+/// deploy/supervisord.conf under a real supervisord.
+@Suite(.startsProcesses) struct SupervisordTests {
+    @Test
+    func
+        `supervisord starts it, restarts it when killed, stops it in order, and leaves it down with a wrong file`()
+        async throws
+    {
+        let farm = try await Supervised()
+        let first = try await farm.running()
+        try await farm.push("one", count: 100)
 
-            kill(first, SIGKILL)
-            try await eventually("another one is running") {
-                guard let pid = try await farm.status("RUNNING") else { return false }
-                return pid != first && pid > 0
-            }
-            try await farm.push("two", count: 100)
-
-            // supervisord would not know the successor, and take the predecessor's end for the service's.
-            let upgrade = try Child(
-                "upgrade", BuiltProgram.path,
-                ["upgrade", "all", "--config", farm.folder.path + "/etc/pushfarm.yaml"], in: farm.folder.path)
-            #expect(try await upgrade.wait() == .exited(1))
-            #expect(
-                upgrade.output.contains("restart the service there instead"),
-                "\(upgrade.output)\(upgrade.error)")
-
-            // The log is rotated while it runs.
-            try await farm.rotate()
-            try await farm.control("signal", "HUP", "pushfarm")
-            try await eventually("the new file is written to") {
-                farm.log("pushfarm.log").contains("configuration reloaded")
-            }
-            #expect(farm.log("pushfarm.log.1").contains("coordinator ready"))
-
-            try await farm.control("stop", "pushfarm")
-            _ = try await farm.status("STOPPED")
-            #expect(farm.log("pushfarm.log").contains("coordinator stopped"))
-
-            try farm.folder.write("redis: nonsense\n", to: "etc/pushfarm.yaml")
-            try await farm.control("start", "pushfarm")
-            _ = try await eventually("it has ended with a status that is expected") {
-                try await farm.status("EXITED")
-            }
-            let ends = farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count
-            // supervisord checks every second.
-            try await Task.sleep(for: .seconds(3))
-            #expect(farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count == ends)
-            _ = try await farm.status("EXITED")
-            try await farm.end()
+        kill(first, SIGKILL)
+        try await eventually("another one is running") {
+            guard let pid = try await farm.status("RUNNING") else { return false }
+            return pid != first && pid > 0
         }
+        try await farm.push("two", count: 100)
+
+        // supervisord would not know the successor, and take the predecessor's end for the service's.
+        let upgrade = try Child(
+            "upgrade", BuiltProgram.path,
+            ["upgrade", "all", "--config", farm.folder.path + "/etc/pushfarm.yaml"], in: farm.folder.path)
+        #expect(try await upgrade.wait() == .exited(1))
+        #expect(
+            upgrade.output.contains("restart the service there instead"),
+            "\(upgrade.output)\(upgrade.error)")
+
+        // The log is rotated while it runs.
+        try await farm.rotate()
+        try await farm.control("signal", "HUP", "pushfarm")
+        try await eventually("the new file is written to") {
+            farm.log("pushfarm.log").contains("configuration reloaded")
+        }
+        #expect(farm.log("pushfarm.log.1").contains("coordinator ready"))
+
+        try await farm.control("stop", "pushfarm")
+        _ = try await farm.status("STOPPED")
+        #expect(farm.log("pushfarm.log").contains("coordinator stopped"))
+
+        try farm.folder.write("redis: nonsense\n", to: "etc/pushfarm.yaml")
+        try await farm.control("start", "pushfarm")
+        _ = try await eventually("it has ended with a status that is expected") {
+            try await farm.status("EXITED")
+        }
+        let ends = farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count
+        // supervisord checks every second.
+        try await Task.sleep(for: .seconds(3))
+        #expect(farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count == ends)
+        _ = try await farm.status("EXITED")
+        try await farm.end()
     }
 }
 

@@ -3,9 +3,8 @@ import Foundation
 import RedisProtocol
 import Testing
 
-extension TokenFarms {
     /// Counted at the gateway, which never gets suppressed pushes.
-    struct SuppressionTests {
+@Suite(.startsProcesses) struct SuppressionTests {
         private static let good = Tokens.make(200)
         private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
         private static let wrongTopic = Tokens.make(5, start: "bad10000", seed: 3)
@@ -287,4 +286,3 @@ extension TokenFarms {
             #expect(event["reason"]?.contains("other environment") == true, "\(event)")
         }
     }
-}

@@ -1,9 +1,8 @@
 import FarmHarness
 import Testing
 
-/// A token that got 429 cools down for half a minute. These tests wait for all of it, in parallel to everything
-/// else.
-@Suite(.timeLimit(.minutes(3)), .keepsTraces) struct ThrottledDeviceTests {
+/// A token that got 429 cools down for half a minute. These tests wait for all of it.
+@Suite(.startsProcesses(limit: .seconds(240))) struct ThrottledDeviceTests {
     @Test
     func `pushes to a cooling token wait behind the refused one, in order and without counting attempts`()
         async throws

@@ -1,39 +1,37 @@
 import FarmHarness
 import Testing
 
-extension PatientFarms {
-    /// A gateway that asks for pauses.
-    struct TroubleTests {
-        @Test func `a phase of 503 loses no push`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
-            let tokens = Tokens.make(1_000)
-            let jobs = Job.several("p", tokens, size: 250)
-            try farm.push(jobs)
-            // Each worker notices after ten requests, and then probes.
-            try await farm.gateway.requests(21)
-            try farm.gateway.tell("answer off")
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-            // Few pushes use an attempt while the gateway is in trouble.
-            #expect(ledger.lines.count { $0.status == 503 } < tokens.count)
-        }
+/// A gateway that asks for pauses.
+@Suite(.startsProcesses) struct TroubleTests {
+    @Test func `a phase of 503 loses no push`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
+        let tokens = Tokens.make(1_000)
+        let jobs = Job.several("p", tokens, size: 250)
+        try farm.push(jobs)
+        // Each worker notices after ten requests, and then probes.
+        try await farm.gateway.requests(21)
+        try farm.gateway.tell("answer off")
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        // Few pushes use an attempt while the gateway is in trouble.
+        #expect(ledger.lines.count { $0.status == 503 } < tokens.count)
+    }
 
-        @Test func `a retry waits for Retry-After`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["answer 503 retry-after=3 share=50%"]))
-            let tokens = Tokens.make(8)
-            try farm.push([Job(id: "ra", tokens: tokens)])
-            try await farm.gateway.requests(8)
-            try farm.gateway.tell("answer off")
-            let account = try await farm.finished("ra")
-            #expect(account.delivered == 8)
-            let lines = try farm.gateway.ledger().lines
-            for refused in lines where refused.status == 503 {
-                let next = try #require(lines.first { $0.token == refused.token && $0.status == 200 })
-                // By the ledger's clock, at least this long.
-                #expect(next.time - refused.time >= 3_000)
-            }
+    @Test func `a retry waits for Retry-After`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["answer 503 retry-after=3 share=50%"]))
+        let tokens = Tokens.make(8)
+        try farm.push([Job(id: "ra", tokens: tokens)])
+        try await farm.gateway.requests(8)
+        try farm.gateway.tell("answer off")
+        let account = try await farm.finished("ra")
+        #expect(account.delivered == 8)
+        let lines = try farm.gateway.ledger().lines
+        for refused in lines where refused.status == 503 {
+            let next = try #require(lines.first { $0.token == refused.token && $0.status == 200 })
+            // By the ledger's clock, at least this long.
+            #expect(next.time - refused.time >= 3_000)
         }
     }
 }

@@ -3,9 +3,8 @@ import Foundation
 import RedisProtocol
 import Testing
 
-extension HeldFarms {
     /// Jobs for an app that is not configured, such as a misspelt one.
-    struct UnknownAppTests {
+@Suite(.startsProcesses(limit: .seconds(300))) struct UnknownAppTests {
         private static func submit(_ farm: Farm, _ app: String, _ id: String) throws -> [String] {
             let job = Job(id: id, tokens: Tokens.make(1)).text
             return try farm.redis.client().run("FCALL", "pushfarm_submit", "1", "pushfarm:\(app)", job, id)
@@ -61,7 +60,7 @@ extension HeldFarms {
         }
 
         @Test func `jobs pushed to a misspelt app are reported until they are gone`() async throws {
-            let farm = try await Farm(Farm.Options(lines: [BusyFarms.MetricsTests.listen]))
+        let farm = try await Farm(Farm.Options(lines: [MetricsTests.listen]))
             _ = try await farm.ready()
             let client = try farm.redis.client()
             // Configured inboxes, and lists that are not inboxes, do not count.
@@ -95,7 +94,7 @@ extension HeldFarms {
 
         @Test func `refused jobs are counted by minute, and many fire an alert`() async throws {
             let farm = try await Farm(
-                Farm.Options(lines: [BusyFarms.MetricsTests.listen, "alerts: { refused_jobs: 5 }"]))
+            Farm.Options(lines: [MetricsTests.listen, "alerts: { refused_jobs: 5 }"]))
             _ = try await farm.ready()
             let client = try farm.redis.client()
             // A few fire no alert, but are shown.
@@ -159,4 +158,3 @@ extension HeldFarms {
             #expect(try farm.events("job.refused").count == 1)
         }
     }
-}

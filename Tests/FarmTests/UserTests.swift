@@ -3,9 +3,8 @@ import Foundation
 import RedisProtocol
 import Testing
 
-extension BusyFarms {
     /// Redis with the users of deploy/users.acl.
-    struct UserTests {
+@Suite(.startsProcesses) struct UserTests {
         private static let password = "a-password-of-this-test"
 
         private func farm(_ change: (inout Farm.Options) -> Void = { _ in }) async throws -> Farm {
@@ -281,4 +280,3 @@ extension BusyFarms {
             #expect(try farm.gateway.ledger().lost(of: tokens) == 0)
         }
     }
-}

@@ -3,12 +3,8 @@ import Foundation
 import RandomTesting
 import Testing
 
-/// Farms and commands that read hostile values.
-@Suite(.serialized, .timeLimit(.minutes(8)), .keepsTraces) enum HostileFarms {}
-
-extension HostileFarms {
     /// Values that no farm writes, in each key and on each channel that its processes read.
-    struct HostileFarmTests {
+@Suite(.startsProcesses(limit: .seconds(480))) struct HostileFarmTests {
         private static let seed: UInt64 = 2026
 
         @Test func `no hostile value ends a process, and pushes are sent after its removal`() async throws {
@@ -167,4 +163,3 @@ extension HostileFarms {
             }.map(String.init)
         }
     }
-}

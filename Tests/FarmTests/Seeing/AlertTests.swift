@@ -4,17 +4,13 @@ import OpenSSL
 import Simulator
 import Testing
 
-/// Farms whose alerts fire and clear.
-@Suite(.serialized, .timeLimit(.minutes(4)), .keepsTraces) enum AlarmedFarms {}
-
-extension AlarmedFarms {
-    struct AlertTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct AlertTests {
         /// Writes a line for each alert.
         private static let command =
             #"command: "echo $PUSHFARM_ALERT_TYPE $PUSHFARM_ALERT_ALERT $PUSHFARM_ALERT_APP$PUSHFARM_ALERT_HOST >> FOLDER/alerts.txt""#
 
         private static func lines(_ alerts: String...) -> [String] {
-            ["alerts: { \((alerts + [command]).joined(separator: ", ")) }", BusyFarms.MetricsTests.listen]
+        ["alerts: { \((alerts + [command]).joined(separator: ", ")) }", MetricsTests.listen]
         }
 
         private static func told(_ folder: String) -> [String] {
@@ -211,7 +207,7 @@ extension AlarmedFarms {
                     faults: ["answer 403 reason=InvalidProviderToken"],
                     lines: [
                         "alerts: { command: \"echo x >> FOLDER/tries; tail -f FOLDER/tries & tail -f FOLDER/tries; true\" }",
-                        BusyFarms.MetricsTests.listen,
+                    MetricsTests.listen,
                     ]))
             _ = try await farm.ready()
             try farm.push([Job(id: "kept", tokens: Tokens.make(20))])
@@ -249,7 +245,7 @@ extension AlarmedFarms {
                     apps: { started, _ in [App(started), App(started, name: "other")] },
                     lines: [
                         "alerts: { webhook: \"http://127.0.0.1:\(hook.port)/alerts\" }",
-                        BusyFarms.MetricsTests.listen,
+                    MetricsTests.listen,
                     ]))
             _ = try await farm.ready()
             try farm.push([Job(id: "kept", tokens: Tokens.make(20))])
@@ -270,10 +266,8 @@ extension AlarmedFarms {
             #expect(types == ["alert.raised", "alert.raised", "alert.raised", "alert.cleared"])
         }
     }
-}
 
-extension HostFarms {
-    struct HostAlertTests {
+@Suite(.startsProcesses(limit: .seconds(300))) struct HostAlertTests {
         @Test func `one host fires an app's alert, and one living host that of a lost host`() async throws {
             let file = "FOLDER/../alerts.txt"
             let farm = try await Hosts(
@@ -337,4 +331,3 @@ extension HostFarms {
             #expect(try await farm.finished([Job(id: "after", tokens: tokens)]).delivered == 40)
         }
     }
-}

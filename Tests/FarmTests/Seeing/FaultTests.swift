@@ -3,9 +3,8 @@ import Foundation
 import RedisProtocol
 import Testing
 
-extension AlarmedFarms {
     /// `status`, alerts, `doctor` and `fsck` show faults that stop an app.
-    struct FaultTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct FaultTests {
         private static let app = "{pushfarm:demo}:"
 
         @Test(arguments: ["events", "intake", "batches", "states", "results", "load", "gate", "owners"])
@@ -57,8 +56,7 @@ extension AlarmedFarms {
             #expect(try await farm.run("dead", "list").output.contains("HTTP400"))
         }
 
-        @Test func `unsettled entries are shown until they are repaired, also after a restart`() async throws
-        {
+    @Test func `unsettled entries are shown until they are repaired, also after a restart`() async throws {
             let farm = try await Farm(Farm.Options(workers: 1))
             _ = try await farm.ready()
             let redis = try farm.redis.client()
@@ -91,4 +89,3 @@ extension AlarmedFarms {
             #expect(try await farm.run("status").status == 0)
         }
     }
-}

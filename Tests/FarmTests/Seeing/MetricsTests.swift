@@ -2,120 +2,118 @@ import FarmHarness
 import Foundation
 import Testing
 
-extension BusyFarms {
-    /// A coordinator's metrics.
-    struct MetricsTests {
-        static let listen = "metrics: { listen: \"unix://FOLDER/metrics.sock\" }"
+/// A coordinator's metrics.
+@Suite(.startsProcesses) struct MetricsTests {
+    static let listen = "metrics: { listen: \"unix://FOLDER/metrics.sock\" }"
 
-        @Test func `the metrics equal the gateway's counts, whatever its responses`() async throws {
-            // Some responses are temporary errors, some streams are refused, and one worker is killed.
-            let farm = try await Farm(
-                Farm.Options(
-                    faults: ["answer 503 share=0.05", "refuse 0.02", "latency 5ms"], lines: [Self.listen]))
-            _ = try await farm.ready()
-            #expect(try farm.scrape().sum("pushfarm_pushes_total") == 0)
-            let good = Tokens.make(3_000)
-            let bad = Tokens.make(60, start: "bad00000", seed: 2)
-            let gone = Tokens.make(40, start: "dead0000", seed: 4)
-            let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
-            let jobs =
-                Job.several("high", Array(all[..<1000]), size: 50)
-                + Job.several("bulk", Array(all[1000...]), size: 500, fields: #""lane":"bulk""#)
-            try farm.push(jobs)
-            try await farm.gateway.requests(500)
-            try farm.gateway.tell("answer off")
-            let totals = try await farm.finished(jobs)
+    @Test func `the metrics equal the gateway's counts, whatever its responses`() async throws {
+        // Some responses are temporary errors, some streams are refused, and one worker is killed.
+        let farm = try await Farm(
+            Farm.Options(
+                faults: ["answer 503 share=0.05", "refuse 0.02", "latency 5ms"], lines: [Self.listen]))
+        _ = try await farm.ready()
+        #expect(try farm.scrape().sum("pushfarm_pushes_total") == 0)
+        let good = Tokens.make(3_000)
+        let bad = Tokens.make(60, start: "bad00000", seed: 2)
+        let gone = Tokens.make(40, start: "dead0000", seed: 4)
+        let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
+        let jobs =
+            Job.several("high", Array(all[..<1000]), size: 50)
+            + Job.several("bulk", Array(all[1000...]), size: 500, fields: #""lane":"bulk""#)
+        try farm.push(jobs)
+        try await farm.gateway.requests(500)
+        try farm.gateway.tell("answer off")
+        let totals = try await farm.finished(jobs)
 
-            // The settled counts equal those of the job records and the ledger.
-            let scrape = try await eventually("all is counted") {
-                let scrape = try farm.scrape()
-                return Int(scrape.sum("pushfarm_pushes_total")) == all.count ? scrape : nil
-            }
-            let app = ["app": "demo"]
-            #expect(
-                scrape.sums("pushfarm_pushes_total", by: "outcome", app)
-                    == ["delivered": totals.delivered, "failed": totals.failed])
-            let lanes = scrape.sums("pushfarm_pushes_total", by: "lane", app)
-            #expect(lanes == ["high": 1000, "bulk": all.count - 1000])
-            let reasons = scrape.sums(
-                "pushfarm_pushes_total", by: "reason", ["app": "demo", "outcome": "failed"])
-            #expect(reasons == totals.reasons)
-            let ledger = try farm.gateway.ledger()
-            let counts = Dictionary(grouping: ledger.lines, by: \.status).mapValues(\.count)
-            #expect(totals.maybeDuplicated == 0 && ledger.doubles == 0)
-            #expect(counts[200] == totals.delivered)
-            #expect(reasons == ["BadDeviceToken": counts[400], "Unregistered": counts[410]])
-            // Each 503 is one more attempt, and each response one more in the gateway's histogram.
-            #expect(scrape.sums("pushfarm_retries_total", by: "cause", app)["server"] == counts[503])
-            let answers = ledger.lines.count { $0.status != 0 }
-            let numbers = try await eventually("the workers' numbers have come") {
-                let scrape = try farm.scrape()
-                return Int(scrape.sum("pushfarm_gateway_latency_seconds_count")) == answers ? scrape : nil
-            }
-            #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(answers))
-            #expect(
-                numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(answers) / 2)
-            // First attempts only; pushes that the gateway refused were sent as well.
-            #expect(Int(numbers.sum("pushfarm_sent_total")) >= answers)
-            #expect(
-                Int(numbers.sum("pushfarm_queue_wait_seconds_count"))
-                    <= Int(numbers.sum("pushfarm_sent_total")))
-            #expect(Int(numbers.sum("pushfarm_queue_wait_seconds_count")) >= all.count)
-            #expect(numbers.sum("pushfarm_settle_latency_seconds_count") > 0)
-            #expect(numbers.sum("pushfarm_worker_up") == 2 && numbers.sum("pushfarm_intake_up") == 1)
-            #expect(numbers.sum("pushfarm_leases", app) == 64 && numbers.sum("pushfarm_ready") == 1)
-            #expect(numbers.sum("pushfarm_redis_up") == 1)
-            #expect(numbers.sum("pushfarm_intake_jobs_total") == Double(jobs.count))
-
-            let worker = try #require(farm.workers.first)
-            farm.kill(worker: worker)
-            try await eventually("the end of a worker is counted") {
-                try farm.scrape().sum("pushfarm_worker_restarts_total") == 1
-            }
+        // The settled counts equal those of the job records and the ledger.
+        let scrape = try await eventually("all is counted") {
+            let scrape = try farm.scrape()
+            return Int(scrape.sum("pushfarm_pushes_total")) == all.count ? scrape : nil
         }
-
-        @Test func `a backlog is counted by the host that has the intake, with its age`() async throws {
-            let farm = try await Farm(
-                Farm.Options(
-                    faults: ["silence 1"], appLines: ["request_timeout: 300"], lines: [Self.listen]))
-            _ = try await farm.ready()
-            try farm.push([Job(id: "late", tokens: Tokens.make(30))])
-            let scrape = try await eventually("the backlog has an age") {
-                let scrape = try farm.scrape()
-                return scrape.sum("pushfarm_backlog_age_seconds", ["lane": "high"]) >= 3 ? scrape : nil
-            }
-            #expect((1...30).contains(scrape.sum("pushfarm_streams", ["app": "demo"])))
-            #expect(scrape.sum("pushfarm_backlog_pushes", ["app": "demo"]) == 30)
-            #expect(scrape.sum("pushfarm_in_flight_batches") > 0)
+        let app = ["app": "demo"]
+        #expect(
+            scrape.sums("pushfarm_pushes_total", by: "outcome", app)
+                == ["delivered": totals.delivered, "failed": totals.failed])
+        let lanes = scrape.sums("pushfarm_pushes_total", by: "lane", app)
+        #expect(lanes == ["high": 1000, "bulk": all.count - 1000])
+        let reasons = scrape.sums(
+            "pushfarm_pushes_total", by: "reason", ["app": "demo", "outcome": "failed"])
+        #expect(reasons == totals.reasons)
+        let ledger = try farm.gateway.ledger()
+        let counts = Dictionary(grouping: ledger.lines, by: \.status).mapValues(\.count)
+        #expect(totals.maybeDuplicated == 0 && ledger.doubles == 0)
+        #expect(counts[200] == totals.delivered)
+        #expect(reasons == ["BadDeviceToken": counts[400], "Unregistered": counts[410]])
+        // Each 503 is one more attempt, and each response one more in the gateway's histogram.
+        #expect(scrape.sums("pushfarm_retries_total", by: "cause", app)["server"] == counts[503])
+        let answers = ledger.lines.count { $0.status != 0 }
+        let numbers = try await eventually("the workers' numbers have come") {
+            let scrape = try farm.scrape()
+            return Int(scrape.sum("pushfarm_gateway_latency_seconds_count")) == answers ? scrape : nil
         }
+        #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(answers))
+        #expect(
+            numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(answers) / 2)
+        // First attempts only; pushes that the gateway refused were sent as well.
+        #expect(Int(numbers.sum("pushfarm_sent_total")) >= answers)
+        #expect(
+            Int(numbers.sum("pushfarm_queue_wait_seconds_count"))
+                <= Int(numbers.sum("pushfarm_sent_total")))
+        #expect(Int(numbers.sum("pushfarm_queue_wait_seconds_count")) >= all.count)
+        #expect(numbers.sum("pushfarm_settle_latency_seconds_count") > 0)
+        #expect(numbers.sum("pushfarm_worker_up") == 2 && numbers.sum("pushfarm_intake_up") == 1)
+        #expect(numbers.sum("pushfarm_leases", app) == 64 && numbers.sum("pushfarm_ready") == 1)
+        #expect(numbers.sum("pushfarm_redis_up") == 1)
+        #expect(numbers.sum("pushfarm_intake_jobs_total") == Double(jobs.count))
 
-        @Test func `probes get liveness and readiness, and other paths a list of pages`() async throws {
-            let farm = try await Farm(Farm.Options(lines: [Self.listen]))
-            _ = try await farm.ready()
-            let socket = farm.metricsSocket
-            let page = try HTTPReply.get("/metrics", at: socket)
-            #expect(page.head.contains("Content-Type: text/plain; version=0.0.4"))
-            #expect(page.head.contains("Content-Length: \(page.body.utf8.count)\r\n"))
-            #expect(try HTTPReply.get("/healthz", at: socket).status == 200)
-            #expect(try HTTPReply.get("/readyz", at: socket).body == "ready\n")
-            #expect(try HTTPReply.get("/metrics", at: socket, method: "HEAD").body == "")
-            #expect(try HTTPReply.get("/secrets", at: socket).status == 404)
-            #expect(try HTTPReply.get("/metrics", at: socket, method: "POST").status == 405)
-            #expect(try HTTPReply.send("nonsense\r\n\r\n", at: socket).status == 400)
-            let long = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"
-            #expect(try HTTPReply.send(long, at: socket).status == 431)
-            // Many silent connections block others at most until their deadline.
-            let silent = try (0..<40).map { _ in try UnixSocket(socket) }
-            try await eventually("a scraper gets through") { (try? farm.scrape()) != nil }
-            _ = silent
-
-            try await farm.redis.kill()
-            try await eventually("it is not ready without Redis") {
-                let reply = try HTTPReply.get("/readyz", at: socket)
-                return reply.status == 503 && reply.body == "Redis is not reachable\n"
-            }
-            #expect(try HTTPReply.get("/healthz", at: socket).status == 200)
-            #expect(try farm.scrape().sum("pushfarm_redis_up") == 0)
+        let worker = try #require(farm.workers.first)
+        farm.kill(worker: worker)
+        try await eventually("the end of a worker is counted") {
+            try farm.scrape().sum("pushfarm_worker_restarts_total") == 1
         }
+    }
+
+    @Test func `a backlog is counted by the host that has the intake, with its age`() async throws {
+        let farm = try await Farm(
+            Farm.Options(
+                faults: ["silence 1"], appLines: ["request_timeout: 300"], lines: [Self.listen]))
+        _ = try await farm.ready()
+        try farm.push([Job(id: "late", tokens: Tokens.make(30))])
+        let scrape = try await eventually("the backlog has an age") {
+            let scrape = try farm.scrape()
+            return scrape.sum("pushfarm_backlog_age_seconds", ["lane": "high"]) >= 3 ? scrape : nil
+        }
+        #expect((1...30).contains(scrape.sum("pushfarm_streams", ["app": "demo"])))
+        #expect(scrape.sum("pushfarm_backlog_pushes", ["app": "demo"]) == 30)
+        #expect(scrape.sum("pushfarm_in_flight_batches") > 0)
+    }
+
+    @Test func `probes get liveness and readiness, and other paths a list of pages`() async throws {
+        let farm = try await Farm(Farm.Options(lines: [Self.listen]))
+        _ = try await farm.ready()
+        let socket = farm.metricsSocket
+        let page = try HTTPReply.get("/metrics", at: socket)
+        #expect(page.head.contains("Content-Type: text/plain; version=0.0.4"))
+        #expect(page.head.contains("Content-Length: \(page.body.utf8.count)\r\n"))
+        #expect(try HTTPReply.get("/healthz", at: socket).status == 200)
+        #expect(try HTTPReply.get("/readyz", at: socket).body == "ready\n")
+        #expect(try HTTPReply.get("/metrics", at: socket, method: "HEAD").body == "")
+        #expect(try HTTPReply.get("/secrets", at: socket).status == 404)
+        #expect(try HTTPReply.get("/metrics", at: socket, method: "POST").status == 405)
+        #expect(try HTTPReply.send("nonsense\r\n\r\n", at: socket).status == 400)
+        let long = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"
+        #expect(try HTTPReply.send(long, at: socket).status == 431)
+        // Many silent connections block others at most until their deadline.
+        let silent = try (0..<40).map { _ in try UnixSocket(socket) }
+        try await eventually("a scraper gets through") { (try? farm.scrape()) != nil }
+        _ = silent
+
+        try await farm.redis.kill()
+        try await eventually("it is not ready without Redis") {
+            let reply = try HTTPReply.get("/readyz", at: socket)
+            return reply.status == 503 && reply.body == "Redis is not reachable\n"
+        }
+        #expect(try HTTPReply.get("/healthz", at: socket).status == 200)
+        #expect(try farm.scrape().sum("pushfarm_redis_up") == 0)
     }
 }

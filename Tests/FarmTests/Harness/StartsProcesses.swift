@@ -1,0 +1,69 @@
+import FarmHarness
+import Testing
+
+/// For suites that start processes: a few tests run at a time, each has a time limit, and the files of a failed one are kept in
+/// .build/failed under the test's name.
+struct StartsProcesses: TestTrait, SuiteTrait, TestScoping {
+    /// From the moment when the test may start. Of waiting tests those with the longest limit start first.
+    let limit: Duration
+    let isRecursive = true
+
+    @concurrent func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        await TestSlots.shared.acquire(limit)
+        let start = ContinuousClock.now
+        defer {
+            TestDurations.note(ContinuousClock.now - start, of: test.name)
+            TestSlots.shared.release()
+        }
+        try await keepingTraces(of: test, testCase, function)
+    }
+
+    private func keepingTraces(
+        of test: Test, _ testCase: Test.Case?, _ function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let book = FolderBook()
+        let watch: IssueHandlingTrait = .compactMapIssues { issue in
+            book.keep()
+            return issue
+        }
+        defer {
+            if let place = book.close(as: test.name) { print("↳ what its processes wrote: \(place)") }
+        }
+        do {
+            try await FolderBook.$current.withValue(book) {
+                try await watch.provideScope(for: test, testCase: testCase) {
+                    try await withTimeLimit(limit, function)
+                }
+            }
+        } catch {
+            book.keep()
+            throw error
+        }
+    }
+}
+
+extension Trait where Self == StartsProcesses {
+    static var startsProcesses: Self { StartsProcesses(limit: .seconds(180)) }
+
+    static func startsProcesses(limit: Duration) -> Self { StartsProcesses(limit: limit) }
+}
+
+/// Swift Testing's own time limit would include the time that a test waits for its start.
+private func withTimeLimit(
+    _ limit: Duration, _ function: @concurrent @Sendable () async throws -> Void
+) async throws {
+    try await withoutActuallyEscaping(function) { function in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await function() }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw Overdue(description: "the test takes longer than \(limit)")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}
