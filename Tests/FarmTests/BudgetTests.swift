@@ -33,8 +33,8 @@ import Testing
 
 @Suite(.startsProcesses(limit: .seconds(300))) struct HostBudgetTests {
     @Test func `the farm's rate holds while hosts come and go`() async throws {
-        let farm = try await Hosts(
-            Hosts.Options(workers: 2, appLines: ["budget: { max_rate: 1000 }"]))
+        let farm = try await Farm(
+            hosts: Farm.twoHosts, Farm.Options(workers: 2, appLines: ["budget: { max_rate: 1000 }"]))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         // Always more pushes than the rate allows.

@@ -205,9 +205,7 @@ import Testing
         let farm = try await Farm()
         let before = try await farm.ready()
         let apps = [App(farm.gateway.started), App(farm.gateway.started, name: "second")]
-        func configure(_ text: String) throws { try farm.folder.write(text, to: "pushfarm.yaml") }
-        let address = "unix://" + farm.redis.socket
-        try configure(Farm.configuration(address, workers: 2, folder: farm.folder.path, apps: apps))
+        try farm.write(apps: apps)
         farm.coordinator.signal(SIGHUP)
         try farm.push([Job(id: "new", tokens: Tokens.make(50))], to: "second")
         try await eventually("the new app has its job record") {
@@ -215,10 +213,10 @@ import Testing
         }
         #expect(try await farm.finished("new", app: "second").delivered == 50)
 
-        try configure("appps: {}\n")
+        try farm.folder.write("appps: {}\n", to: "pushfarm.yaml")
         farm.coordinator.signal(SIGHUP)
         try await eventually("the mistake is logged") { farm.coordinator.error.contains("appps") }
-        try configure(Farm.configuration(address, workers: 2, folder: farm.folder.path, apps: apps))
+        try farm.write(apps: apps)
         try await eventually("status says so") {
             let status = try await farm.run("status")
             return status.status == 1 && status.output.contains("here: configuration not followed: ")
@@ -236,9 +234,7 @@ import Testing
         let second = App(farm.gateway.started, name: "second")
         let (all, less) = ([App(farm.gateway.started), second], [App(farm.gateway.started)])
         func configure(_ apps: [App]) async throws {
-            let text = Farm.configuration(
-                "unix://" + farm.redis.socket, workers: 2, folder: farm.folder.path, apps: apps)
-            try farm.folder.write(text, to: "pushfarm.yaml")
+            try farm.write(apps: apps)
             let count = farm.coordinator.error.components(separatedBy: "configuration reloaded").count
             farm.coordinator.signal(SIGHUP)
             try await eventually("the configuration is read") {

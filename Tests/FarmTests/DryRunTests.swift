@@ -2,46 +2,46 @@ import FarmHarness
 import Foundation
 import Testing
 
-    /// Every command with --dry-run, from the program's own list.
+/// Every command with --dry-run, from the program's own list.
 @Suite(.startsProcesses(limit: .seconds(240))) struct DryRunTests {
-        @Test func `a dry run of any command changes nothing`() async throws {
-            let stage = try await DryStage()
-            defer { stage.orphan.destroy() }
-            let all = try await HelpCommand.all(of: stage.farm)
-            let commands = all.filter { $0.has("dry-run") }
-            let others = all.filter { !$0.has("dry-run") && $0.subcommands == nil }
+    @Test func `a dry run of any command changes nothing`() async throws {
+        let stage = try await DryStage()
+        defer { stage.orphan.destroy() }
+        let all = try await HelpCommand.all(of: stage.farm)
+        let commands = all.filter { $0.has("dry-run") }
+        let others = all.filter { !$0.has("dry-run") && $0.subcommands == nil }
+        #expect(
+            Set(others.map { $0.path.joined(separator: " ") }) == HelpCommand.withoutDryRun,
+            "a command that changes something has --dry-run; one that does not is named there")
+        try await eventually("the farm is at rest") {
+            let first = try stage.snapshot()
+            try await Task.sleep(for: .seconds(2))
+            return try stage.snapshot() == first
+        }
+        for command in commands {
+            let name = command.path.joined(separator: " ")
+            let before = try stage.snapshot()
+            var (done, last) = (0, "")
+            for call in try stage.calls(of: command) {
+                let result = try await stage.farm.run(
+                    call + ["--dry-run", "--config", stage.farm.folder.path + "/pushfarm.yaml"])
+                if result.status == 0 { done += 1 }
+                last = "\(call): \(result)"
+            }
+            #expect(done > 0, "\(name) runs with nothing that the table has; at last \(last)")
+            let after = try stage.snapshot()
             #expect(
-                Set(others.map { $0.path.joined(separator: " ") }) == HelpCommand.withoutDryRun,
-                "a command that changes something has --dry-run; one that does not is named there")
-            try await eventually("the farm is at rest") {
-                let first = try stage.snapshot()
-                try await Task.sleep(for: .seconds(2))
-                return try stage.snapshot() == first
-            }
-            for command in commands {
-                let name = command.path.joined(separator: " ")
-                let before = try stage.snapshot()
-                var (done, last) = (0, "")
-                for call in try stage.calls(of: command) {
-                    let result = try await stage.farm.run(
-                        call + ["--dry-run", "--config", stage.farm.folder.path + "/pushfarm.yaml"])
-                    if result.status == 0 { done += 1 }
-                    last = "\(call): \(result)"
-                }
-                #expect(done > 0, "\(name) runs with nothing that the table has; at last \(last)")
-                let after = try stage.snapshot()
-                #expect(
-                    after.differences(from: before).isEmpty,
-                    "\(name) --dry-run: \(after.differences(from: before))")
-            }
-            // Other log levels would omit it.
-            let config = stage.farm.folder.path + "/pushfarm.yaml"
-            #expect(try await stage.farm.run(["debug", "dump", "here", "--config", config]).status == 0)
-            try await eventually("the log's level is as it was") {
-                stage.farm.coordinator.error.contains(" dump ")
-            }
+                after.differences(from: before).isEmpty,
+                "\(name) --dry-run: \(after.differences(from: before))")
+        }
+        // Other log levels would omit it.
+        let config = stage.farm.folder.path + "/pushfarm.yaml"
+        #expect(try await stage.farm.run(["debug", "dump", "here", "--config", config]).status == 0)
+        try await eventually("the log's level is as it was") {
+            stage.farm.coordinator.error.contains(" dump ")
         }
     }
+}
 
 /// A command of `pushfarm --experimental-dump-help`.
 private struct HelpCommand: Decodable {

@@ -8,7 +8,7 @@ import Testing
     private static let pace = ["latency 30ms", "streams 50"]
 
     @Test func `hosts that come and go under load lose and duplicate nothing`() async throws {
-        let farm = try await Hosts(Hosts.Options(faults: Self.pace))
+        let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(faults: Self.pace))
         try farm.start("alpha")
         // A host that is alone owns everything at once.
         try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -36,7 +36,7 @@ import Testing
     @Test func `hosts share one provider token, including a host that joins later or returns`()
         async throws
     {
-        let farm = try await Hosts(Hosts.Options(workers: 1))
+        let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(workers: 1))
         func minted(_ host: String) -> Int {
             farm.log(host).components(separatedBy: "provider token minted").count - 1
         }
@@ -70,9 +70,10 @@ import Testing
         async throws
     {
         let apps = ["demo", "mail", "news", "chat"]
-        let farm = try await Hosts(
-            Hosts.Options(
-                apps: apps, workers: 1, faults: Self.pace,
+        let farm = try await Farm(
+            hosts: Farm.twoHosts,
+            Farm.Options(
+                workers: 1, faults: Self.pace, appNames: apps,
                 lines: [#"metrics: { listen: "unix://FOLDER/metrics.sock" }"#]))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -113,8 +114,8 @@ import Testing
     }
 
     @Test func `living hosts take a dead host's shards within 16 seconds`() async throws {
-        let farm = try await Hosts(
-            Hosts.Options(names: ["alpha", "beta", "gamma"], workers: 1, faults: Self.pace))
+        let farm = try await Farm(
+            hosts: ["alpha", "beta", "gamma"], Farm.Options(workers: 1, faults: Self.pace))
         try await farm.startAll()
         let load = try Load(farm)
         try await load.more(2)
@@ -140,7 +141,7 @@ import Testing
     @Test func `a second coordinator with the same host name is refused while the first one lives`()
         async throws
     {
-        let farm = try await Hosts()
+        let farm = try await Farm(hosts: Farm.twoHosts)
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"])
         let double = try farm.start("other", as: "alpha")
@@ -176,7 +177,7 @@ import Testing
 struct LonelyHostTests {
     /// A restarted Redis may have lost its last second, so the predecessor's heartbeat is back.
     @Test func `a heartbeat that Redis brought back ends no coordinator`() async throws {
-        let farm = try await Hosts()
+        let farm = try await Farm(hosts: Farm.twoHosts)
         let alpha = try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let client = try farm.redis.client()
@@ -194,7 +195,7 @@ struct LonelyHostTests {
     }
 
     @Test func `a coordinator whose name another one renews ends, and says why`() async throws {
-        let farm = try await Hosts(Hosts.Options(names: ["alpha"]))
+        let farm = try await Farm(hosts: ["alpha"])
         let alpha = try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let client = try farm.redis.client()
@@ -210,7 +211,7 @@ struct LonelyHostTests {
     }
 
     @Test func `an app that Redis refuses stops alone`() async throws {
-        let farm = try await Hosts(Hosts.Options(apps: ["demo", "mail"]))
+        let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(appNames: ["demo", "mail"]))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let client = try farm.redis.client()

@@ -9,8 +9,8 @@ import Testing
 struct NetworkTests {
     private static let pace = ["latency 30ms", "streams 50"]
 
-    private func farm() async throws -> Hosts {
-        let farm = try await Hosts(Hosts.Options(faults: Self.pace, isSpread: true))
+    private func farm() async throws -> Farm {
+        let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(faults: Self.pace, isSpread: true))
         try await farm.startAll()
         return farm
     }
@@ -31,10 +31,10 @@ struct NetworkTests {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(2)
-        try farm.network?.cut("beta", Hosts.redisMachine)
+        try farm.network?.cut("beta", Farm.redisMachine)
         try await farm.shared(by: ["alpha"], within: .seconds(30))
         try await load.more(2)
-        try farm.network?.heal("beta", Hosts.redisMachine)
+        try farm.network?.heal("beta", Farm.redisMachine)
         try await farm.shared(by: ["alpha", "beta"])
         try await load.more(2)
         try await load.expectBounded(workers: 2)
@@ -47,8 +47,7 @@ struct NetworkTests {
         async throws
     {
         let names = ["alpha", "beta", "gamma"]
-        let farm = try await Hosts(
-            Hosts.Options(names: names, workers: 1, faults: Self.pace, isSpread: true))
+        let farm = try await Farm(hosts: names, Farm.Options(workers: 1, faults: Self.pace, isSpread: true))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let load = try Load(farm)
@@ -85,7 +84,8 @@ struct NetworkTests {
     @Test(arguments: [3600, -3600]) func `a host delivers though its clock is an hour wrong`(skew: Int)
         async throws
     {
-        let farm = try await Hosts(Hosts.Options(workers: 1, faults: Self.pace, isSpread: true))
+        let farm = try await Farm(
+            hosts: Farm.twoHosts, Farm.Options(workers: 1, faults: Self.pace, isSpread: true))
         // It is the first host, so it makes the provider token.
         try farm.start("beta", environment: ["PUSHFARM_FAILPOINTS_CLOCK": "0:\(skew)"])
         try await farm.shared(by: ["beta"], within: .seconds(30))

@@ -3,115 +3,115 @@ import Foundation
 import RedisProtocol
 import Testing
 
-    /// Redis is killed, or loses its last seconds.
+/// Redis is killed, or loses its last seconds.
 @Suite(.startsProcesses(limit: .seconds(300))) struct RedisTroubleTests {
-        @Test func `a Redis that is killed and restarted under load loses nothing`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 100"]))
-            _ = try await farm.ready()
-            let tokens = Tokens.make(3_000)
-            let jobs = Job.several("r", tokens, size: 500)
-            try farm.push(jobs)
-            try await farm.gateway.requests(600)
-            try await farm.redis.crash()
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == tokens.count && totals.failed == 0)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: tokens) == 0)
-            // A killed process loses nothing that it has written, because the kernel still has it.
-            #expect(ledger.doubles <= totals.maybeDuplicated)
-            #expect(!farm.coordinator.hasEnded)
-        }
-
-        /// As after a power cut: Redis restarts without its last writes, at once or after
-        /// more seconds than workers keep their outcomes.
-        @Test(arguments: [0, 12])
-        func `a Redis that lost its last moments receives them again`(away: Int) async throws {
-            let farm = try await Farm(
-                Farm.Options(faults: ["latency 500ms", "streams 60"], appLines: ["max_conns: 2"]))
-            _ = try await farm.ready()
-            let tokens = Tokens.make(6_000)
-            let jobs = Job.several("b", tokens, size: 500)
-            try farm.push(jobs)
-            try await farm.gateway.requests(800)
-            let (kept, sent) = try (Self.size(farm.redis.appendOnlyFile), farm.gateway.requestCount())
-            try await farm.gateway.requests(sent + 600)
-            try await farm.redis.kill()
-            let file = farm.redis.appendOnlyFile
-            #expect(try Self.size(file) > kept, "there is something to lose")
-            let handle = try #require(FileHandle(forWritingAtPath: file))
-            try handle.truncate(atOffset: kept)
-            try handle.close()
-            try farm.gateway.tell("latency 20ms")
-            try await Task.sleep(for: .seconds(away))
-            try await farm.redis.restart()
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == tokens.count && totals.failed == 0)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-            #expect(!farm.coordinator.hasEnded)
-        }
-
-        private static func size(_ path: String) throws -> UInt64 {
-            try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
-        }
-
-        @Test(arguments: [
-            [["SCRIPT", "FLUSH"]], [["CLIENT", "KILL", "TYPE", "normal"]],
-            [["CLIENT", "KILL", "TYPE", "pubsub"]],
-            [
-                ["SCRIPT", "FLUSH"], ["CLIENT", "KILL", "TYPE", "normal"],
-                ["CLIENT", "KILL", "TYPE", "pubsub"],
-            ],
-        ])
-        func `lost scripts and connections are restored`(commands: [[String]]) async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
-            let tokens = Tokens.make(3_000)
-            let jobs = Job.several("x", tokens, size: 250)
-            for round in 0..<4 {
-                try farm.push(Array(jobs[round * 3..<round * 3 + 3]))
-                try await farm.gateway.requests(round * 750 + 200)
-                for command in commands { try farm.redis.client().run(command + Self.skip(command)) }
-            }
-            let totals = try await farm.finished(jobs)
-            #expect(totals.delivered == tokens.count && totals.failed == 0)
-            let ledger = try farm.gateway.ledger()
-            #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-            #expect(!farm.coordinator.hasEnded)
-        }
-
-        @Test func `losing scripts and connections twenty times in a row disturbs nothing`() async throws {
-            let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
-            _ = try await farm.ready()
-            let jobs = Job.several("y", Tokens.make(4_000), size: 200)
-            for round in 0..<20 {
-                try farm.push([jobs[round]])
-                let client = try farm.redis.client()
-                try client.run("SCRIPT", "FLUSH")
-                if round.isMultiple(of: 2) {
-                    try client.run("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-                }
-                try client.run("CLIENT", "KILL", "TYPE", "pubsub")
-                try await farm.gateway.requests(round * 200 + 20)
-            }
-            try await farm.expectExactlyOnce(jobs)
-        }
-
-        @Test(arguments: ["everysec", "always"])
-        func `a Redis that is killed repeatedly loses nothing`(fsync: String) async throws {
-            let farm = try await Farm(
-                Farm.Options(
-                    faults: ["latency 20ms", "streams 50"], redisOptions: ["--appendfsync", fsync]))
-            _ = try await farm.ready()
-            let jobs = Job.several("q", Tokens.make(4_500), size: 500)
-            for round in 0..<3 {
-                try farm.push(Array(jobs[round * 3..<round * 3 + 3]))
-                try await farm.gateway.requests(round * 1_500 + 300)
-                try await farm.redis.crash()
-            }
-            try await farm.expectExactlyOnce(jobs)
-        }
-
-        private static func skip(_ command: [String]) -> [String] {
-            command.first == "CLIENT" ? ["SKIPME", "yes"] : []
-        }
+    @Test func `a Redis that is killed and restarted under load loses nothing`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 100"]))
+        _ = try await farm.ready()
+        let tokens = Tokens.make(3_000)
+        let jobs = Job.several("r", tokens, size: 500)
+        try farm.push(jobs)
+        try await farm.gateway.requests(600)
+        try await farm.redis.crash()
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == tokens.count && totals.failed == 0)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0)
+        // A killed process loses nothing that it has written, because the kernel still has it.
+        #expect(ledger.doubles <= totals.maybeDuplicated)
+        #expect(!farm.coordinator.hasEnded)
     }
+
+    /// As after a power cut: Redis restarts without its last writes, at once or after
+    /// more seconds than workers keep their outcomes.
+    @Test(arguments: [0, 12])
+    func `a Redis that lost its last moments receives them again`(away: Int) async throws {
+        let farm = try await Farm(
+            Farm.Options(faults: ["latency 500ms", "streams 60"], appLines: ["max_conns: 2"]))
+        _ = try await farm.ready()
+        let tokens = Tokens.make(6_000)
+        let jobs = Job.several("b", tokens, size: 500)
+        try farm.push(jobs)
+        try await farm.gateway.requests(800)
+        let (kept, sent) = try (Self.size(farm.redis.appendOnlyFile), farm.gateway.requestCount())
+        try await farm.gateway.requests(sent + 600)
+        try await farm.redis.kill()
+        let file = farm.redis.appendOnlyFile
+        #expect(try Self.size(file) > kept, "there is something to lose")
+        let handle = try #require(FileHandle(forWritingAtPath: file))
+        try handle.truncate(atOffset: kept)
+        try handle.close()
+        try farm.gateway.tell("latency 20ms")
+        try await Task.sleep(for: .seconds(away))
+        try await farm.redis.restart()
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == tokens.count && totals.failed == 0)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        #expect(!farm.coordinator.hasEnded)
+    }
+
+    private static func size(_ path: String) throws -> UInt64 {
+        try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
+    }
+
+    @Test(arguments: [
+        [["SCRIPT", "FLUSH"]], [["CLIENT", "KILL", "TYPE", "normal"]],
+        [["CLIENT", "KILL", "TYPE", "pubsub"]],
+        [
+            ["SCRIPT", "FLUSH"], ["CLIENT", "KILL", "TYPE", "normal"],
+            ["CLIENT", "KILL", "TYPE", "pubsub"],
+        ],
+    ])
+    func `lost scripts and connections are restored`(commands: [[String]]) async throws {
+        let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
+        let tokens = Tokens.make(3_000)
+        let jobs = Job.several("x", tokens, size: 250)
+        for round in 0..<4 {
+            try farm.push(Array(jobs[round * 3..<round * 3 + 3]))
+            try await farm.gateway.requests(round * 750 + 200)
+            for command in commands { try farm.redis.client().run(command + Self.skip(command)) }
+        }
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == tokens.count && totals.failed == 0)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        #expect(!farm.coordinator.hasEnded)
+    }
+
+    @Test func `losing scripts and connections twenty times in a row disturbs nothing`() async throws {
+        let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
+        _ = try await farm.ready()
+        let jobs = Job.several("y", Tokens.make(4_000), size: 200)
+        for round in 0..<20 {
+            try farm.push([jobs[round]])
+            let client = try farm.redis.client()
+            try client.run("SCRIPT", "FLUSH")
+            if round.isMultiple(of: 2) {
+                try client.run("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            }
+            try client.run("CLIENT", "KILL", "TYPE", "pubsub")
+            try await farm.gateway.requests(round * 200 + 20)
+        }
+        try await farm.expectExactlyOnce(jobs)
+    }
+
+    @Test(arguments: ["everysec", "always"])
+    func `a Redis that is killed repeatedly loses nothing`(fsync: String) async throws {
+        let farm = try await Farm(
+            Farm.Options(
+                faults: ["latency 20ms", "streams 50"], redisOptions: ["--appendfsync", fsync]))
+        _ = try await farm.ready()
+        let jobs = Job.several("q", Tokens.make(4_500), size: 500)
+        for round in 0..<3 {
+            try farm.push(Array(jobs[round * 3..<round * 3 + 3]))
+            try await farm.gateway.requests(round * 1_500 + 300)
+            try await farm.redis.crash()
+        }
+        try await farm.expectExactlyOnce(jobs)
+    }
+
+    private static func skip(_ command: [String]) -> [String] {
+        command.first == "CLIENT" ? ["SKIPME", "yes"] : []
+    }
+}

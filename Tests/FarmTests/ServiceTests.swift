@@ -74,9 +74,10 @@ import Testing
         let manager = try NotifySocket(folder.path + "/notify")
         let gateway = try await Gateway(in: folder.path)
         let file = try folder.write(
-            Farm.configuration(
-                "unix://\(folder.path)/none.sock", workers: 1, folder: folder.path,
-                apps: [App(gateway.started)]),
+            CoordinatorConfiguration(
+                redis: "unix://\(folder.path)/none.sock", folder: folder.path, workers: "1",
+                apps: [App(gateway.started)]
+            ).text,
             to: "pushfarm.yaml")
         let coordinator = try Child(
             "coordinator", BuiltProgram.path, ["coordinator", "--config", file],

@@ -10,7 +10,7 @@ struct SignalTests {
     private static let pace = ["latency 30ms", "streams 50"]
 
     @Test func `a coordinator handles its signals`() async throws {
-        let farm = try await Hosts(Hosts.Options(faults: Self.pace))
+        let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(faults: Self.pace))
         try await farm.startAll()
         let load = try Load(farm)
         try await load.more(1)
@@ -50,7 +50,7 @@ struct SignalTests {
     func `a fast stop waits two seconds for responses, and unanswered pushes are sent again`()
         async throws
     {
-        let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: ["latency 15s"]))
+        let farm = try await Farm(hosts: ["alpha"], Farm.Options(faults: ["latency 15s"]))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let jobs = [Job(id: "slow", tokens: Tokens.make(100))]
@@ -70,7 +70,7 @@ struct SignalTests {
     }
 
     @Test func `a worker handles its signals, and logs are reopened`() async throws {
-        let farm = try await Hosts(Hosts.Options(names: ["alpha"], faults: Self.pace))
+        let farm = try await Farm(hosts: ["alpha"], Farm.Options(faults: Self.pace))
         let file = farm.folder.path + "/alpha/farm.log"
         try farm.start("alpha", logFile: file)
         try await farm.shared(by: ["alpha"], within: .seconds(20))

@@ -72,8 +72,10 @@ private final class Supervised {
                 atPath: folder.path + "/" + name, withIntermediateDirectories: true)
         }
         try folder.write(
-            Farm.configuration(
-                "unix://" + redis.socket, workers: 1, folder: folder.path, apps: [App(gateway.started)]),
+            CoordinatorConfiguration(
+                redis: "unix://" + redis.socket, folder: folder.path, workers: "1",
+                apps: [App(gateway.started)]
+            ).text,
             to: "etc/pushfarm.yaml")
         let program = try Self.text("supervisord.conf", in: folder)
         try folder.write(

@@ -29,6 +29,24 @@ struct Account: Decodable, Equatable {
         case finishedAt = "finished_at"
     }
 
+    /// Reads the record of a finished job as it is in Redis.
+    init(id: String, app: String, record: [String: String]) {
+        func number(_ name: String) -> Int { record[name].flatMap { Int($0) } ?? 0 }
+        (self.id, self.app) = (id, app)
+        state = record["state"] ?? ""
+        (submitted, accepted) = (number("submitted"), number("accepted"))
+        (malformed, duplicates) = (number("malformed"), number("duplicates"))
+        (delivered, failed) = (number("delivered"), number("failed"))
+        (expired, cancelled) = (number("expired"), number("cancelled"))
+        (queued, inFlight, waiting) = (0, 0, 0)
+        maybeDuplicated = number("maybe_duplicated")
+        createdAt = Int64(number("created_at"))
+        finishedAt = record["finished_at"].flatMap { Int64($0) }
+        let counts = record.filter { $0.key.hasPrefix("reason:") }
+        reasons = Dictionary(
+            counts.map { (String($0.key.dropFirst(7)), Int($0.value) ?? 0) }, uniquingKeysWith: +)
+    }
+
     /// The accounting, which must hold at every instant.
     var addsUp: Bool {
         submitted == accepted + malformed + duplicates

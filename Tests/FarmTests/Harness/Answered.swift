@@ -17,7 +17,7 @@ struct Answered: Decodable {
     var hosts: [Host]
 }
 
-extension Hosts {
+extension Farm {
     /// Runs a command, and expects that it succeeds.
     @discardableResult
     func operate(

@@ -4,7 +4,7 @@ import Testing
 
 /// Repeated jobs for the same tokens, which show losses, duplicates and order at the gateway.
 final class Load {
-    private let farm: Hosts
+    private let farm: Farm
     private let app: String
     private let producer: Producer
     private let pushing: Task<Void, Never>
@@ -13,7 +13,7 @@ final class Load {
     /// Begins to push.
     /// - Parameter seed: of the tokens.
     init(
-        _ farm: Hosts, app: String = "demo", devices: Int = 400, seed: UInt64 = 1,
+        _ farm: Farm, app: String = "demo", devices: Int = 400, seed: UInt64 = 1,
         every pause: Duration = .milliseconds(400)
     ) throws {
         (self.farm, self.app) = (farm, app)

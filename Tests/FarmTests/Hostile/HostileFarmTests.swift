@@ -3,163 +3,163 @@ import Foundation
 import RandomTesting
 import Testing
 
-    /// Values that no farm writes, in each key and on each channel that its processes read.
+/// Values that no farm writes, in each key and on each channel that its processes read.
 @Suite(.startsProcesses(limit: .seconds(480))) struct HostileFarmTests {
-        private static let seed: UInt64 = 2026
+    private static let seed: UInt64 = 2026
 
-        @Test func `no hostile value ends a process, and pushes are sent after its removal`() async throws {
-            let farm = try await Farm(Farm.Options(appLines: ["audit: {megabytes: 1}"]))
-            let before = try await farm.ready()
-            try await fill(farm)
-            let hostile = HostileRedis(try farm.redis.client(), seed: Self.seed)
-            let names = try hostile.names()
-            #expect(names.count > 40, "\(names)")
-            for name in names { try hostile.publish(name) }
-            for round in 0..<2 {
-                for name in names {
-                    try hostile.attack(name, round: round)
-                    try await look(farm, "\(name) \(round)")
-                    try hostile.restore(name)
-                    try #require(
-                        trap(in: farm.coordinator.error) == nil && !farm.coordinator.hasEnded,
-                        "\(name), round \(round): \(trap(in: farm.coordinator.error) ?? "")")
-                }
+    @Test func `no hostile value ends a process, and pushes are sent after its removal`() async throws {
+        let farm = try await Farm(Farm.Options(appLines: ["audit: {megabytes: 1}"]))
+        let before = try await farm.ready()
+        try await fill(farm)
+        let hostile = HostileRedis(try farm.redis.client(), seed: Self.seed)
+        let names = try hostile.names()
+        #expect(names.count > 40, "\(names)")
+        for name in names { try hostile.publish(name) }
+        for round in 0..<2 {
+            for name in names {
+                try hostile.attack(name, round: round)
+                try await look(farm, "\(name) \(round)")
+                try hostile.restore(name)
+                try #require(
+                    trap(in: farm.coordinator.error) == nil && !farm.coordinator.hasEnded,
+                    "\(name), round \(round): \(trap(in: farm.coordinator.error) ?? "")")
             }
-            try await visit(controlSocketOf: farm)
-            try await operate(farm)
-
-            try await setRates(farm)
-            let job = Job(id: "last", tokens: Array(Tokens.make(540).suffix(500)))
-            try farm.push([job])
-            #expect(try await farm.finished([job]).delivered == 500)
-            let after = try await farm.ready()
-            #expect(after.pid == before.pid && after.intake.pid == before.intake.pid)
-            // A worker may end in order because its shards have another owner; none ends otherwise.
-            let ends = farm.coordinator.error.split(separator: "\n").filter { $0.contains("worker ended") }
-            #expect(ends.allSatisfy { $0.contains("exited(75)") }, "\(ends)")
-            #expect(after.workers.map(\.state) == ["ready", "ready"])
-            // Refused values are logged, but not a thousand times.
-            let told = farm.coordinator.error.split(separator: "\n").filter {
-                $0.contains("a value is refused")
-            }
-            #expect(told.contains { $0.contains("{pushfarm:demo}:bell") }, "\(told)")
-            #expect(told.contains { $0.contains("{pushfarm:demo}:gate rate") }, "\(told)")
-            #expect(told.count < 20, "\(told)")
         }
+        try await visit(controlSocketOf: farm)
+        try await operate(farm)
 
-        /// Writes to every kind of key.
-        private func fill(_ farm: Farm) async throws {
-            let tokens = Tokens.make(40)
-            let later = Int(Date().timeIntervalSince1970) + 86_400
-            _ = try farm.gateway.tell("token \(tokens[0]) unregistered")
-            let plain = Job(id: "plain", tokens: Array(tokens[..<20]), fields: #""receipts":"all""#)
-            try farm.push([plain])
-            _ = try await farm.finished(plain.id)
-            _ = try farm.gateway.tell("answer 400 reason=BadPriority")
-            let failing = Job(id: "failing", tokens: Array(tokens[20..<23]))
-            try farm.push([failing])
-            _ = try await farm.finished(failing.id)
-            _ = try farm.gateway.tell("answer off")
-            try farm.push("no job at all")
-            for index in 0..<3 {
-                try farm.push([
-                    Job(
-                        id: "later-\(index)", tokens: [tokens[30 + index]],
-                        fields: #""deliver_at":\#(later)"#)
-                ])
-            }
-            _ = try await farm.run("debug", "log-level", "info", "all")
-            _ = try await farm.event("job.refused")
-            let redis = try farm.redis.client()
-            try await eventually("jobs wait") {
-                try redis.run("ZCARD", "{pushfarm:demo}:delayed").integer == 3
-            }
-            try redis.pipeline([
-                ["HSET", "{pushfarm:demo}:quarantine", "other", "1780000000000 pause me why"],
-                ["HSET", "{pushfarm:demo}:devices", "device", "1780000000000 3 me why"],
-                ["HSET", "{pushfarm:demo}:cancels", "another", "1780000000000 0 0 me"],
-                ["HSET", "{pushfarm}:desired", "pin:demo:3", "here"],
-                ["HSET", "{pushfarm}:alerting", "nothing", "1 1780000000000 text"],
-                ["XADD", "{pushfarm}:alerts", "*", "alert", "nothing", "at", "1780000000000"],
+        try await setRates(farm)
+        let job = Job(id: "last", tokens: Array(Tokens.make(540).suffix(500)))
+        try farm.push([job])
+        #expect(try await farm.finished([job]).delivered == 500)
+        let after = try await farm.ready()
+        #expect(after.pid == before.pid && after.intake.pid == before.intake.pid)
+        // A worker may end in order because its shards have another owner; none ends otherwise.
+        let ends = farm.coordinator.error.split(separator: "\n").filter { $0.contains("worker ended") }
+        #expect(ends.allSatisfy { $0.contains("exited(75)") }, "\(ends)")
+        #expect(after.workers.map(\.state) == ["ready", "ready"])
+        // Refused values are logged, but not a thousand times.
+        let told = farm.coordinator.error.split(separator: "\n").filter {
+            $0.contains("a value is refused")
+        }
+        #expect(told.contains { $0.contains("{pushfarm:demo}:bell") }, "\(told)")
+        #expect(told.contains { $0.contains("{pushfarm:demo}:gate rate") }, "\(told)")
+        #expect(told.count < 20, "\(told)")
+    }
+
+    /// Writes to every kind of key.
+    private func fill(_ farm: Farm) async throws {
+        let tokens = Tokens.make(40)
+        let later = Int(Date().timeIntervalSince1970) + 86_400
+        _ = try farm.gateway.tell("token \(tokens[0]) unregistered")
+        let plain = Job(id: "plain", tokens: Array(tokens[..<20]), fields: #""receipts":"all""#)
+        try farm.push([plain])
+        _ = try await farm.finished(plain.id)
+        _ = try farm.gateway.tell("answer 400 reason=BadPriority")
+        let failing = Job(id: "failing", tokens: Array(tokens[20..<23]))
+        try farm.push([failing])
+        _ = try await farm.finished(failing.id)
+        _ = try farm.gateway.tell("answer off")
+        try farm.push("no job at all")
+        for index in 0..<3 {
+            try farm.push([
+                Job(
+                    id: "later-\(index)", tokens: [tokens[30 + index]],
+                    fields: #""deliver_at":\#(later)"#)
             ])
         }
-
-        /// Makes the farm read all keys, and waits until the coordinator has done its regular checks.
-        private func look(_ farm: Farm, _ name: String) async throws {
-            let redis = try farm.redis.client()
-            let start = end(of: redis) ?? 0
-            _ = try? redis.run("RPUSH", "pushfarm:demo", Job(id: name, tokens: Tokens.make(3)).text)
-            _ = try? redis.run("HINCRBY", "{pushfarm:demo}:gate", "holds", "1")
-            for word in ["look", "hosts", "operation", "release", "free demo", "feedback demo"] {
-                try redis.run("PUBLISH", "{pushfarm}:commands", word)
-            }
-            try redis.run("PUBLISH", "{pushfarm:demo}:bell", "*")
-            try redis.run("PUBLISH", "{pushfarm:demo}:bell", "s 0 1 2 3")
-            // Its checks of each second are done by then. An unreadable registry has no heartbeat to wait for.
-            _ = try? await eventually("the coordinator has done its checks", within: .seconds(3)) {
-                end(of: redis).map { $0 >= start + 1_200 } ?? false
-            }
+        _ = try await farm.run("debug", "log-level", "info", "all")
+        _ = try await farm.event("job.refused")
+        let redis = try farm.redis.client()
+        try await eventually("jobs wait") {
+            try redis.run("ZCARD", "{pushfarm:demo}:delayed").integer == 3
         }
+        try redis.pipeline([
+            ["HSET", "{pushfarm:demo}:quarantine", "other", "1780000000000 pause me why"],
+            ["HSET", "{pushfarm:demo}:devices", "device", "1780000000000 3 me why"],
+            ["HSET", "{pushfarm:demo}:cancels", "another", "1780000000000 0 0 me"],
+            ["HSET", "{pushfarm}:desired", "pin:demo:3", "here"],
+            ["HSET", "{pushfarm}:alerting", "nothing", "1 1780000000000 text"],
+            ["XADD", "{pushfarm}:alerts", "*", "alert", "nothing", "at", "1780000000000"],
+        ])
+    }
 
-        /// The end of the host's heartbeat, which each heartbeat extends.
-        private func end(of redis: RedisClient) -> Int? {
-            (try? redis.run("HGET", "{pushfarm}:hosts", "here"))?.text?.split(separator: " ").first
-                .flatMap { Int($0) }.flatMap { (0...(1 << 50)).contains($0) ? $0 : nil }
+    /// Makes the farm read all keys, and waits until the coordinator has done its regular checks.
+    private func look(_ farm: Farm, _ name: String) async throws {
+        let redis = try farm.redis.client()
+        let start = end(of: redis) ?? 0
+        _ = try? redis.run("RPUSH", "pushfarm:demo", Job(id: name, tokens: Tokens.make(3)).text)
+        _ = try? redis.run("HINCRBY", "{pushfarm:demo}:gate", "holds", "1")
+        for word in ["look", "hosts", "operation", "release", "free demo", "feedback demo"] {
+            try redis.run("PUBLISH", "{pushfarm}:commands", word)
         }
-
-        private func visit(controlSocketOf farm: Farm) async throws {
-            let path = farm.folder.path + "/var/control.sock"
-            try #require(FileManager.default.fileExists(atPath: path))
-            var random = SplitMix(seed: Self.seed)
-            for length in [0, 1, 3, 4, 5, 200, 5_000] {
-                for head in [[], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0], [0, 0, 1, 0, 1]] as [[UInt8]] {
-                    let socket = try UnixSocket(path)
-                    try? socket.send(head + random.bytes(length))
-                }
-            }
-        }
-
-        /// Numbers that crashed earlier versions, through Redis and the socket.
-        private func operate(_ farm: Farm) async throws {
-            // A possible number of workers is a valid setting, not a hostile value.
-            for number in HostileValues.numbers where !(Int(number).map { $0 > 0 } ?? false) {
-                let redis = try farm.redis.client()
-                try redis.run("HSET", "{pushfarm}:desired", "scale:here", number)
-                try redis.run("PUBLISH", "{pushfarm}:commands", "look")
-            }
-            try farm.redis.client().run("HDEL", "{pushfarm}:desired", "scale:here")
-            let most = "9223372036854775807"
-            for words in [
-                ["scale", "+" + most, "all", "--dry-run"],
-                ["scale", "+" + most, "all", "--dry-run", "--local"],
-                ["scale", most, "all", "--dry-run"], ["restart", "here/" + most, "--dry-run"],
-                ["debug", "takeover", "demo", most, "--dry-run"], ["rate", "demo", "1e-300/s"],
-                ["rate", "demo", "1e308/s"], ["top", "--once"], ["status"],
-            ] {
-                _ = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
-            }
-        }
-
-        /// An invalid rate is logged, and the app keeps its configured rate.
-        private func setRates(_ farm: Farm) async throws {
-            let redis = try farm.redis.client()
-            for number in HostileValues.numbers where !["64", "65536", "1.5"].contains(number) {
-                try redis.run("HSET", "{pushfarm:demo}:gate", "rate", number)
-                try redis.run("PUBLISH", "{pushfarm}:commands", "look")
-            }
-            try redis.run("HSET", "{pushfarm:demo}:gate", "rate", "1e308")
-            try await eventually("the log tells of the rate") {
-                try redis.run("PUBLISH", "{pushfarm}:commands", "look")
-                return farm.coordinator.error.contains("{pushfarm:demo}:gate rate")
-            }
-            try redis.run("HDEL", "{pushfarm:demo}:gate", "rate")
-            try redis.run("PUBLISH", "{pushfarm}:commands", "look")
-        }
-
-        /// The log line about a process that did not end in order.
-        private func trap(in log: String) -> String? {
-            log.split(separator: "\n").first {
-                $0.contains("killed(signal") || $0.contains("Fatal error") || $0.contains(" hangs")
-            }.map(String.init)
+        try redis.run("PUBLISH", "{pushfarm:demo}:bell", "*")
+        try redis.run("PUBLISH", "{pushfarm:demo}:bell", "s 0 1 2 3")
+        // Its checks of each second are done by then. An unreadable registry has no heartbeat to wait for.
+        _ = try? await eventually("the coordinator has done its checks", within: .seconds(3)) {
+            end(of: redis).map { $0 >= start + 1_200 } ?? false
         }
     }
+
+    /// The end of the host's heartbeat, which each heartbeat extends.
+    private func end(of redis: RedisClient) -> Int? {
+        (try? redis.run("HGET", "{pushfarm}:hosts", "here"))?.text?.split(separator: " ").first
+            .flatMap { Int($0) }.flatMap { (0...(1 << 50)).contains($0) ? $0 : nil }
+    }
+
+    private func visit(controlSocketOf farm: Farm) async throws {
+        let path = farm.folder.path + "/var/control.sock"
+        try #require(FileManager.default.fileExists(atPath: path))
+        var random = SplitMix(seed: Self.seed)
+        for length in [0, 1, 3, 4, 5, 200, 5_000] {
+            for head in [[], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0], [0, 0, 1, 0, 1]] as [[UInt8]] {
+                let socket = try UnixSocket(path)
+                try? socket.send(head + random.bytes(length))
+            }
+        }
+    }
+
+    /// Numbers that crashed earlier versions, through Redis and the socket.
+    private func operate(_ farm: Farm) async throws {
+        // A possible number of workers is a valid setting, not a hostile value.
+        for number in HostileValues.numbers where !(Int(number).map { $0 > 0 } ?? false) {
+            let redis = try farm.redis.client()
+            try redis.run("HSET", "{pushfarm}:desired", "scale:here", number)
+            try redis.run("PUBLISH", "{pushfarm}:commands", "look")
+        }
+        try farm.redis.client().run("HDEL", "{pushfarm}:desired", "scale:here")
+        let most = "9223372036854775807"
+        for words in [
+            ["scale", "+" + most, "all", "--dry-run"],
+            ["scale", "+" + most, "all", "--dry-run", "--local"],
+            ["scale", most, "all", "--dry-run"], ["restart", "here/" + most, "--dry-run"],
+            ["debug", "takeover", "demo", most, "--dry-run"], ["rate", "demo", "1e-300/s"],
+            ["rate", "demo", "1e308/s"], ["top", "--once"], ["status"],
+        ] {
+            _ = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
+        }
+    }
+
+    /// An invalid rate is logged, and the app keeps its configured rate.
+    private func setRates(_ farm: Farm) async throws {
+        let redis = try farm.redis.client()
+        for number in HostileValues.numbers where !["64", "65536", "1.5"].contains(number) {
+            try redis.run("HSET", "{pushfarm:demo}:gate", "rate", number)
+            try redis.run("PUBLISH", "{pushfarm}:commands", "look")
+        }
+        try redis.run("HSET", "{pushfarm:demo}:gate", "rate", "1e308")
+        try await eventually("the log tells of the rate") {
+            try redis.run("PUBLISH", "{pushfarm}:commands", "look")
+            return farm.coordinator.error.contains("{pushfarm:demo}:gate rate")
+        }
+        try redis.run("HDEL", "{pushfarm:demo}:gate", "rate")
+        try redis.run("PUBLISH", "{pushfarm}:commands", "look")
+    }
+
+    /// The log line about a process that did not end in order.
+    private func trap(in log: String) -> String? {
+        log.split(separator: "\n").first {
+            $0.contains("killed(signal") || $0.contains("Fatal error") || $0.contains(" hangs")
+        }.map(String.init)
+    }
+}

@@ -4,40 +4,20 @@ import RedisProtocol
 
 /// Two hosts at one Redis and one simulated gateway.
 final class DrillFarm {
-    let folder: TestFolder
-    let redis: RedisServer
-    let gateway: Gateway
-    private var coordinators: [String: Child] = [:]
-    private var commands = 0
+    private let farm: Farm
+    private static let hosts = ["alpha", "beta"]
+
+    var redis: RedisServer { farm.redis }
+    var gateway: Gateway { farm.gateway }
 
     init() async throws {
-        folder = try TestFolder()
-        redis = try await RedisServer(in: folder.path, options: ["--auto-aof-rewrite-min-size", "256mb"])
-        gateway = try await Gateway(in: folder.path)
-        for host in ["alpha", "beta"] { try start(host) }
-        try await shared(by: ["alpha", "beta"])
+        farm = try await Farm(
+            hosts: Self.hosts, Farm.Options(redisOptions: ["--auto-aof-rewrite-min-size", "256mb"]))
+        for host in Self.hosts { try start(host) }
+        try await shared(by: Self.hosts)
     }
 
-    deinit {
-        for coordinator in coordinators.values { coordinator.destroy() }
-    }
-
-    func start(_ host: String) throws {
-        let home = folder.path + "/" + host
-        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
-        try folder.write(
-            """
-            redis: unix://\(redis.socket)
-            state_dir: \(home)/var
-            host: \(host)
-            workers: 2
-            apps:
-            \(App(gateway.started).text)
-
-            """, to: host + "/pushfarm.yaml")
-        coordinators[host] = try Child(
-            "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"], in: home)
-    }
+    func start(_ host: String) throws { try farm.start(host) }
 
     /// The process that runs the host now, which may have followed another.
     func coordinator(_ host: String) throws -> pid_t {
@@ -51,7 +31,7 @@ final class DrillFarm {
     func signal(_ host: String, _ number: Int32) throws { kill(try coordinator(host), number) }
 
     /// All processes of a host, as when a machine loses its power.
-    func destroy(_ host: String) { coordinators.removeValue(forKey: host)?.destroy() }
+    func destroy(_ host: String) { farm.coordinator(host).destroy() }
 
     /// Waits until all shards and the intake are with these, about evenly.
     func shared(by hosts: [String]) async throws {
@@ -70,14 +50,8 @@ final class DrillFarm {
 
     /// Runs a command to its end.
     func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
-        commands += 1
-        let child = try Child(
-            "command-\(commands)", BuiltProgram.path,
-            arguments + ["--config", folder.path + "/alpha/pushfarm.yaml"], in: folder.path)
-        guard case .exited(let status) = try await child.wait(within: .seconds(300)) else {
-            return (-1, child.error)
-        }
-        return (status, child.output + child.error)
+        let result = try await farm.run(arguments, on: "alpha", within: .seconds(300))
+        return (result.status, result.output + result.error)
     }
 
     /// Waits until these jobs are finished.
@@ -93,7 +67,7 @@ final class DrillFarm {
         return doubles.reduce(0) { $0 + (Int($1.text ?? "") ?? 0) }
     }
 
-    var logs: String { coordinators.values.map(\.error).joined() }
+    var logs: String { Self.hosts.map(farm.log).joined() }
 }
 
 // MARK: Jobs beside the load

@@ -7,30 +7,12 @@ import RedisProtocol
 enum IdleHosts {
     /// Starts so many hosts of one worker, lets them settle, and measures for twenty seconds.
     static func run(hosts: Int, shards: Int) async throws -> String {
-        let folder = try TestFolder()
-        let redis = try await RedisServer(in: folder.path, options: ["--maxclients", "10000"])
-        let gateway = try await Gateway(in: folder.path)
-        var coordinators: [Child] = []
-        defer { for coordinator in coordinators { coordinator.destroy() } }
-        for number in 0..<hosts {
-            let home = "\(folder.path)/h\(number)"
-            try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
-            try folder.write(
-                """
-                redis: unix://\(redis.socket)
-                state_dir: \(home)/var
-                host: h\(number)
-                workers: 1
-                shards: \(shards)
-                apps:
-                \(App(gateway.started).text)
-
-                """, to: "h\(number)/pushfarm.yaml")
-            coordinators.append(
-                try Child(
-                    "coordinator", BuiltProgram.path, ["coordinator", "--config", home + "/pushfarm.yaml"],
-                    in: home))
-        }
+        let names = (0..<hosts).map { "h\($0)" }
+        let farm = try await Farm(
+            hosts: names,
+            Farm.Options(workers: 1, redisOptions: ["--maxclients", "10000"], lines: ["shards: \(shards)"]))
+        let redis = farm.redis
+        for name in names { try farm.start(name) }
         let client = try redis.client()
         try await eventually("\(hosts) hosts have their shards", within: .seconds(300)) {
             var shares: [String: Int] = [:]

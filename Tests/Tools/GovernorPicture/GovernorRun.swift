@@ -19,22 +19,11 @@ struct GovernorRun {
     private static let backlog = 40_000
 
     func run() async throws -> (samples: [Sample], log: String) {
-        let folder = try TestFolder()
-        let gateway = try await Gateway(
-            in: folder.path, faults: Weather.start, options: Weather.options, hasLedger: false)
-        let redis = try await RedisServer(in: folder.path)
-        let file = try folder.write(
-            """
-            redis: unix://\(redis.socket)
-            state_dir: \(folder.path)/var
-            workers: 1
-            apps:
-            \(App(gateway.started).text)
-
-            """, to: "pushfarm.yaml")
-        let coordinator = try Child(
-            "coordinator", BuiltProgram.path, ["coordinator", "--config", file], in: folder.path)
-        let producer = try redis.client()
+        var options = Farm.Options(workers: 1, faults: Weather.start, simulatorOptions: Weather.options)
+        options.hasLedger = false
+        let farm = try await Farm(options)
+        let (gateway, coordinator) = (farm.gateway, farm.coordinator)
+        let producer = try farm.redis.client()
         var (samples, weather, jobs) = ([Sample](), Weather.all[...], 0)
         let start = ContinuousClock.now
         while true {
@@ -45,7 +34,7 @@ struct GovernorRun {
                 say("\(Int(now)) s: \(next.words)")
                 weather.removeFirst()
             }
-            let sample = try await look(gateway, file, folder.path, at: now)
+            let sample = try await look(farm, at: now)
             samples.append(sample)
             while now < Weather.loadEnds, jobs * Self.jobSize < sample.accepted + Self.backlog {
                 jobs += 1
@@ -59,19 +48,13 @@ struct GovernorRun {
         return (samples, coordinator.error)
     }
 
-    private func look(
-        _ gateway: Gateway, _ configuration: String, _ folder: String, at now: Double
-    ) async throws -> Sample {
+    private func look(_ farm: Farm, at now: Double) async throws -> Sample {
         let counters =
-            try JSONSerialization.jsonObject(with: Data(gateway.tell("counters").utf8)) as? [String: Any]
+            try JSONSerialization.jsonObject(with: Data(farm.gateway.tell("counters").utf8)) as? [String: Any]
             ?? [:]
         let byStatus = counters["by_status"] as? [String: Int] ?? [:]
         let refused = byStatus.filter { $0.key != "200" }.values.reduce(0, +)
-        let status = try Child(
-            // A name of its own: output of the same name is appended to.
-            "status-\(Int(now * 1000))", BuiltProgram.path, ["status", "--json", "--config", configuration],
-            in: folder)
-        _ = try await status.wait()
+        let status = try await farm.run("status", "--json")
         let host = try? JSONDecoder().decode(Hosts.self, from: Data(status.output.utf8)).hosts.first
         return Sample(
             at: now, accepted: counters["accepted"] as? Int ?? 0, troubles: refused,

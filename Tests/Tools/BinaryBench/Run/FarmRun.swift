@@ -81,14 +81,10 @@ struct FarmRun {
             started, credentials: "certificate: { file: \(identity) }",
             more: experiment.connections.map { ["connections: \($0)"] } ?? [])
         if path == .binary, let binary = started.binary { app.gateway = binary }
-        return """
-            redis: unix://\(redis.socket)
-            state_dir: \(folder)/var
-            workers: \(experiment.workers)
-            apps:
-            \(app.text)
-
-            """
+        return CoordinatorConfiguration(
+            redis: "unix://\(redis.socket)", folder: folder, host: nil, workers: "\(experiment.workers)",
+            apps: [app]
+        ).text
     }
 
     private func jobs() -> [Job] {

@@ -49,14 +49,10 @@ final class BenchFarm {
         // As docs/redis.md has it.
         let redis = try await RedisServer(in: folder, options: ["--auto-aof-rewrite-min-size", "256mb"])
         let app = App(gateway.started, more: options.app)
-        let text = """
-            redis: unix://\(redis.socket)
-            state_dir: \(folder)/var
-            workers: \(options.workers)
-            apps:
-            \(app.text)
-
-            """
+        let text = CoordinatorConfiguration(
+            redis: "unix://\(redis.socket)", folder: folder, host: nil, workers: "\(options.workers)",
+            apps: [app]
+        ).text
         let file = folder + "/pushfarm.yaml"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         let coordinator = try Child(

@@ -1,0 +1,91 @@
+import FarmHarness
+import Foundation
+import Testing
+
+extension Farm {
+    /// Pushes jobs as a producer does, with a raw client.
+    func push(_ jobs: [Job], to app: String = "demo") throws {
+        try redis.client().pipeline(jobs.map { ["RPUSH", "pushfarm:\(app)", $0.text] })
+    }
+
+    func push(_ text: String, to app: String = "demo") throws {
+        try redis.client().run("RPUSH", "pushfarm:\(app)", text)
+    }
+
+    /// The job record when the job is finished; its accounting is checked.
+    func finished(
+        _ id: String, app: String = "demo", sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Account {
+        let result = try await run("job", id, "--app", app, "--wait", "--json")
+        guard result.status <= 1, !result.output.isEmpty else {
+            throw Overdue(description: "job \(id): \(result)\n\(coordinator.error.suffix(2000))")
+        }
+        let account = try JSONDecoder().decode(Account.self, from: Data(result.output.utf8))
+        #expect(account.addsUp && account.state == "finished", "\(account)", sourceLocation: sourceLocation)
+        return account
+    }
+
+    /// The sums of the job records when all are finished.
+    ///
+    /// The test polls Redis, and runs one command at the end: a process for each job or poll would take CPU time from the farm.
+    /// With named hosts it runs no command, because a host may be stopped or cut off.
+    func finished(
+        _ jobs: [Job], app: String = "demo", within limit: Duration = .seconds(150),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Totals {
+        var totals = Totals()
+        if hosts == nil, let job = jobs.first, jobs.count == 1 {
+            let account = try await finished(job.id, app: app, sourceLocation: sourceLocation)
+            #expect(account.submitted == job.tokens.count, sourceLocation: sourceLocation)
+            totals.add(account)
+            return totals
+        }
+        do {
+            try await eventually("\(jobs.count) jobs are finished", within: limit) {
+                areFinished(jobs, app)
+            }
+        } catch {
+            let log = hosts == nil ? "\n\(coordinator.error.suffix(2000))" : ""
+            throw Overdue(description: "\(error)\(log)")
+        }
+        let accounts =
+            hosts == nil ? try await listedAccounts(app) : try storedAccounts(of: jobs, app)
+        for job in jobs {
+            guard let account = accounts[job.id] else {
+                throw Overdue(description: "job \(job.id) is not listed: \(accounts.keys.sorted())")
+            }
+            #expect(
+                account.addsUp && account.state == "finished", "\(account)", sourceLocation: sourceLocation)
+            #expect(account.submitted == job.tokens.count, sourceLocation: sourceLocation)
+            totals.add(account)
+        }
+        return totals
+    }
+
+    /// Redis may be away for a while.
+    private func areFinished(_ jobs: [Job], _ app: String) -> Bool {
+        let states = try? redis.client().pipeline(
+            jobs.map { ["HGET", "{pushfarm:\(app)}:job:\($0.id)", "state"] })
+        return states?.allSatisfy { $0.text == "finished" } ?? false
+    }
+
+    private func listedAccounts(_ app: String) async throws -> [String: Account] {
+        let result = try await run("jobs", "--app", app, "--limit", "10000", "--json")
+        let list = try JSONDecoder().decode([String: [Account]].self, from: Data(result.output.utf8))
+        return Dictionary((list["jobs"] ?? []).map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    private func storedAccounts(of jobs: [Job], _ app: String) throws -> [String: Account] {
+        let records = try redis.client().pipeline(
+            jobs.map { ["HGETALL", "{pushfarm:\(app)}:job:\($0.id)"] })
+        return Dictionary(
+            zip(jobs, records).map { ($0.id, Account(id: $0.id, app: app, record: $1.fields)) }
+        ) { first, _ in first }
+    }
+
+    /// The current job record; nil when there is none.
+    func account(_ id: String) async throws -> Account? {
+        let result = try await run("job", id, "--app", "demo", "--json")
+        return try? JSONDecoder().decode(Account.self, from: Data(result.output.utf8))
+    }
+}

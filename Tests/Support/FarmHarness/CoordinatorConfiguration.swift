@@ -1,0 +1,28 @@
+/// The configuration file of a coordinator.
+package struct CoordinatorConfiguration {
+    /// What `redis:` has.
+    package var redis: String
+    /// The host's: its state is in `var` below it.
+    package var folder: String
+    package var host: String?
+    package var workers: String
+    package var apps: [App]
+    /// More lines beside `apps`; FOLDER in them is `folder`.
+    package var lines: [String]
+
+    package init(
+        redis: String, folder: String, host: String? = "here", workers: String, apps: [App],
+        lines: [String] = []
+    ) {
+        (self.redis, self.folder, self.host, self.workers) = (redis, folder, host, workers)
+        (self.apps, self.lines) = (apps, lines)
+    }
+
+    package var text: String {
+        let settings =
+            lines.map { $0.replacing("FOLDER", with: folder) }
+            + ["redis: \(redis)", "state_dir: \(folder)/var"] + (host.map { ["host: \($0)"] } ?? [])
+            + ["workers: \(workers)", "apps:"] + apps.map(\.text)
+        return settings.map { $0 + "\n" }.joined()
+    }
+}
