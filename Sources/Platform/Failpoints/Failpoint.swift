@@ -1,11 +1,11 @@
 #if FAILPOINTS
     package import EventLoop
 
-    /// Places in the program, by name, at which a debug build fails when it is told to. A release build has none of it.
+    /// Named places in the program at which a debug build can be told to fail. Release builds have none.
     ///
-    /// What fails stands in the variable `PUSHFARM_FAILPOINTS`, which children inherit: rules as ``FailpointRule`` reads
-    /// them, with commas between them. With `PUSHFARM_FAILPOINTS_FOLDER` each failure leaves a file there, and rules may
-    /// say how often they apply in all processes together. ``ClockJump`` makes the host's clock wrong.
+    /// The variable `PUSHFARM_FAILPOINTS` has the rules (``FailpointRule``), separated by commas; children inherit it. With
+    /// `PUSHFARM_FAILPOINTS_FOLDER` each failure creates a file there, so that a rule can limit its number of failures in all
+    /// processes together. ``ClockJump`` shifts the host's clock.
     ///
     /// | point | where |
     /// |---|---|
@@ -18,7 +18,7 @@
     /// | `batch.done` | Redis has all of a batch, which is about to be let go |
     /// | `intake.parse` | before a taken job is parsed; the subject is its text |
     @Loop package enum Failpoint {
-        /// What is left to the caller. Kill, crash, stop and delay have happened when ``hit(_:of:)`` returns.
+        /// What the caller has to do. Kill, crash, stop and delay have happened when ``hit(_:of:)`` returns.
         package enum Act: Sendable {
             /// Nothing fails.
             case pass
@@ -33,14 +33,14 @@
         package nonisolated static let variable = "PUSHFARM_FAILPOINTS"
         package nonisolated static let folderVariable = "PUSHFARM_FAILPOINTS_FOLDER"
 
-        /// What a child inherits, `NAME=value`.
+        /// The environment of children, as `NAME=value`.
         package nonisolated static let environment: [String] = [
             variable, folderVariable, ClockJump.variable,
         ].compactMap { name in
             FailpointController.value(of: name).map { "\(name)=\($0)" }
         }
 
-        /// Fails here if a rule says so. `subject` tells one hit from another: a token, a job.
+        /// Fails here if a rule applies. `subject` names the token or the job of this hit.
         @discardableResult
         package static func hit(
             _ point: @autoclosure () -> String, of subject: @autoclosure () -> String = ""
@@ -48,14 +48,14 @@
             FailpointController.shared?.hit(point(), subject()) ?? .pass
         }
 
-        /// Fails here if a rule says so; the subject is the bytes in hex.
+        /// Fails here if a rule applies; the subject is the bytes in hexadecimal.
         package static func hit(_ point: @autoclosure () -> String, token: some Collection<UInt8>) {
             guard let controller = FailpointController.shared, controller.isWatched(point()) else { return }
             let digits = token.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             _ = controller.hit(point(), digits.joined())
         }
 
-        /// Whether a rule names the point: for what is only worth arranging then.
+        /// Whether a rule names the point, for work that only a failure needs.
         package static func isWatched(_ point: @autoclosure () -> String) -> Bool {
             FailpointController.shared?.isWatched(point()) ?? false
         }

@@ -9,7 +9,7 @@
 
     /// Carries out the rules in this process.
     @Loop final class FailpointController {
-        /// Nil when nothing is to fail.
+        /// Nil if there are no rules.
         static let shared: FailpointController? = {
             guard let text = value(of: Failpoint.variable) else { return nil }
             do {
@@ -59,8 +59,8 @@
             return .pass
         }
 
-        /// Leaves a file that says that the rule applies; several processes never make the same one.
-        /// - Returns: false when it applied as often as it may.
+        /// Creates the file of one failure of the rule; two processes never create the same one.
+        /// - Returns: false if the rule has reached its limit.
         private func mark(_ rule: FailpointRule, _ point: String) -> Bool {
             guard let folder else { return true }
             let name = "\(folder)/\(rule.point.replacing("*", with: "any"))-\(rule.action.word)"
@@ -82,7 +82,7 @@
         }
     }
 
-    /// A small generator with a fixed sequence a seed.
+    /// A random number generator with a fixed sequence for each seed.
     private struct SplitMix {
         private var state: UInt64
         init(seed: UInt64) { state = seed }

@@ -12,7 +12,7 @@
             case crash
             /// SIGSTOP to the process itself; another process has to continue it.
             case stop
-            /// The process stands still.
+            /// The process sleeps.
             case delay(milliseconds: UInt32)
             case drop, dup, error
         }
@@ -55,7 +55,7 @@
             self.most = most
         }
 
-        /// Whether it is about this point, whatever the subject.
+        /// Whether the rule names this point, for any subject.
         package func names(_ name: String) -> Bool {
             guard let star = point.utf8.firstIndex(of: UInt8(ascii: "*")) else { return name == point }
             let (head, tail) = (point[..<star], point[point.utf8.index(after: star)...])

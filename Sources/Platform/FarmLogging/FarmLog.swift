@@ -6,13 +6,13 @@ package enum FarmLog {
     private static let threshold = Atomic<Int>(0)
     private static let place = Atomic<Int32>(Terminal.standardError)
 
-    /// Where every logger writes: standard error, unless the process has another descriptor for it.
+    /// The descriptor that every logger writes to: standard error by default.
     package static var descriptor: Int32 {
         get { place.load(ordering: .relaxed) }
         set { place.store(newValue, ordering: .relaxed) }
     }
 
-    /// Of every logger, from now on.
+    /// The level of every logger.
     package static var level: Logger.Level {
         get { Logger.Level.allCases[threshold.load(ordering: .relaxed)] }
         set {

@@ -6,13 +6,13 @@
     import Musl
 #endif
 
-/// The file that this process and its children log to, in the place of what they logged to before.
+/// The log file of this process and its children; it replaces standard error.
 package enum LogFile {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Opens it, or opens it again after it was moved away, and has ``FarmLog/descriptor`` lead there.
+    /// Opens the file, again after it was moved away, and points ``FarmLog/descriptor`` to it.
     package static func take(_ path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard file >= 0 else {
@@ -24,12 +24,12 @@ package enum LogFile {
         }
     }
 
-    /// Keeps open where standard error leads now, for ``leave(for:)``; no child gets it.
+    /// Duplicates the present standard error for ``leave(for:)``; children do not inherit it.
     package static func former() -> Int32? {
         let copy = fcntl(Terminal.standardError, F_DUPFD_CLOEXEC, 3)
         return copy >= 0 ? copy : nil
     }
 
-    /// Has standard error lead there again.
+    /// Points standard error to the duplicate again.
     package static func leave(for former: Int32) { dup2(former, Terminal.standardError) }
 }

@@ -6,7 +6,7 @@
     import Musl
 #endif
 
-/// What is known about the terminal behind a file descriptor.
+/// The terminal behind a file descriptor.
 package enum Terminal {
     package static let standardOutput: Int32 = 1
     package static let standardError: Int32 = 2
@@ -24,17 +24,16 @@ package enum Terminal {
         return String(cString: kind) != "dumb"
     }
 
-    /// Columns of the terminal, or nil when it is none.
+    /// Columns of the terminal; nil if the descriptor is not a terminal.
     package static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    /// Writes all of `text`. Gives up, and loses the rest, when nobody can take it in time: a full pipe must never hold
-    /// up the loop for ever.
+    /// Writes all of `text`. Drops the rest after a timeout: a full pipe must not block the loop.
     /// - Parameter timeout: milliseconds to wait for room, each time the descriptor has none.
-    /// - Returns: whether all of it was taken.
+    /// - Returns: whether all of it was written.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32, timeout: Int32 = 50) -> Bool {
         var text = text

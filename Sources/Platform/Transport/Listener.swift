@@ -7,22 +7,22 @@ package import OpenSSL
     import Darwin
 #endif
 
-/// Accepts streams. A stream is handed over when its TLS handshake is done; one that does not finish it in
-/// time, or fails, is dropped and counted.
+/// Accepts streams. A stream is handed over when its TLS handshake is done; a stream whose handshake fails or times out is closed
+/// and counted.
 @Loop package final class Listener {
-    /// Where it listens; with port 0 asked for, the port that the system chose.
+    /// The address on which it listens, with the port that the system chose for port 0.
     package let address: SocketAddress
     /// Handshakes that failed or timed out.
     package private(set) var failedHandshakes = 0
-    /// Handshakes that this side broke off.
+    /// Handshakes that this side aborted on demand.
     package private(set) var brokenHandshakes = 0
-    /// Asked once a connection; true breaks it off in the middle of the handshake, for tests of clients.
+    /// Called once for each connection; true aborts the handshake, for tests of clients.
     package var breaksHandshake: @Loop () -> Bool = { false }
-    /// Asked once a connection; for so long nothing is done about it, for tests of clients.
+    /// Called once for each connection; the handshake starts after this delay, for tests of clients.
     package var acceptDelay: @Loop () -> Duration = { .zero }
-    /// Connections that wait for ``acceptDelay``, and the most that did at a time.
+    /// Connections that wait for ``acceptDelay``, and their maximum so far.
     package private(set) var delayed = (now: 0, most: 0)
-    /// Handshakes under way.
+    /// Handshakes in progress.
     package private(set) var handshakes = 0
 
     private let descriptor: Int32
@@ -62,7 +62,7 @@ package import OpenSSL
 
     isolated deinit { close() }
 
-    /// Stops listening; streams that were handed over live on, no other follows.
+    /// Stops listening. Streams that were handed over stay open.
     package func close() {
         guard let poll else { return }
         poll.cancel()
@@ -82,7 +82,7 @@ package import OpenSSL
         }
     }
 
-    /// Out of descriptors, most likely: waits a little instead of spinning, since the backlog stays readable.
+    /// The process is probably out of descriptors. Waits before the next attempt, because the backlog stays readable.
     private func pause() {
         poll?.watch([])
         retry = Timer { [unowned self] in poll?.watch(.readable) }
@@ -126,12 +126,12 @@ package import OpenSSL
         brokenHandshakes += 1
     }
 
-    /// After the close no stream is expected, and its receiver may be gone.
+    /// Hands a stream over. A stream that comes after the close is closed: its receiver may no longer exist.
     private func handOver(_ stream: ByteStream) {
         if poll == nil { stream.close() } else { onStream(stream) }
     }
 
-    /// The process's mask took something away when the file was made.
+    /// Sets the mode of a unix socket's file, because the umask may have removed permissions.
     private static func setMode(_ mode: UInt32, of endpoint: Endpoint) -> Bool {
         guard case .unix(let path) = endpoint else { return true }
         return fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW) == 0

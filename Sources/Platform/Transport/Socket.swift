@@ -6,7 +6,7 @@ import EventLoop
     import Darwin
 #endif
 
-/// The few socket calls that streams and listeners need, nonblocking and closed on exec.
+/// The socket calls that streams and listeners need. Sockets are nonblocking and closed on exec.
 enum Socket {
     static func open(_ family: Int32) throws(TransportError) -> Int32 {
         #if canImport(Glibc)
@@ -29,12 +29,12 @@ enum Socket {
         #endif
     }
 
-    /// TCP says that nothing more comes; the peer can still be read.
+    /// Closes the socket for writing; reading goes on.
     static func endOutput(_ descriptor: Int32) {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// - Returns: the accepted descriptor, or `nil` when nobody is waiting any more.
+    /// - Returns: the accepted descriptor, or `nil` if no connection waits.
     static func accept(_ listening: Int32, _ family: Int32) throws(TransportError) -> Int32? {
         while true {
             #if canImport(Glibc)
@@ -55,14 +55,14 @@ enum Socket {
         }
     }
 
-    /// What a connect that had to be waited for came to: 0 or an `errno`.
+    /// The result of a nonblocking connect: 0 or an `errno`.
     static func pendingError(_ descriptor: Int32) -> Int32 {
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno
     }
 
-    /// Whether it takes some bytes now, as far as poll(2) knows: a record and more.
+    /// Whether the socket can take bytes now. poll(2) says so only with room for more than a TLS record.
     static func hasRoom(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
@@ -81,13 +81,13 @@ enum Socket {
         return Int(count)
     }
 
-    /// Makes the close a reset, so that the peer sees a connection that broke.
+    /// Makes the close send a reset.
     static func resetOnClose(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Limits what the system takes in before it is read.
+    /// Limits the socket's receive buffer.
     static func limitReceiveBuffer(_ descriptor: Int32, _ bytes: Int) {
         var size = Int32(clamping: bytes)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))

@@ -6,7 +6,7 @@ package import OpenSSL
     import Darwin
 #endif
 
-/// Why there is no stream, or no stream any more.
+/// Why a stream could not be opened, or has ended.
 package enum TransportError: Error, CustomStringConvertible {
     case unresolved(host: String, reason: String)
     /// Every address was tried; the text names each with its reason.
@@ -30,13 +30,13 @@ package enum TransportError: Error, CustomStringConvertible {
         }
     }
 
-    /// The system's words for an `errno`.
+    /// The system's text for an `errno`.
     static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
 }
 
-/// How a stream came to its end.
+/// How a stream ended.
 package enum StreamEnd {
-    /// The peer ended it in order.
+    /// The peer closed it without an error.
     case closed
     case failed(TransportError)
 }

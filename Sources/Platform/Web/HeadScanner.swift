@@ -1,4 +1,4 @@
-/// Finds the end of a message's head, the empty line behind it, and looks at each byte once.
+/// Finds the empty line that ends a message's head, and reads each byte once.
 struct HeadScanner {
     private var breaks = 0
 

@@ -1,6 +1,6 @@
-/// What a client of ``PageServer`` asks for: the first line of an HTTP/1.1 request, once all of its head is there.
+/// A request to ``PageServer``: the first line of an HTTP/1.1 request whose head has arrived.
 package struct PageRequest: Equatable, Sendable {
-    /// No browser or scraper has more to say.
+    /// More than any browser or scraper sends.
     package static let longestHead = 8 << 10
 
     package let method: String
@@ -33,7 +33,7 @@ package struct PageRequest: Equatable, Sendable {
 }
 
 extension Collection<UInt8> {
-    /// How many bytes the head of a message has, its empty line included; nil until that has come.
+    /// The size of a message's head with its empty line; nil until the empty line has arrived.
     var endOfHead: Int? {
         var (count, scanner) = (0, HeadScanner())
         for byte in self {

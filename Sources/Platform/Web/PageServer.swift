@@ -3,9 +3,9 @@ package import Transport
 
 /// Answers GET and HEAD over HTTP/1.1, one request a connection: for scrapers and probes, not for the world.
 ///
-/// A request has a bounded size and five seconds, an answer ten, and no more than sixteen connections are open at a time: a new one
-/// takes the place of the one that has waited longest for a request. Some paths are urgent: they are answered while the
-/// others' answers take up all the places that are theirs.
+/// A request has a bounded size and a timeout of 5 s, an answer 10 s. At most sixteen connections are open at a time: a new one
+/// replaces the one that has waited longest for its request. Urgent paths are answered even while answers of other paths use up
+/// all of their connections.
 @Loop package final class PageServer {
     package typealias Handler = @Loop (_ path: String) -> Page?
 
@@ -21,13 +21,13 @@ package import Transport
 
     /// - Parameters:
     ///   - urgent: paths of probes.
-    ///   - handler: gives the page of a path; nil: there is none.
+    ///   - handler: returns the page of a path, or nil if there is none.
     package init(urgent: Set<String> = [], _ handler: @escaping Handler) {
         (self.urgent, self.handler) = (urgent, handler)
     }
 
     /// - Parameter mode: of a unix socket's file.
-    /// - Returns: where it listens.
+    /// - Returns: the address on which the server listens.
     /// - Throws: when the address cannot be bound.
     package func listen(
         on endpoint: Endpoint, mode: UInt32 = 0o600
@@ -84,7 +84,7 @@ package import Transport
             limit.start(after: .seconds(5))
         }
 
-        /// No request has come.
+        /// No request has arrived.
         var isIdle: Bool { answer == nil }
 
         func close() {

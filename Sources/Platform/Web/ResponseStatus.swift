@@ -1,11 +1,11 @@
-/// Reads the status of an HTTP/1.1 response while its bytes come. What stands behind the head is not looked at.
+/// Reads the status of an HTTP/1.1 response as its bytes arrive, and ignores the body.
 ///
-/// A few interim responses (100 Continue) may come before it. Each head has a bounded size, and each byte is looked at once.
+/// A few interim responses (100 Continue) may precede it. Each head has a bounded size, and each byte is read once.
 package struct ResponseStatus {
     package enum Progress: Equatable, Sendable {
         case incomplete
         case status(Int)
-        /// It is no response, or a head is too long, or too many interim responses came.
+        /// Not a response, a head that is too long, or too many interim responses.
         case bad
     }
 
@@ -18,7 +18,7 @@ package struct ResponseStatus {
 
     package init() {}
 
-    /// - Returns: the same once it is known, whatever comes then.
+    /// - Returns: the status; it no longer changes once it is known.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> Progress {
         for byte in bytes where end == nil {
             head.append(byte)
@@ -31,7 +31,7 @@ package struct ResponseStatus {
         return end ?? .incomplete
     }
 
-    /// - Returns: nil when another response follows.
+    /// - Returns: nil if another response follows.
     private mutating func finishHead() -> Progress? {
         defer { head.removeAll(keepingCapacity: true) }
         let line = head.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }

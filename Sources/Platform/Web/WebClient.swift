@@ -21,10 +21,10 @@ package import Transport
     }
 
     /// - Parameters:
-    ///   - target: path and query, with whatever secret is in it.
-    ///   - host: as the `Host` field has it, with its port unless it is the scheme's.
+    ///   - target: path and query; it may contain a secret.
+    ///   - host: the value of the `Host` field, with the port unless it is the scheme's default.
     ///   - tls: nil for plain HTTP.
-    /// - Throws: unless the answer's status is 2xx within the time.
+    /// - Throws: unless a response with status 2xx arrives in time.
     package static func post(
         _ body: [UInt8], type: String = "application/json", to endpoint: Endpoint, host: String,
         target: String, tls: TLSContext?, timeout: Duration
@@ -44,7 +44,7 @@ package import Transport
         guard (200..<300).contains(status) else { throw .refused(status: status) }
     }
 
-    /// Waits for the first line of the answer; the rest is nobody's concern.
+    /// Waits for the first line of the response, and ignores the rest.
     @Loop private final class Exchange {
         private let stream: ByteStream
         private var response = ResponseStatus()

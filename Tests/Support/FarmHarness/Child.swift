@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A process in a group of its own, with no signal blocked. It does not outlive this object, nor do its children.
+/// A process in its own process group, with no signal blocked. It and its children end with this object at the latest.
 package final class Child {
     package enum End: Equatable {
         case exited(Int32)
@@ -16,7 +16,7 @@ package final class Child {
     package let outputFile: String
     package let errorFile: String
     package private(set) var end: End?
-    /// What it used of the processors, itself and children that it waited for; known when it has ended.
+    /// The processor time of the process and of the children that it waited for; known when it has ended.
     package private(set) var processorTime: Duration?
     private var isDestroyed = false
 
@@ -29,7 +29,7 @@ package final class Child {
     ) throws {
         outputFile = "\(folder)/\(name).out"
         errorFile = "\(folder)/\(name).err"
-        // What a sanitizer that is built in listens to: the rest of the environment is not for children.
+        // The options of a built-in sanitizer. Children do not get the rest of the environment.
         let sanitizers = ProcessInfo.processInfo.environment.filter {
             $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "SWIFT_BACKTRACE"
         }
@@ -52,13 +52,13 @@ package final class Child {
         if !hasEnded { _ = kill(pid, number) }
     }
 
-    /// Whether a signal has stopped it, and nobody has let it go on.
+    /// Whether a signal has stopped it, and none has continued it.
     package var standsStill: Bool {
         let line = FileManager.default.contents(atPath: "/proc/\(pid)/stat")
         return line.map { String(decoding: $0, as: UTF8.self).contains(") T ") } ?? false
     }
 
-    /// Whether it is over, by itself or by a signal.
+    /// Whether the process has ended.
     package var hasEnded: Bool {
         guard end == nil else { return true }
         var status: Int32 = 0
@@ -86,14 +86,14 @@ package final class Child {
         Guardian.shared.forget(pid)
     }
 
-    /// Living processes of its group, without itself.
+    /// Living processes of its group, except the process itself.
     package var descendants: [pid_t] {
         isDestroyed ? [] : ProcessTable.members(ofGroup: pid).filter { $0 != pid }
     }
 
     private func note(_ status: Int32) {
         end = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
-        // The number of a group that is empty is given to others: a signal to it later would hit somebody else's process.
+        // The system reuses the number of an empty group: a later signal would reach a foreign process.
         if !isDestroyed, kill(-pid, 0) != 0, errno == ESRCH {
             isDestroyed = true
             Guardian.shared.forget(pid)

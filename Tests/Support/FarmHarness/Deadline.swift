@@ -1,19 +1,19 @@
 import Foundation
 
-/// What did not come about in time.
+/// The error of a condition that did not become true in time.
 package struct Overdue: Error, CustomStringConvertible {
     package let description: String
 
     package init(description: String) { self.description = description }
 }
 
-/// So late it is noticed that what a test waited for has come about, and by then it must still be so: how tests are found that race
-/// with the farm (docs/internals/proof.md).
+/// A delay before a test notices that its condition is true. The condition must still be true then: the delay finds tests that
+/// race with the farm (docs/internals/proof.md).
 private let lateness = Duration.seconds(
     ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
 
-/// Looks again and again until `condition` gives something. For what tells no event of its own. Looks once more when the time
-/// is over: this may have waited for a processor all the while.
+/// Polls `condition` until it returns a value, for conditions without an event. Polls once more after the deadline, because the
+/// test may have waited for a processor.
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {

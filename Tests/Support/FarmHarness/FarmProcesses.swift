@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The children of a coordinator, as `pushfarm status` tells them.
+/// The children of a coordinator, from `pushfarm status`.
 package struct FarmProcesses: Sendable {
     package let intake: pid_t
     package let workers: [pid_t]
@@ -35,7 +35,7 @@ package struct FarmProcesses: Sendable {
                 let host = status.hosts.first, host.intake.state == "ready",
                 host.workers.count == workers, host.workers.allSatisfy({ $0.state == "ready" })
             else {
-                // One look after the other without a pause would take the processors from the farm.
+                // Polling without a pause would take CPU time from the farm.
                 try await Task.sleep(for: .milliseconds(100))
                 return nil
             }

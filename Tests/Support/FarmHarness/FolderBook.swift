@@ -1,23 +1,23 @@
 import Foundation
 import Synchronization
 
-/// The folders of one test, kept until it is known how the test ended: what processes wrote tells why one failed.
+/// The folders of one test. They are kept until the test's result is known: a failed test's logs are copied.
 package final class FolderBook: Sendable {
-    /// The running test's, if it has one.
+    /// The folders of the running test, if it has any.
     @TaskLocal package static var current: FolderBook?
 
     private let state = Mutex((folders: [String](), isToBeKept: false))
 
     package init() {}
 
-    /// The test has failed, or is about to.
+    /// Records that the test has failed, or is about to.
     package func keep() { state.withLock { $0.isToBeKept = true } }
 
-    /// A folder that its owner has no more use for.
+    /// Records a folder that its owner no longer needs.
     func leave(_ folder: String) { state.withLock { $0.folders.append(folder) } }
 
-    /// The test is over: what processes wrote in its folders is copied if it failed, and the folders are gone.
-    /// - Returns: where the copies are; nil when there are none.
+    /// Ends the test: copies its logs if it failed, and removes its folders.
+    /// - Returns: the folder of the copies; nil if there are none.
     package func close(as name: String) -> String? {
         let (left, isKept) = state.withLock { ($0.folders, $0.isToBeKept && !$0.folders.isEmpty) }
         let words = name.split { !$0.isLetter && !$0.isNumber }
@@ -31,7 +31,7 @@ package final class FolderBook: Sendable {
         return isKept ? place : nil
     }
 
-    /// Where tests are started is the package's folder.
+    /// Tests are started in the package's folder.
     private static let place = FileManager.default.currentDirectoryPath + "/.build/failed"
     private static let kinds = [".out", ".err", ".log", ".jsonl", ".yaml"]
     private static let most = 20_000_000

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A TCP port that nobody listens on, for those who have to name one: of a loopback address of its own, so that no connection from
-/// this machine, which comes from 127.0.0.1, is given it meanwhile.
+/// A free TCP port for programs that need a number. It is a port of a separate loopback address, so that the system does not give
+/// it to a connection from 127.0.0.1 in the meantime.
 package enum FreePort {
     package struct None: Error {}
 
     /// - Returns: address and port, as `127.9.8.7:40000`.
-    /// - Throws: when the system gives none.
+    /// - Throws: if the system has no free port.
     package static func take() throws -> String {
         let host = "127.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)).\(Int.random(in: 1...254))"
         #if canImport(Glibc)

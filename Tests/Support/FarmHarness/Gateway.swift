@@ -1,8 +1,8 @@
 import Foundation
 
-/// A simulator process with a ledger, which is where deliveries are counted.
+/// A simulator process with a ledger; tests count deliveries in the ledger.
 package final class Gateway {
-    /// What it says when it listens.
+    /// What the simulator prints once it listens.
     package struct Started: Decodable {
         package var gateway: String
         /// Nil unless asked for with `--binary-port` and `--feedback-port`.
@@ -30,12 +30,12 @@ package final class Gateway {
     package let folder: String
     package let process: Child
     package let ledgerFile: String
-    /// The part of the ledger that was counted, and its lines.
+    /// Bytes of the ledger that were counted, and their lines.
     private var counted: (bytes: UInt64, lines: Int) = (0, 0)
 
     /// - Parameters:
-    ///   - faults: lines for its control command, carried out at the start.
-    ///   - hasLedger: without, only its counters tell.
+    ///   - faults: commands for the simulator's control socket, run at the start.
+    ///   - hasLedger: false: only the simulator's counters show requests.
     package init(
         in folder: String, faults: [String] = [], options: [String] = [], prefix: [String] = [],
         hasLedger: Bool = true
@@ -56,7 +56,7 @@ package final class Gateway {
         }
     }
 
-    /// Gives it a command, such as a fault from now on.
+    /// Sends a command, such as a fault, to the simulator.
     @discardableResult
     package func tell(_ line: String) throws -> String {
         let socket = try UnixSocket(started.control)
@@ -79,14 +79,14 @@ package final class Gateway {
         try JSONSerialization.jsonObject(with: Data(tell("counters").utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until the simulator has received so many requests.
     package func requests(_ count: Int, within limit: Duration = .seconds(60)) async throws {
         try await eventually("\(count) requests at the gateway", within: limit) {
             try requestCount() >= count
         }
     }
 
-    /// Requests that have come. Only what is new in the ledger is read.
+    /// The number of received requests. Reads only the new part of the ledger.
     package func requestCount() throws -> Int {
         guard let file = FileHandle(forReadingAtPath: ledgerFile) else { return 0 }
         defer { try? file.close() }

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A shell that outlives the test process, however that ends, and then ends the process groups that it left behind and
-/// whoever names one of its folders, and takes away its network namespaces, mounts and folders.
+/// A shell that outlives the test process, even after a crash. It then ends the process groups that the tests left behind and all
+/// processes that name one of the tests' folders, and removes network namespaces, mounts and folders.
 package struct Guardian: Sendable {
     package static let shared = Guardian()
 
@@ -53,7 +53,7 @@ package struct Guardian: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // In a session and a group of its own: what ends the test's leaves it alone.
+        // In its own session and group: signals to the test's group do not reach it.
         posix_spawnattr_setflags(&attributes, Self.ownSession)
         let arguments = CStrings(["sh", "-c", Self.script])
         var pid: pid_t = 0
@@ -75,7 +75,7 @@ package struct Guardian: Sendable {
     package func watch(folder: String) { tell("f \(folder)\n") }
     package func forget(folder: String) { tell("r \(folder)\n") }
 
-    /// What the end of the test process is to it.
+    /// Closes the pipe to the guardian, as the end of the test process does.
     package func dismiss() { close(input) }
 
     private func tell(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }

@@ -2,7 +2,7 @@ package import Foundation
 
 /// A file of lines, each a JSON object, that a process is writing: the simulator's ledger.
 package struct LedgerFile {
-    /// Lines that are there whole: of a long write a reader may see the beginning first.
+    /// The complete lines: a reader may see only the beginning of a long write.
     package static func lines(_ path: String) -> [Data] {
         let data = FileManager.default.contents(atPath: path) ?? Data()
         let newline = UInt8(ascii: "\n")

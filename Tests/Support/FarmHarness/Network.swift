@@ -1,15 +1,15 @@
 import Foundation
 
-/// Machines of one test's own: network namespaces, each with an address, joined by a switch that is a namespace too.
+/// The machines of one test: network namespaces, each with an address, joined by a switch in another namespace.
 ///
-/// All interfaces are inside, so neither names nor addresses can collide with another network's, of this run or of any other.
-/// Everything is gone when this object is, or, after a crash of the tests, by the guardian's hand.
+/// All interfaces are inside, so names and addresses cannot collide with those of another network. This object removes everything
+/// when it is destroyed; after a crash of the tests the ``Guardian`` does.
 package final class Network {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Why there can be no namespaces here; nil when there can.
+    /// Why this machine cannot make namespaces; nil if it can.
     package static let obstacle: String? = {
         guard geteuid() == 0 else { return "network namespaces need root" }
         do {
@@ -47,14 +47,14 @@ package final class Network {
         return "10.77.0.\(index + 1)"
     }
 
-    /// What a command line begins with to run there.
+    /// The prefix of a command line that runs on the machine.
     package func prefix(_ machine: String) -> [String] {
         ["nsenter", "--net=/run/netns/" + namespace(machine), "--"]
     }
 
     // MARK: Faults
 
-    /// Nothing gets through between two machines any more, and neither is told: frames go to nobody.
+    /// Drops all packets between two machines without an error to either.
     package func cut(_ one: String, _ other: String) throws {
         for (here, there) in [(one, other), (other, one)] {
             try ip(
@@ -69,7 +69,7 @@ package final class Network {
         }
     }
 
-    /// The machine's cable is pulled, or put in again.
+    /// Unplugs the machine's cable, or plugs it in again.
     package func plug(_ machine: String, isIn: Bool) throws {
         try ip("-n", hub, "link", "set", port(machine), isIn ? "up" : "down")
     }
@@ -102,8 +102,8 @@ package final class Network {
     }
 }
 
-/// Runs iproute2's command to its end. Its words go to the tests' own error output: a pipe would be inherited by
-/// whatever another test starts meanwhile, and never end.
+/// Runs `ip` to its end. Its output goes to the tests' standard error: a process that another test starts meanwhile would inherit
+/// a pipe and keep it open.
 private func ip(_ arguments: String...) throws {
     let words = CStrings(["ip"] + arguments)
     var pid: pid_t = 0

@@ -1,18 +1,18 @@
 import Foundation
 
-/// The service manager's end: hears what a service says of itself, on a datagram socket of one test's own.
+/// The service manager's end of the notify protocol: a datagram socket that receives a service's messages.
 package final class NotifySocket {
     package enum Failure: Error {
         case cannotBind(code: Int32)
     }
 
-    /// What NOTIFY_SOCKET is to be.
+    /// The value for NOTIFY_SOCKET.
     package let name: String
     private let descriptor: Int32
-    /// Everything heard so far, a datagram each, as its lines.
+    /// All datagrams so far, each as its lines.
     package private(set) var heard: [[String]] = []
 
-    /// - Parameter name: a path, or behind `@` a name without one.
+    /// - Parameter name: a path, or `@` and an abstract name.
     package init(_ name: String) throws {
         self.name = name
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -34,7 +34,7 @@ package final class NotifySocket {
         if !name.hasPrefix("@") { unlink(name) }
     }
 
-    /// Takes in what has come; never waits.
+    /// Reads the datagrams that have arrived; never waits.
     package func listen() {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The machine's processes, as /proc tells them.
+/// The machine's processes, read from /proc.
 package struct ProcessTable {
     /// Living processes of a group. Others cost a system call each, and nothing is read of them.
     package static func members(ofGroup group: pid_t) -> [pid_t] {
@@ -20,7 +20,7 @@ package struct ProcessTable {
         return words.dropFirst().first.map { $0 == word } ?? false
     }
 
-    /// Who has started it, or looks after it since that one has ended.
+    /// The process's parent: its starter, or after the starter's end the process that adopted it.
     package static func parent(of pid: pid_t) -> pid_t? {
         statusWords(of: pid)?.dropFirst().first.flatMap { Int32($0) }
     }
@@ -31,7 +31,7 @@ package struct ProcessTable {
         return words.first != "Z"
     }
 
-    /// What /proc says of it after its name: state, parent and more.
+    /// The fields of /proc/PID/stat after the name: state, parent and more.
     private static func statusWords(of pid: pid_t) -> [Substring]? {
         guard let line = text("/proc/\(pid)/stat"), let end = line.lastIndex(of: ")") else { return nil }
         guard !line.contains("(llvm-symbolizer)") else { return nil }

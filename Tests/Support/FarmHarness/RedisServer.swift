@@ -1,6 +1,6 @@
 import Foundation
 
-/// A redis-server of one test's own, with an append-only file.
+/// The redis-server of one test, with an append-only file.
 package final class RedisServer {
     package let socket: String
     private let folder: String
@@ -12,8 +12,8 @@ package final class RedisServer {
     private let prefix: [String]
 
     /// - Parameters:
-    ///   - user: who the tests are, with this password, on a Redis whose options name its users.
-    ///   - options: beside ours, over which they win.
+    ///   - user: the tests' user and password on a Redis whose options define users.
+    ///   - options: added to ours; they win.
     ///   - prefix: of its command line.
     package init(
         in folder: String, password: String? = nil, user: String? = nil, options: [String] = [],
@@ -41,7 +41,7 @@ package final class RedisServer {
         return client
     }
 
-    /// Kills it, and starts another on the same data.
+    /// Kills the server and starts another on the same data.
     package func crash() async throws {
         try await kill()
         try await restart()
@@ -66,21 +66,21 @@ package final class RedisServer {
         }
     }
 
-    /// Starts another on the same data, after the one before has ended.
+    /// Starts another server on the same data, after the previous one has ended.
     package func restart() async throws {
         _ = try await process.wait()
         process = try Self.start(folder, options, prefix)
         try await ready()
     }
 
-    /// The file that the commands since the start are in.
+    /// The append-only file with the commands since the start.
     package var appendOnlyFile: String {
         let directory = folder + "/appendonlydir"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return directory + "/" + (names.filter { $0.hasSuffix(".incr.aof") }.max() ?? "")
     }
 
-    /// Until it has read its data.
+    /// Waits until the server has read its data.
     private func ready() async throws {
         try await eventually("Redis answers") {
             guard let client = try? client() else { return false }
@@ -94,7 +94,7 @@ package final class RedisServer {
         try Child(
             "redis", "/bin/sh",
             [
-                // A file that may not grow is an error like a full disk, and not the end.
+                // A write beyond the size limit must fail like one to a full disk, and not end the process.
                 "-c", "trap '' XFSZ; exec redis-server \"$@\"", "sh",
                 "--port", "0", "--unixsocket", folder + "/redis.sock", "--dir", folder, "--save", "",
                 "--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction",

@@ -1,14 +1,14 @@
-/// A redis-server of one test's own that keeps nothing: on a Unix socket in a folder of its own, without a file of its data.
+/// The redis-server of one test that stores nothing on disk. It listens on a Unix socket in its own folder.
 ///
-/// Not Foundation's `Process`: one of its descriptors leaks into whatever another test starts at the same time, and it
-/// waits until that has ended too.
+/// Not Foundation's `Process`: one of its descriptors leaks into processes that other tests start at the same time, and it waits
+/// until they have ended, too.
 package final class ScratchRedis {
     /// Where it listens, soon after its start.
     package let socket: String
     private let folder: TestFolder
     private let process: Child
 
-    /// - Parameter options: beside ours, over which they win.
+    /// - Parameter options: added to ours; they win.
     package init(_ options: [String] = []) throws {
         folder = try TestFolder()
         socket = folder.path + "/redis.sock"

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A disk of three megabytes that a test can fill; in memory, and gone with this object.
+/// A disk of three megabytes in memory that a test can fill. It is removed with this object.
 package final class SmallDisk {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Why there can be none here; nil when there can.
+    /// Why this machine cannot make such a disk; nil if it can.
     package static let obstacle: String? = {
         guard geteuid() == 0 else { return "a disk of a test's own needs root" }
         do {
@@ -34,7 +34,7 @@ package final class SmallDisk {
         Guardian.shared.forget(mount: path)
     }
 
-    /// Takes all the room that is left.
+    /// Fills the disk.
     package func fill() throws {
         let file = open(path + "/filler", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Failure(description: "cannot fill \(path)") }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of one test's own; its name is short, for sockets are in it.
+/// The folder of one test. Its name is short, because the paths of sockets have a limit.
 package final class TestFolder {
     package let path: String
     private let book = FolderBook.current
@@ -21,7 +21,7 @@ package final class TestFolder {
     @discardableResult
     package func write(_ text: String, to name: String) throws -> String {
         let file = "\(path)/\(name)"
-        // Replaced in one step, as careful tools do it.
+        // Replaced in one step, so that no reader sees half a file.
         try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
         return file
     }

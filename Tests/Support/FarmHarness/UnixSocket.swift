@@ -26,7 +26,7 @@ package final class UnixSocket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// Tries until somebody listens: a server that was just started tells no other event.
+    /// Retries until a server listens: there is no event for that.
     package static func open(_ path: String, within limit: Duration = .seconds(20)) throws(Failure)
         -> UnixSocket
     {
@@ -56,7 +56,7 @@ package final class UnixSocket {
     package func receive() throws(Failure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var count: Int
-        // A process that stood still has its waits broken off, too.
+        // Stopping and continuing the process interrupts the read.
         repeat { count = read(descriptor, &buffer, buffer.count) } while count < 0 && errno == EINTR
         guard count > 0 else { throw .lost }
         return Array(buffer[..<count])

@@ -1,12 +1,12 @@
 package import EventLoop
 
-/// What a test waits for: events are put in on the loop, and taken out in order.
+/// A queue of events for a test: callbacks on the loop append, the test takes them in order.
 @Loop package final class Mailbox<Event: Sendable> {
     package struct Silence: Error, CustomStringConvertible {
         package let description = "no event came"
     }
 
-    /// Everything that came, taken out or not.
+    /// All events so far, taken or not.
     package private(set) var all: [Event] = []
     private var taken = 0
     private var reader: CheckedContinuation<Void, Never>?
@@ -20,14 +20,14 @@ package import EventLoop
     }
 
     /// The next event.
-    /// - Throws: ``Silence`` when none comes for so long that something must be broken.
+    /// - Throws: ``Silence`` if no event arrives before the timeout.
     package func next() async throws -> Event {
         try await wait(until: taken + 1)
         defer { taken += 1 }
         return all[taken]
     }
 
-    /// Waits until so many have come altogether.
+    /// Waits until so many events have arrived in total.
     package func wait(until count: Int) async throws {
         timer = Timer { [weak self] in self?.wake() }
         timer?.start(after: .seconds(20))

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// Waits until a condition holds that nobody tells about, such as a counter of the simulator.
-/// - Returns: false when it did not come true for so long that something must be broken.
+/// Polls until a condition without an event is true, such as a counter of the simulator.
+/// - Returns: false if the condition is not true before the timeout.
 @Loop package func until(_ condition: @escaping @Loop () -> Bool) async -> Bool {
     let mailbox = Mailbox<Bool>()
     var rounds = 0

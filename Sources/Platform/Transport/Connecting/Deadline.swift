@@ -1,8 +1,8 @@
 package import EventLoop
 
-/// Bounds the wait for something that cannot itself be given a deadline.
+/// Limits the wait for an operation that takes no deadline itself.
 @Loop package enum Deadline {
-    /// - Returns: what `body` returned, or `nil` when the deadline came first; `body` then goes on unheard.
+    /// - Returns: the result of `body`, or `nil` after the deadline; `body` then continues, and its result is dropped.
     package static func race<Value: Sendable>(
         until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
     ) async -> Value? {

@@ -7,12 +7,12 @@ import OpenSSL
     import Darwin
 #endif
 
-/// How bytes get into and out of a connected descriptor: as they are, or through TLS.
+/// Reads and writes a connected descriptor, plain or through TLS.
 enum Channel: ~Copyable {
     case plain
     case tls(TLSSession)
 
-    /// What a read or a write came to.
+    /// The result of a read or a write.
     enum Step {
         case bytes(Int)
         case wait(Poll.Interest)
@@ -71,7 +71,7 @@ enum Channel: ~Copyable {
         }
     }
 
-    /// Asks the peer's TLS for an answer, if there is one.
+    /// Asks the peer to update its keys, on a TLS connection.
     func requestKeyUpdate() -> Step {
         switch self {
         case .plain: return .bytes(0)

@@ -1,4 +1,4 @@
-/// Bytes on their way to a socket: appended at the end, written from the front.
+/// Bytes that wait for a socket: appended at the end, written from the front.
 package struct OutputBuffer: ~Copyable {
     private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var head = 0
@@ -26,7 +26,7 @@ package struct OutputBuffer: ~Copyable {
         tail += try fill(UnsafeMutableRawBufferPointer(rebasing: storage[tail...]))
     }
 
-    /// What is to be written next, valid until the buffer changes.
+    /// The bytes to write next, valid until the buffer changes.
     package var front: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[head..<tail])
     }
@@ -36,7 +36,7 @@ package struct OutputBuffer: ~Copyable {
         if head == tail { (head, tail) = (0, 0) }
     }
 
-    /// Gives memory back when nothing is waiting and a burst had made it large.
+    /// Frees the memory of a past burst while the buffer is empty.
     mutating func trim() {
         guard isEmpty, storage.count > 128 << 10 else { return }
         storage.deallocate()

@@ -4,13 +4,13 @@
     import Darwin
 #endif
 
-/// How far a TCP peer is behind with what it was sent: what its machine has not acknowledged, and what its program has not read.
+/// How far a TCP peer is behind: bytes that its machine has not acknowledged, and bytes that its program has not read.
 ///
 /// The first is known. The second is estimated: while a program does not read, its machine offers less room. What it offers is
 /// learned from its acknowledgements only, and so probes ask for one a second while ``isWatched``. A young connection's
 /// room grows even while nobody reads, so that some ten thousand bytes may be missed.
 struct PeerLag {
-    /// The most room that the peer has offered.
+    /// The largest receive window that the peer has offered.
     private var widest = 0
     private(set) var isWatched = false
 

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Where every stream of the loop reads to, one after the other.
+/// The buffer that all streams of the loop read into, one after the other.
 enum ReadBuffer {
     @Loop static let shared = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
 }
