@@ -1,0 +1,137 @@
+/// A batch as a worker or the gatherer reads it: decoded once into flat arrays of ranges over its own bytes.
+///
+/// Positions count from 0 here, from 1 in Redis.
+package struct Batch: Sendable {
+    package let bytes: [UInt8]
+    package let segments: [Segment]
+    /// One element a position.
+    package let pushes: [Push]
+
+    /// Pushes of one job with the same options and history.
+    package struct Segment: Sendable {
+        /// The job's id in UTF-8.
+        package let jobID: Range<Int>
+        package let options: PushOptions
+        /// Tries made so far.
+        package let attempt: UInt8
+        /// Why the last try failed, in UTF-8; empty before the first.
+        package let cause: Range<Int>
+        package let hasPayloadPerPush: Bool
+        /// The payload that its pushes share; empty if each has its own.
+        package let payload: Range<Int>
+        /// Its elements in the array of pushes.
+        package let pushes: Range<Int>
+        /// The segment as it is encoded.
+        package let encoded: Range<Int>
+    }
+
+    /// Where the token and the payload of one push lie.
+    package struct Push: Hashable, Sendable {
+        let tokenOffset: UInt32
+        let payloadOffset: UInt32
+        let payloadLength: UInt32
+        /// Which element of the array of segments it belongs to.
+        package let segment: UInt16
+        let tokenLength: UInt8
+
+        package var token: Range<Int> { Int(tokenOffset)..<Int(tokenOffset) + Int(tokenLength) }
+        package var payload: Range<Int> { Int(payloadOffset)..<Int(payloadOffset) + Int(payloadLength) }
+    }
+
+    package init(decoding bytes: [UInt8]) throws(CodecError) {
+        self.bytes = bytes
+        (segments, pushes) = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
+            try Self.decode(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    package func jobID(of segment: Int) -> String { text(segments[segment].jobID) }
+
+    package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    private static func decode(_ bytes: UnsafeRawBufferPointer) throws(CodecError) -> ([Segment], [Push]) {
+        guard bytes.count <= Int(UInt32.max) else {
+            throw CodecError(fault: .trailing, offset: Int(UInt32.max))
+        }
+        var reader = ByteReader(bytes)
+        let version = try reader.uint8()
+        guard version == BatchLayout.version else { throw CodecError(fault: .version(version), offset: 0) }
+        let count = try Int(reader.uint16())
+        guard count > 0 else { throw reader.error(.segments) }
+        var table = reader
+        var tokens = 0
+        for _ in 0..<count { tokens += try tableRow(&reader).tokens }
+        var segments: [Segment] = []
+        var pushes: [Push] = []
+        segments.reserveCapacity(count)
+        // No token is shorter than a byte: a table that tells lies is not believed.
+        pushes.reserveCapacity(min(tokens, bytes.count))
+        for index in 0..<count {
+            let row = try tableRow(&table)
+            let segment = try Segment(
+                from: &reader, tokens: row.tokens, jobID: row.jobID, index: UInt16(index), pushes: &pushes)
+            guard (segment.options.delivery == .atMostOnce) == row.isAtMostOnce else {
+                throw reader.error(.flags)
+            }
+            segments.append(segment)
+        }
+        try reader.end()
+        return (segments, pushes)
+    }
+
+    /// Positions of each job, as the table alone has them: Redis reads no more either.
+    package static func table(_ bytes: [UInt8]) throws(CodecError) -> [(job: String, positions: Range<Int>)] {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
+            var reader = ByteReader(UnsafeRawBufferPointer(buffer))
+            _ = try reader.uint8()
+            var rows: [(job: String, positions: Range<Int>)] = []
+            var first = 0
+            for _ in 0..<Int(try reader.uint16()) {
+                let tokens = try Int(reader.uint16())
+                _ = try reader.uint8()
+                let id = try reader.shortRange()
+                let isText = UTF8Text.isValid(UnsafeRawBufferPointer(rebasing: reader.bytes[id]))
+                rows.append((isText ? reader.text(id) : "", first..<first + tokens))
+                first += tokens
+            }
+            return rows
+        }
+    }
+
+    private static func tableRow(
+        _ reader: inout ByteReader
+    ) throws(CodecError) -> (tokens: Int, isAtMostOnce: Bool, jobID: Range<Int>) {
+        let tokens = try Int(reader.uint16())
+        guard tokens > 0 else { throw reader.error(.tokens) }
+        let flags = try reader.uint8()
+        guard flags & ~BatchLayout.tableAtMostOnce == 0 else { throw reader.error(.flags) }
+        let jobID = try reader.shortText(.jobID)
+        return (tokens, flags & BatchLayout.tableAtMostOnce != 0, jobID)
+    }
+}
+
+/// Bits and sizes of the batch format, version 1. All numbers are big-endian.
+///
+///     body    := version u8 | segments u16 | table(segment)* | segment*
+///     table   := tokens u16 | flags u8 | idLength u8 | job id
+///     segment := optionsLength u16 | options | payloadLength u32 | payload | push*
+///     options := attempt u8 | maxAttempts u8 | priority u8 | pushType u8 | receipts u8 | flags u8
+///                | expiration i64 | deadline i64 | registeredAt i64
+///                | causeLength u8 | cause | collapseLength u8 | collapse id | topicLength u8 | topic
+///     push    := tokenLength u8 | token [ | payloadLength u32 | payload ]
+///
+/// A number whose flag says that it is absent is 0. With one payload a push, the segment's own is
+/// empty. Redis reads the table and nothing else.
+enum BatchLayout {
+    static let version: UInt8 = 1
+    /// Of the table's flags.
+    static let tableAtMostOnce: UInt8 = 1
+
+    static let payloadPerPush: UInt8 = 1 << 0
+    static let hasExpiration: UInt8 = 1 << 1
+    static let hasDeadline: UInt8 = 1 << 2
+    static let hasRegisteredAt: UInt8 = 1 << 3
+    static let atMostOnce: UInt8 = 1 << 4
+    static let knownFlags: UInt8 = 0b1_1111
+
+}

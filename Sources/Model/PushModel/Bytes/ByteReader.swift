@@ -1,0 +1,124 @@
+/// Goes through big-endian bytes from first to last; no read passes the end.
+struct ByteReader {
+    let bytes: UnsafeRawBufferPointer
+    private(set) var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    mutating func uint8() throws(CodecError) -> UInt8 { try number() }
+    mutating func uint16() throws(CodecError) -> UInt16 { try number() }
+    mutating func uint32() throws(CodecError) -> UInt32 { try number() }
+    mutating func int64() throws(CodecError) -> Int64 { try number() }
+
+    /// A byte that is 0 or 1.
+    mutating func flag(_ field: CodecError.Field) throws(CodecError) -> Bool {
+        let byte = try uint8()
+        guard byte < 2 else { throw error(field) }
+        return byte == 1
+    }
+
+    /// The next `count` bytes, as a range.
+    mutating func range(_ count: Int) throws(CodecError) -> Range<Int> {
+        guard count <= bytes.count - offset else { throw CodecError(fault: .truncated, offset: bytes.count) }
+        defer { offset += count }
+        return offset..<offset + count
+    }
+
+    /// A length of one byte, then as many bytes.
+    mutating func shortRange() throws(CodecError) -> Range<Int> { try range(Int(uint8())) }
+
+    /// Text with a length of one byte, which must be valid UTF-8.
+    mutating func shortText(_ field: CodecError.Field) throws(CodecError) -> Range<Int> {
+        let range = try shortRange()
+        guard UTF8Text.isValid(UnsafeRawBufferPointer(rebasing: bytes[range])) else { throw error(field) }
+        return range
+    }
+
+    /// A token with its length of one byte; an empty one is an error.
+    mutating func token() throws(CodecError) -> Range<Int> {
+        let range = try shortRange()
+        guard !range.isEmpty else { throw error(.token) }
+        return range
+    }
+
+    func text(_ range: Range<Int>) -> String {
+        String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+    }
+
+    /// The field just read is wrong.
+    func error(_ field: CodecError.Field) -> CodecError { CodecError(fault: .value(field), offset: offset) }
+
+    func end() throws(CodecError) {
+        guard isAtEnd else { throw CodecError(fault: .trailing, offset: offset) }
+    }
+
+    @inline(__always)
+    private mutating func number<T: FixedWidthInteger & BitwiseCopyable>() throws(CodecError) -> T {
+        let size = MemoryLayout<T>.size
+        guard size <= bytes.count - offset else { throw CodecError(fault: .truncated, offset: bytes.count) }
+        defer { offset += size }
+        return T(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+}
+
+extension [UInt8] {
+    mutating func appendBigEndian<T: FixedWidthInteger>(_ value: T) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+
+    mutating func putBigEndian(_ value: UInt16, at offset: Int) {
+        self[offset] = UInt8(truncatingIfNeeded: value &>> 8)
+        self[offset + 1] = UInt8(truncatingIfNeeded: value)
+    }
+
+    mutating func putBigEndian(_ value: UInt32, at offset: Int) {
+        putBigEndian(UInt16(truncatingIfNeeded: value &>> 16), at: offset)
+        putBigEndian(UInt16(truncatingIfNeeded: value), at: offset + 2)
+    }
+
+    /// A length of one byte, then the bytes.
+    mutating func appendShort(_ bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count <= 255, "more than 255 bytes where the length has one")
+        append(UInt8(truncatingIfNeeded: bytes.count))
+        append(contentsOf: bytes)
+    }
+
+    mutating func appendShort(_ text: String) {
+        var text = text
+        text.withUTF8 { appendShort(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// Why bytes that the farm wrote itself could not be read back: damage, or another version's format.
+package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Fault: Hashable, Sendable {
+        /// It ends within a field.
+        case truncated
+        /// It goes on after its end.
+        case trailing
+        /// Its first byte names a format that this version does not know.
+        case version(UInt8)
+        /// A field has a value that nothing writes.
+        case value(Field)
+    }
+
+    package enum Field: String, Sendable {
+        case segments, tokens, flags, jobID, options, priority, pushType, receipts, maxAttempts, expiration
+        case deadline, registeredAt, collapseID, topic, payload, token, kind, count, switches, why, segment
+    }
+
+    package let fault: Fault
+    /// Where, in bytes from the start.
+    package let offset: Int
+
+    package var description: String {
+        switch fault {
+        case .truncated: "ends too early, at byte \(offset)"
+        case .trailing: "goes on after its end, at byte \(offset)"
+        case .version(let version): "has format version \(version), not known here"
+        case .value(let field): "has an impossible value in \(field.rawValue), at byte \(offset)"
+        }
+    }
+}

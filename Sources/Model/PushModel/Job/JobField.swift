@@ -1,0 +1,79 @@
+/// What a job may hold.
+package enum JobSchema {
+    /// The names of a job's fields.
+    package static var fields: [String] { JobField.allCases.map(\.name) }
+
+    /// The fields that stand for a header of APNs, such as `apns-priority` or `apns_priority`; none for other names.
+    package static func fields(ofHeader name: String) -> [String] { JobField.meant(by: name) }
+}
+
+/// The fields of a job, named as in its JSON.
+enum JobField: Int, CaseIterable {
+    case id, tokens, payload, pushes, app, pushType, priority, ttl, expiresAt, collapseID, topic, lane,
+        deliverAt
+    case receipts, delivery, maxAttempts, registeredAt, replayOf
+
+    private static let names = [
+        "id", "tokens", "payload", "pushes", "app", "push_type", "priority", "ttl", "expires_at",
+        "collapse_id",
+        "topic", "lane", "deliver_at", "receipts", "delivery", "max_attempts", "registered_at",
+        "replay_of",
+    ]
+
+    var name: String { Self.names[rawValue] }
+
+    init?(name: String) {
+        guard let index = Self.names.firstIndex(of: name) else { return nil }
+        self.init(rawValue: index)
+    }
+
+    /// The fields that stand for a header of APNs, whether its name is written with hyphens or with underscores.
+    static func meant(by name: String) -> [String] {
+        switch plain(name) {
+        case "apns-priority": ["priority"]
+        case "apns-collapse-id": ["collapse_id"]
+        case "apns-expiration": ["expires_at", "ttl"]
+        case "apns-topic": ["topic"]
+        case "apns-push-type": ["push_type"]
+        default: []
+        }
+    }
+
+    private static func plain(_ name: String) -> String {
+        String(name.lowercased().map { $0 == "_" ? "-" : $0 })
+    }
+
+    /// What to say about a field that no job has.
+    static func advice(for name: String) -> String {
+        let meant = meant(by: name)
+        if !meant.isEmpty { return "use " + meant.map { "\"\($0)\"" }.joined(separator: " or ") }
+        switch plain(name) {
+        case "aps": return "put it inside \"payload\""
+        case "apns-id": return "the farm makes it; \"id\" names the job"
+        default: break
+        }
+        if let nearest = NearestWord.find(name, among: names) { return "did you mean \"\(nearest)\"?" }
+        return "the fields are " + names.joined(separator: ", ")
+    }
+}
+
+/// Why a job was refused, in words for the developer who sent it.
+package struct JobError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The field at fault, such as `ttl` or `pushes[3].payload`; `job` for the job as a whole.
+    package let field: String
+    /// Where in the job's bytes.
+    package let position: Int
+    /// A sentence: what is wrong, and what is right.
+    package let reason: String
+    /// The job's id, if it could be read.
+    package internal(set) var id: String?
+
+    package init(field: String, position: Int, reason: String, id: String? = nil) {
+        self.field = field
+        self.position = position
+        self.reason = reason
+        self.id = id
+    }
+
+    package var description: String { "\(field): \(reason) (at byte \(position))" }
+}

@@ -1,0 +1,165 @@
+/// Who gets what: the tokens of a job with its one payload, or its pushes with one each.
+struct JobRecipients {
+    private let fields: JobFields
+    private let check: PayloadCheck
+    private let limit: Int
+
+    init(_ fields: JobFields, pushType: PushType, limits: JobLimits) {
+        self.fields = fields
+        check = PayloadCheck(fields.envelope.bytes, pushType: pushType, limits: limits)
+        limit = limits.tokens
+    }
+
+    /// The payload that all share, or one for each accepted push.
+    ///
+    /// - Parameter tokens: those of the array `tokens`; those of `pushes` are added to it.
+    func payloads(_ tokens: inout TokenList) throws(JobError) -> (shared: Range<Int>?, own: [Range<Int>]) {
+        guard let pushes = fields.envelope[.pushes] else {
+            let shared = try payload()
+            try checkTokens(tokens)
+            return (shared, [])
+        }
+        for field in [JobField.tokens, .payload] where fields.envelope[field] != nil {
+            throw fields.error(
+                field,
+                "\"pushes\" and \"\(field.name)\" exclude each other; give \"pushes\", or \"tokens\" and "
+                    + "\"payload\""
+            )
+        }
+        return (nil, try own(pushes, &tokens))
+    }
+
+    private func checkTokens(_ tokens: TokenList) throws(JobError) {
+        guard let value = fields.envelope[.tokens] else {
+            throw fields.error(
+                .tokens, "\"tokens\" is missing; a job needs \"tokens\" and \"payload\", or \"pushes\"")
+        }
+        guard value.kind == .array else {
+            throw fields.error(
+                .tokens, "\"tokens\" must be an array of hex strings; this is \(value.kind.rawValue)")
+        }
+        guard tokens.submitted > 0 else {
+            throw fields.error(.tokens, "\"tokens\" is empty; a job needs at least one")
+        }
+    }
+
+    private func payload() throws(JobError) -> Range<Int> {
+        guard let value = fields.envelope[.payload] else {
+            throw fields.error(
+                .payload, "\"payload\" is missing; a job needs \"tokens\" and \"payload\", or \"pushes\"")
+        }
+        guard value.kind == .object else { throw fields.error(.payload, mustBe: "a JSON object") }
+        guard let (fault, position) = check.fault(of: value.range) else { return value.range }
+        let reason =
+            switch fault {
+            case .payloadTooLarge(let bytes, let limit):
+                "the payload has \(bytes) bytes; push_type \"\(check.pushType.name)\" allows at most \(limit)"
+            default: fault.reason
+            }
+        throw JobError(field: JobField.payload.name, position: position, reason: reason)
+    }
+
+    private func own(_ pushes: JobEnvelope.Value, _ tokens: inout TokenList) throws(JobError) -> [Range<Int>]
+    {
+        guard pushes.kind == .array else {
+            throw fields.error(
+                .pushes, mustBe: "an array of objects such as {\"token\": \"…\", \"payload\": {…}}")
+        }
+        var list = PushList(fields.envelope.bytes, limit: limit, check: check)
+        let error: JobError?
+        do throws(JSONError) {
+            error = try list.read(at: pushes.range.lowerBound, into: &tokens)
+        } catch let fault {
+            error = JobError(
+                field: JobField.pushes.name, position: fault.position,
+                reason: "the job is not valid JSON: \(fault.description)")
+        }
+        if let error { throw error }
+        guard tokens.submitted > 0 else {
+            throw fields.error(.pushes, "\"pushes\" is empty; a job needs at least one")
+        }
+        return list.payloads
+    }
+}
+
+/// The array `pushes` of a job: a token and a payload each.
+struct PushList {
+    private let bytes: UnsafeRawBufferPointer
+    private let limit: Int
+    private let check: PayloadCheck
+    /// The payloads of the accepted pushes.
+    private(set) var payloads: [Range<Int>] = []
+
+    init(_ bytes: UnsafeRawBufferPointer, limit: Int, check: PayloadCheck) {
+        self.bytes = bytes
+        self.limit = limit
+        self.check = check
+    }
+
+    /// Reads the array that starts at `position`, and is valid JSON.
+    mutating func read(at position: Int, into tokens: inout TokenList) throws(JSONError) -> JobError? {
+        var scanner = JSONScanner(bytes, position: position, depth: 1)
+        try scanner.enterArray()
+        while try scanner.nextElement() {
+            guard tokens.submitted < limit else {
+                return JobError(
+                    field: "pushes", position: scanner.position,
+                    reason: "a job may have at most \(limit) pushes; send the others in further jobs")
+            }
+            if let error = try readPush(&scanner, &tokens) { return error }
+        }
+        return nil
+    }
+
+    private mutating func readPush(
+        _ scanner: inout JSONScanner, _ tokens: inout TokenList
+    ) throws(JSONError) -> JobError? {
+        let start = scanner.position
+        let index = tokens.submitted
+        guard try scanner.kind() == .object else {
+            return error(index, "", start, "must be an object such as {\"token\": \"…\", \"payload\": {…}}")
+        }
+        var token: Int?
+        var payload: Range<Int>?
+        try scanner.enterObject()
+        while let key = try scanner.nextKey() {
+            if scanner.matches(key, "token"), token == nil {
+                token = scanner.position
+                _ = try scanner.skipValue()
+            } else if scanner.matches(key, "payload"), payload == nil {
+                guard try scanner.kind() == .object else {
+                    return error(index, ".payload", scanner.position, "must be a JSON object")
+                }
+                payload = try scanner.skipValue()
+            } else {
+                return wrong(index, key, scanner)
+            }
+        }
+        guard let token else { return error(index, ".token", start, "is missing") }
+        guard let payload else { return error(index, ".payload", start, "is missing") }
+        var atToken = JSONScanner(bytes, position: token, depth: 2)
+        if let fault = check.fault(of: payload) {
+            let value = try atToken.skipValue()
+            let isString = bytes[value.lowerBound] == UInt8(ascii: "\"")
+            tokens.refuse(fault.fault, text: isString ? value.lowerBound + 1..<value.upperBound - 1 : value)
+            return nil
+        }
+        let accepted = tokens.entries.count
+        try tokens.readToken(&atToken)
+        if tokens.entries.count > accepted { payloads.append(payload) }
+        return nil
+    }
+
+    private func wrong(_ index: Int, _ key: JSONString, _ scanner: JSONScanner) -> JobError {
+        let name = Excerpt.of(scanner.text(key))
+        let isKnown = name == "token" || name == "payload"
+        return error(
+            index, "." + name, key.content.lowerBound - 1,
+            isKnown ? "is given twice" : "is not known; a push has \"token\" and \"payload\"")
+    }
+
+    private func error(_ index: Int, _ path: String, _ position: Int, _ reason: String) -> JobError {
+        let field = "pushes[\(index)]" + path
+        return JobError(field: field, position: position, reason: "\"\(field)\" \(reason)")
+    }
+}

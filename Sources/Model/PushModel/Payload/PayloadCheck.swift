@@ -1,0 +1,112 @@
+/// What a payload must keep to, given its push type.
+struct PayloadCheck {
+    let bytes: UnsafeRawBufferPointer
+    let pushType: PushType
+    /// In bytes.
+    let limit: Int
+
+    init(_ bytes: UnsafeRawBufferPointer, pushType: PushType, limits: JobLimits) {
+        self.bytes = bytes
+        self.pushType = pushType
+        limit = min(pushType.payloadLimit, limits.payloadBytes)
+    }
+
+    /// What is wrong with the payload, which is a valid JSON object, and where.
+    func fault(of payload: Range<Int>) -> (fault: MalformedPush.Fault, position: Int)? {
+        guard payload.count <= limit else {
+            return (.payloadTooLarge(bytes: payload.count, limit: limit), payload.lowerBound)
+        }
+        guard pushType == .background else { return nil }
+        do throws(JSONError) {
+            return try backgroundFault(of: payload).map { (.backgroundWith($0.key), $0.position) }
+        } catch {
+            return nil  // Not reached: the payload was scanned before.
+        }
+    }
+
+    /// The first member of any `aps` that makes the device show or play something.
+    private func backgroundFault(
+        of payload: Range<Int>
+    ) throws(JSONError) -> (key: BackgroundKey, position: Int)? {
+        var scanner = JSONScanner(bytes, position: payload.lowerBound, depth: 1)
+        try scanner.enterObject()
+        while let name = try scanner.nextKey() {
+            guard scanner.matches(name, "aps"), try scanner.kind() == .object else {
+                _ = try scanner.skipValue()
+                continue
+            }
+            try scanner.enterObject()
+            while let member = try scanner.nextKey() {
+                if let key = BackgroundKey(rawValue: scanner.text(member)) {
+                    return (key, member.content.lowerBound - 1)
+                }
+                _ = try scanner.skipValue()
+            }
+        }
+        return nil
+    }
+}
+
+/// What looks like a mistake in a payload that is allowed, in words for the developer who sent it.
+package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
+    case noAPS = "the payload has no \"aps\"; a device shows nothing without it"
+    case silentAlert =
+        "\"content-available\" alone shows nothing with push_type \"alert\"; use push_type \"background\""
+    case idleBackground = "a background push without \"content-available\" in its \"aps\" wakes no app"
+
+    /// Of a job with a payload for each push so many are looked at, the first ones.
+    package static let looks = 8
+
+    /// The first warning about a payload, which is a valid JSON object.
+    static func find(
+        in payload: Range<Int>, of bytes: UnsafeRawBufferPointer, pushType: PushType
+    ) -> PayloadWarning? {
+        guard hasRules(pushType) else { return nil }
+        // It was scanned before, so it does not throw.
+        return try? find(JSONScanner(bytes, position: payload.lowerBound, depth: 1), pushType)
+    }
+
+    /// Push types of PushKit and MDM have payloads of their own, without `aps`.
+    private static func hasRules(_ pushType: PushType) -> Bool {
+        switch pushType {
+        case .alert, .background, .liveactivity, .widgets, .controls: true
+        case .voip, .complication, .fileprovider, .mdm, .location, .pushtotalk: false
+        }
+    }
+
+    private static func find(_ start: JSONScanner, _ pushType: PushType) throws(JSONError) -> PayloadWarning?
+    {
+        var scanner = start
+        try scanner.enterObject()
+        var isEmpty = true
+        while let name = try scanner.nextKey() {
+            isEmpty = false
+            if scanner.matches(name, "aps") {
+                return try scanner.kind() == .object ? check(&scanner, pushType) : .noAPS
+            }
+            _ = try scanner.skipValue()
+        }
+        // An empty payload updates a pass of Wallet.
+        return isEmpty ? nil : .noAPS
+    }
+
+    /// Looks at the `aps` object at the scanner's position.
+    private static func check(
+        _ scanner: inout JSONScanner, _ pushType: PushType
+    ) throws(JSONError) -> PayloadWarning? {
+        guard pushType == .alert || pushType == .background else { return nil }
+        var (wakes, shows) = (false, false)
+        try scanner.enterObject()
+        while let name = try scanner.nextKey() {
+            if scanner.matches(name, "content-available") { wakes = true }
+            if scanner.matches(name, "alert") || scanner.matches(name, "badge")
+                || scanner.matches(name, "sound")
+            {
+                shows = true
+            }
+            _ = try scanner.skipValue()
+        }
+        if pushType == .background { return wakes ? nil : .idleBackground }
+        return wakes && !shows ? .silentAlert : nil
+    }
+}

@@ -1,0 +1,114 @@
+/// What all pushes of a job have in common, but for token and payload.
+package struct PushOptions: Hashable, Sendable {
+    package var pushType: PushType
+    /// The `apns-priority` header: 1, 5 or 10.
+    package var priority: UInt8
+    /// The `apns-expiration` header in Unix seconds; 0 is one attempt, nil is no header.
+    package var expiration: Int64?
+    /// Unix seconds after which the farm does not send it any more, but counts it as expired.
+    package var deadline: Int64?
+    /// The `apns-collapse-id` header, at most 64 bytes.
+    package var collapseID: String?
+    /// The job's own topic, at most 255 bytes; nil is ``PushType/topic(ofApp:)``.
+    package var topic: String?
+    package var receipts: Receipts
+    package var delivery: Delivery
+    /// How many tries a push gets, 1 to 100.
+    package var maxAttempts: UInt8
+    /// Unix seconds when the producer last saw these tokens registered; older news of death does not count.
+    package var registeredAt: Int64?
+
+    package static let defaultMaxAttempts: UInt8 = 8
+
+    package init(
+        pushType: PushType = .alert, priority: UInt8? = nil, expiration: Int64? = nil, deadline: Int64? = nil,
+        collapseID: String? = nil, topic: String? = nil, receipts: Receipts = .failures,
+        delivery: Delivery = .atLeastOnce, maxAttempts: UInt8 = Self.defaultMaxAttempts,
+        registeredAt: Int64? = nil
+    ) {
+        self.pushType = pushType
+        self.priority = priority ?? pushType.defaultPriority
+        self.expiration = expiration
+        self.deadline = deadline
+        self.collapseID = collapseID
+        self.topic = topic
+        self.receipts = receipts
+        self.delivery = delivery
+        self.maxAttempts = maxAttempts
+        self.registeredAt = registeredAt
+    }
+}
+
+/// Which tokens a producer hears about, one event each; the counts of its job it always gets.
+package enum Receipts: UInt8, CaseIterable, Hashable, Sendable {
+    case failures = 0
+    case all = 1
+    case none = 2
+
+    /// The word in a job.
+    package var name: String {
+        switch self {
+        case .failures: "failures"
+        case .all: "all"
+        case .none: "none"
+        }
+    }
+
+    package init?(name: String) {
+        guard let receipts = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = receipts
+    }
+}
+
+/// What happens to a push whose outcome is unknown, because a connection or a worker was lost.
+package enum Delivery: UInt8, CaseIterable, Hashable, Sendable {
+    /// It is sent again: a device may get it twice, and the job counts it as maybe duplicated.
+    case atLeastOnce = 0
+    /// It is not sent again: it fails with the reason `unknown`.
+    case atMostOnce = 1
+
+    /// The word in a job.
+    package var name: String {
+        switch self {
+        case .atLeastOnce: "at-least-once"
+        case .atMostOnce: "at-most-once"
+        }
+    }
+
+    package init?(name: String) {
+        guard let delivery = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = delivery
+    }
+}
+
+/// The two ways through a shard: what waits in `high` goes before what waits in `bulk`.
+package enum Lane: UInt8, CaseIterable, Hashable, Sendable {
+    case high = 0
+    case bulk = 1
+
+    /// The word in a job: `high` or `bulk`.
+    package var name: String {
+        switch self {
+        case .high: "high"
+        case .bulk: "bulk"
+        }
+    }
+
+    /// The letter in a batch id: `h` or `b`.
+    package var letter: UInt8 {
+        switch self {
+        case .high: UInt8(ascii: "h")
+        case .bulk: UInt8(ascii: "b")
+        }
+    }
+
+    package init?(name: String) {
+        guard let lane = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = lane
+    }
+
+    package init?(letter: UInt8) {
+        guard let lane = Self.allCases.first(where: { $0.letter == letter }) else { return nil }
+        self = lane
+    }
+}

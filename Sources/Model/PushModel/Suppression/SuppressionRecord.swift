@@ -1,0 +1,131 @@
+/// A line of a shard's suppression list: from here on a token is left out, or is so no longer.
+///
+/// Big-endian: letter `UInt8` (a ``SuppressionReason``, or "-" for a removal), scope `UInt32`
+/// (``SuppressionScope/number``), time `UInt32`, token.
+package struct SuppressionRecord: Hashable, Sendable {
+    /// nil: it is no longer left out.
+    package var reason: SuppressionReason?
+    package var scope: UInt32
+    /// Unix seconds since when it is dead.
+    package var time: UInt32
+    package var token: ArraySlice<UInt8>
+
+    package init(reason: SuppressionReason?, scope: UInt32, time: Int64, token: ArraySlice<UInt8>) {
+        self.reason = reason
+        self.scope = scope
+        self.time = UInt32(clamping: time)
+        self.token = token
+    }
+
+    private static let head = 9
+    private static let removal = UInt8(ascii: "-")
+
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = [reason?.rawValue ?? Self.removal]
+        bytes.reserveCapacity(Self.head + token.count)
+        bytes.appendBigEndian(scope)
+        bytes.appendBigEndian(time)
+        bytes.append(contentsOf: token)
+        return bytes
+    }
+
+    /// nil: a newer farm wrote it, or nobody did.
+    package init?(decoding bytes: [UInt8]) {
+        guard bytes.count > Self.head else { return nil }
+        reason = SuppressionReason(rawValue: bytes[0])
+        guard reason != nil || bytes[0] == Self.removal else { return nil }
+        scope = bytes[1..<5].reduce(0) { $0 << 8 | UInt32($1) }
+        time = bytes[5..<Self.head].reduce(0) { $0 << 8 | UInt32($1) }
+        token = bytes[Self.head...]
+    }
+}
+
+/// Why pushes to a token are left out. The raw value is its letter in records.
+package enum SuppressionReason: UInt8, CaseIterable, Sendable {
+    case badDeviceToken = 0x42  // B
+    case deviceTokenNotForTopic = 0x54  // T
+    case unregistered = 0x55  // U
+    case expiredToken = 0x45  // E
+    /// The binary interface's status 8.
+    case invalidToken = 0x49  // I
+    /// The binary interface's status 5.
+    case invalidTokenSize = 0x53  // S
+    /// The feedback service told of it.
+    case feedback = 0x46  // F
+    /// An operator asked for it.
+    case `operator` = 0x4F  // O
+
+    /// As in lists and events; the gateway's own word where it has one.
+    package var name: String {
+        switch self {
+        case .badDeviceToken: "BadDeviceToken"
+        case .deviceTokenNotForTopic: "DeviceTokenNotForTopic"
+        case .unregistered: "Unregistered"
+        case .expiredToken: "ExpiredToken"
+        case .invalidToken: "InvalidToken"
+        case .invalidTokenSize: "InvalidTokenSize"
+        case .feedback: "Feedback"
+        case .operator: "Operator"
+        }
+    }
+
+    package init?(name: String) {
+        guard let reason = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = reason
+    }
+
+    /// - Parameters:
+    ///   - answer: the reason in a gateway's answer that declares a token dead.
+    ///   - status: of the same answer.
+    package init?(answer: String, status: Int) {
+        if let reason = Self(name: answer), reason.isGateways {
+            self = reason
+        } else if status == 410 {
+            self = .unregistered
+        } else {
+            return nil
+        }
+    }
+
+    private var isGateways: Bool { self != .feedback && self != .operator }
+
+    /// The token was good once, and is again if its app saw it registered later.
+    package var yieldsToRegistration: Bool {
+        switch self {
+        case .unregistered, .expiredToken, .feedback: true
+        case .badDeviceToken, .deviceTokenNotForTopic, .invalidToken, .invalidTokenSize, .operator: false
+        }
+    }
+
+    /// What yields to a registration does not take the place of what does not.
+    package func mayReplace(_ old: SuppressionReason) -> Bool {
+        !yieldsToRegistration || old.yieldsToRegistration
+    }
+
+    /// What a gateway says to every token of another environment, too.
+    package var mayBeEnvironment: Bool { self == .badDeviceToken || self == .invalidToken }
+}
+
+/// Where a token is dead: a topic in one environment of an app. What is dead in one may live in the other.
+package struct SuppressionScope: Hashable, Sendable {
+    /// A word without spaces: `production`, `sandbox`, or a gateway's host and port.
+    package let environment: String
+    /// May be empty.
+    package let topic: String
+
+    package init(environment: String, topic: String) {
+        (self.environment, self.topic) = (environment, topic)
+    }
+
+    /// As ``text`` has it; nil if there is no space.
+    package init?(text: some StringProtocol) {
+        guard let space = text.firstIndex(of: " ") else { return nil }
+        environment = String(text[..<space])
+        topic = String(text[text.index(after: space)...])
+    }
+
+    package var text: String { "\(environment) \(topic)" }
+
+    /// Stands for the scope in records: the low 32 bits of the XXH64, seed 0, of its text.
+    package var number: UInt32 { UInt32(truncatingIfNeeded: XXH64.hash(Array(text.utf8), seed: 0)) }
+}

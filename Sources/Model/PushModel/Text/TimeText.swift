@@ -1,0 +1,182 @@
+/// Reads durations and moments as people write them.
+package enum TimeText {
+    /// Milliseconds of each unit, the longest first.
+    private static let units: [(name: String, milliseconds: Double)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+    ]
+    /// A thousand years.
+    private static let longest = 1000 * 366 * 86_400_000.0
+
+    /// Milliseconds of `90s`, `15m`, `1.5h`, `3d`, `500ms`, or of several that get shorter: `1h30m`.
+    ///
+    /// - Returns: nil unless each number has a unit; nil above a thousand years.
+    package static func duration(_ text: String) -> Int64? { try? readDuration(text) }
+
+    /// As ``duration(_:)``, and says what is wrong with the text.
+    package static func readDuration(_ text: String) throws(Fault) -> Int64 {
+        guard text.utf8.count <= 40 else { throw .form }
+        guard text.first != "-" else { throw .negative }
+        var rest = text[...]
+        var left = units[...]
+        var sum = 0.0
+        while !rest.isEmpty {
+            let number = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+            rest = rest.dropFirst(number.count)
+            let name = rest.prefix { $0.isASCII && $0.isLetter }
+            rest = rest.dropFirst(name.count)
+            guard let value = decimal(number) else { throw .form }
+            guard !name.isEmpty || !rest.isEmpty else { throw .noUnit(number: number) }
+            guard let index = left.firstIndex(where: { $0.name == name }) else {
+                throw name.isEmpty ? .form : units.contains { $0.name == name } ? .order : .unit(name: name)
+            }
+            sum += value * left[index].milliseconds
+            left = left[(index + 1)...]
+        }
+        guard !text.isEmpty else { throw .form }
+        guard sum <= longest else { throw .tooLong }
+        return Int64(clamping: sum.rounded())
+    }
+
+    /// Milliseconds since 1970 of an ISO 8601 date or time: `2026-05-01`, `2026-05-01T10:00Z`, `2026-05-01T12:00:00.5+02:00`.
+    ///
+    /// - Returns: nil unless a time says its zone; a date alone begins at midnight in UTC.
+    package static func moment(_ text: String) -> Int64? { try? readMoment(text) }
+
+    /// As ``moment(_:)``, and says what is wrong with the text.
+    package static func readMoment(_ text: String) throws(Fault) -> Int64 {
+        guard text.utf8.count <= 40 else { throw .form }
+        let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let midnight = Self.midnight(parts[0]) else {
+            if Self.midnight(text.prefix(10)) != nil { throw .separator }
+            guard parts[0].prefix(5).last == "-", let year = whole(parts[0].prefix(4), digits: 4) else {
+                throw .form
+            }
+            throw year < 1970 ? .tooEarly : .date
+        }
+        guard parts.count == 2 else { return midnight }
+        guard let zone = parts[1].lastIndex(where: { "Z+-".contains($0) }) else { throw .noZone }
+        guard let offset = minutes(parts[1][zone...]) else { throw .zone }
+        guard let time = timeOfDay(parts[1][..<zone]) else { throw .timeOfDay }
+        return midnight + time - offset * 60_000
+    }
+
+    /// Seconds since 1970, in 32 bits, of a moment that has passed: a number of them, ISO 8601, or how long ago it was: `3d`.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package static func since(_ text: some StringProtocol, now: Int64) -> Int64? {
+        let text = String(text)
+        let seconds =
+            Int64(foreign: text) ?? duration(text).map { now - $0 / 1000 } ?? moment(text).map { $0 / 1000 }
+        return seconds.flatMap { (0...Int64(UInt32.max)).contains($0) ? $0 : nil }
+    }
+
+    private static func midnight(_ text: Substring) -> Int64? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let year = whole(parts[0], digits: 4), let month = whole(parts[1], digits: 2),
+            let day = whole(parts[2], digits: 2), year >= 1970, (1...12).contains(month),
+            (1...length(month, of: year)).contains(day)
+        else { return nil }
+        return days(year, month, day) * 86_400_000
+    }
+
+    private static func timeOfDay(_ text: Substring) -> Int64? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), let hour = whole(parts[0], digits: 2), hour < 24,
+            let minute = whole(parts[1], digits: 2), minute < 60
+        else { return nil }
+        var seconds = 0.0
+        if parts.count == 3 {
+            // A leap second counts as the next second.
+            guard parts[2].prefix(while: { $0 != "." }).count == 2, let number = decimal(parts[2]),
+                number < 61
+            else { return nil }
+            seconds = number
+        }
+        return (hour * 60 + minute) * 60_000 + Int64(clamping: (seconds * 1000).rounded(.down))
+    }
+
+    /// Minutes east of UTC: `Z`, `+02:00`, `-0530`.
+    private static func minutes(_ zone: Substring) -> Int64? {
+        if zone == "Z" { return 0 }
+        let digits = zone.dropFirst().filter { $0 != ":" }
+        guard let number = whole(digits[...], digits: 4), number / 100 <= 14, number % 100 < 60,
+            zone.count == 5 || zone.count == 6 && zone.dropFirst(3).first == ":"
+        else { return nil }
+        return (zone.first == "-" ? -1 : 1) * (number / 100 * 60 + number % 100)
+    }
+
+    private static func whole(_ text: Substring, digits: Int) -> Int64? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(foreign: text)
+    }
+
+    /// Digits, perhaps with a point and more digits.
+    private static func decimal(_ text: Substring) -> Double? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), text.utf8.count <= 20,
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        return Double(text)
+    }
+
+    private static func isLeap(_ year: Int64) -> Bool {
+        year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    }
+
+    private static func length(_ month: Int64, of year: Int64) -> Int64 {
+        switch month {
+        case 2: isLeap(year) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days since 1970-01-01: whole years before this one, the days of the months before, leap days.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let before = (1..<month).reduce(0) { $0 + length($1, of: year) }
+        let past = year - 1
+        let leapDays = past / 4 - past / 100 + past / 400 - 477
+        return (year - 1970) * 365 + leapDays + before + day - 1
+    }
+}
+
+extension TimeText {
+    /// Why a text is no duration or no moment.
+    package enum Fault: Error, Equatable, CustomStringConvertible {
+        /// It looks like neither.
+        case form
+        case negative
+        case noUnit(number: Substring)
+        case unit(name: Substring)
+        case order
+        case tooLong
+        case separator
+        case date
+        case tooEarly
+        case timeOfDay
+        case noZone
+        case zone
+
+        /// What is wrong, and what is right; nil when all that can be said is how the text has to look.
+        package var advice: String? {
+            switch self {
+            case .form: nil
+            case .negative: "a duration is not negative"
+            case .noUnit(let number): "\(number) needs a unit: d, h, m, s or ms"
+            case .unit(let name): "there is no unit \(name): d, h, m, s or ms"
+            case .order: "each unit is given once, the longer one first, as in 1h30m"
+            case .tooLong: "a duration is at most a thousand years"
+            case .separator: "date and time are joined by a T, as in 2026-05-01T10:00:00Z"
+            case .date: "there is no such day"
+            case .tooEarly: "a time is not before 1970"
+            case .timeOfDay: "the time of day is like 10:00 or 10:00:00"
+            case .noZone: "a time needs a time zone, such as Z or +02:00"
+            case .zone: "a time zone is like Z or +02:00"
+            }
+        }
+
+        package var description: String { advice ?? "it is neither a duration nor a time" }
+    }
+}

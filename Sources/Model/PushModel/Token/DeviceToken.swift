@@ -1,0 +1,82 @@
+/// Turns the hex text of a device token into its bytes.
+enum HexToken {
+    /// What ``decodePlain(_:from:into:)`` may write.
+    static let room = JobLimits.tokenBytes.upperBound + 4
+
+    struct Failure: Error {
+        let fault: MalformedPush.Fault
+    }
+
+    /// Decodes a JSON string that is a token without escapes, eight digits at a time.
+    ///
+    /// - Returns: bytes written, and the offset past the closing quote; nil if it is anything else.
+    @inline(__always)
+    static func decodePlain(
+        _ bytes: UnsafeRawBufferPointer, from start: Int, into target: UnsafeMutableRawBufferPointer
+    ) -> (count: Int, end: Int)? {
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else { return nil }
+        var offset = start + 1
+        var count = 0
+        while bytes.count - offset >= 8, count < JobLimits.tokenBytes.upperBound {
+            let digits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            guard let four = Hexadecimal.fourBytes(digits) else { break }
+            target.storeBytes(of: four.littleEndian, toByteOffset: count, as: UInt32.self)
+            offset += 8
+            count += 4
+        }
+        while bytes.count - offset >= 2, let high = Hexadecimal.value(of: bytes[offset]),
+            let low = Hexadecimal.value(of: bytes[offset + 1]), count < JobLimits.tokenBytes.upperBound
+        {
+            target[count] = high &<< 4 | low
+            offset += 2
+            count += 1
+        }
+        guard offset < bytes.count, bytes[offset] == UInt8(ascii: "\""),
+            JobLimits.tokenBytes.contains(count)
+        else { return nil }
+        return (count, offset + 1)
+    }
+
+    /// Decodes text of any kind.
+    static func decode(_ text: [UInt8]) -> Result<[UInt8], Failure> {
+        let digits = text.compactMap(Hexadecimal.value)
+        guard digits.count == text.count else { return .failure(Failure(fault: .tokenNotHex)) }
+        guard digits.count % 2 == 0 else { return .failure(Failure(fault: .tokenOddDigits)) }
+        let count = digits.count / 2
+        guard count >= JobLimits.tokenBytes.lowerBound else {
+            return .failure(Failure(fault: .tokenTooShort))
+        }
+        guard count <= JobLimits.tokenBytes.upperBound else { return .failure(Failure(fault: .tokenTooLong)) }
+        return .success((0..<count).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] })
+    }
+}
+
+/// The text of a device token, outside of a job.
+package enum DeviceToken {
+    /// Why text is no token, in words.
+    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The bytes that hex digits of either case stand for; as many as a job's tokens may have.
+    package static func bytes(of text: some StringProtocol) throws(Fault) -> [UInt8] {
+        switch HexToken.decode(Array(text.utf8)) {
+        case .success(let bytes): return bytes
+        case .failure(let failure): throw Fault(description: failure.fault.reason)
+        }
+    }
+}
+
+/// Which shard a device token belongs to: the XXH64, seed 0, of its raw bytes, modulo the number of shards.
+///
+/// The definition is published (docs/internals/sharding.md) and never changes: another shard would break the order of a
+/// device's pushes.
+package enum ShardHash {
+    package static func shard(of token: UnsafeRawBufferPointer, shards: Int) -> Int {
+        Int(XXH64.hash(token, seed: 0) % UInt64(shards))
+    }
+
+    package static func shard(of token: [UInt8], shards: Int) -> Int {
+        token.withUnsafeBytes { shard(of: $0, shards: shards) }
+    }
+}
