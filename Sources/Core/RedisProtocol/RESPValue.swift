@@ -75,3 +75,11 @@ extension RESPValue {
 
     package var isNull: Bool { self == .null }
 }
+
+/// Why a stream of replies cannot be read on.
+package enum RESPError: Error, Equatable, Sendable {
+    /// The bytes are not RESP2; the text is hiredis's and names at most the one byte that is wrong.
+    case protocolError(String)
+    case tooManyBytes(limit: Int)
+    case tooManyElements(Int, limit: Int)
+}

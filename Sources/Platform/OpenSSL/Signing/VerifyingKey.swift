@@ -49,3 +49,51 @@ package final class VerifyingKey {
         return bio.drained()
     }
 }
+
+/// The two forms of an ECDSA signature on P-256: raw (`r‖s`, 32 bytes each), which JWS wants, and DER, which OpenSSL makes.
+/// - Source: RFC 7518, 3.4; RFC 3279, 2.2.3.
+package enum ES256Signature {
+    package static let rawLength = 64
+    private static let half = Int32(rawLength / 2)
+
+    /// The raw form of a signature in DER; nil if that is malformed, or a number does not fit into 32 bytes.
+    package static func raw(fromDER der: [UInt8]) -> [UInt8]? {
+        ERR_clear_error()
+        let (signature, length) = der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            let signature = d2i_ECDSA_SIG(nil, &cursor, buffer.count)
+            return (signature, cursor.flatMap { end in buffer.baseAddress.map { end - $0 } })
+        }
+        defer {
+            ECDSA_SIG_free(signature)
+            ERR_clear_error()  // A malformed signature leaves entries.
+        }
+        guard let signature, length == der.count else { return nil }
+        let (r, s) = (ECDSA_SIG_get0_r(signature), ECDSA_SIG_get0_s(signature))
+        guard BN_is_negative(r) == 0, BN_is_negative(s) == 0 else { return nil }
+        var raw = [UInt8](repeating: 0, count: rawLength)
+        let isWritten = raw.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return false }
+            return BN_bn2binpad(r, base, half) == half && BN_bn2binpad(s, base + Int(half), half) == half
+        }
+        return isWritten ? raw : nil
+    }
+
+    /// The raw form of a signature in either form; 64 bytes are raw.
+    package static func raw(fromEither signature: [UInt8]) -> [UInt8]? {
+        signature.count == rawLength ? signature : raw(fromDER: signature)
+    }
+
+    /// - Parameter raw: 64 bytes.
+    package static func der(fromRaw raw: [UInt8]) -> [UInt8] {
+        precondition(raw.count == rawLength, "a raw signature has 64 bytes")
+        let signature = allocated(ECDSA_SIG_new())
+        defer { ECDSA_SIG_free(signature) }
+        raw.withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            // The signature owns both numbers from here on.
+            _ = ECDSA_SIG_set0(signature, BN_bin2bn(base, half, nil), BN_bin2bn(base + Int(half), half, nil))
+        }
+        return encoded { i2d_ECDSA_SIG(signature, $0) }
+    }
+}

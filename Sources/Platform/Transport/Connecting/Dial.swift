@@ -128,3 +128,89 @@ extension Endpoint {
         }
     }
 }
+
+/// Where a stream leads to.
+package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
+    case tcp(host: String, port: UInt16)
+    case unix(path: String)
+
+    package var description: String {
+        switch self {
+        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): path
+        }
+    }
+}
+
+/// Limits the wait for an operation that takes no deadline itself.
+@Loop package enum Deadline {
+    /// - Returns: the result of `body`, or `nil` after the deadline; `body` then continues, and its result is dropped.
+    package static func race<Value: Sendable>(
+        until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
+    ) async -> Value? {
+        let race = Race<Value>()
+        return await race.run(until: deadline, body)
+    }
+
+    @Loop private final class Race<Value: Sendable> {
+        private var continuation: CheckedContinuation<Value?, Never>?
+        private var timer: Timer?
+
+        func run(
+            until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
+        ) async -> Value? {
+            await withCheckedContinuation { continuation in
+                self.continuation = continuation
+                timer = Timer { [weak self] in self?.finish(nil) }
+                timer?.start(after: deadline - .now)
+                Loop.task { self.finish(await body()) }
+            }
+        }
+
+        private func finish(_ value: sending Value?) {
+            continuation?.resume(returning: value)
+            continuation = nil
+            timer?.stop()
+        }
+    }
+}
+
+/// Waits for a socket that is being made: for a connect, a proxy's answer, a handshake.
+@Loop final class SocketWaiter {
+    private let deadline: ContinuousClock.Instant
+    private var poll: Poll?
+    private var timer: Timer?
+    private var continuation: CheckedContinuation<Bool, Never>?
+
+    init(_ descriptor: Int32, deadline: ContinuousClock.Instant) {
+        self.deadline = deadline
+        poll = Poll(descriptor) { [unowned self] _ in finish(true) }
+    }
+
+    /// - Throws: ``TransportError/timedOut(stage:)`` when the deadline comes first.
+    func wait(for interest: Poll.Interest, stage: String) async throws(TransportError) {
+        let left = deadline - .now
+        guard left > .zero else { throw .timedOut(stage: stage) }
+        if timer == nil { timer = Timer { [unowned self] in finish(false) } }
+        let ready = await withCheckedContinuation { continuation in
+            self.continuation = continuation
+            timer?.start(after: left)
+            poll?.watch(interest)
+        }
+        guard ready else { throw .timedOut(stage: stage) }
+    }
+
+    /// Lets go of the descriptor, which then belongs to its stream.
+    func release() {
+        poll?.cancel()
+        poll = nil
+        timer = nil
+    }
+
+    private func finish(_ ready: Bool) {
+        poll?.watch([])
+        timer?.stop()
+        continuation?.resume(returning: ready)
+        continuation = nil
+    }
+}

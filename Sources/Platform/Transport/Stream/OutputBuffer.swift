@@ -1,3 +1,11 @@
+import EventLoop
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Bytes that wait for a socket: appended at the end, written from the front.
 package struct OutputBuffer: ~Copyable {
     private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -58,5 +66,58 @@ package struct OutputBuffer: ~Copyable {
             storage = larger
         }
         (head, tail) = (0, waiting)
+    }
+}
+
+/// The buffer that all streams of the loop read into, one after the other.
+enum ReadBuffer {
+    @Loop static let shared = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
+}
+
+/// How far a TCP peer is behind: bytes that its machine has not acknowledged, and bytes that its program has not read.
+///
+/// The first is known. The second is estimated: while a program does not read, its machine offers less room. What it offers is
+/// learned from its acknowledgements only, and so probes ask for one a second while ``isWatched``. A young connection's
+/// room grows even while nobody reads, so that some ten thousand bytes may be missed.
+struct PeerLag {
+    /// The largest receive window that the peer has offered.
+    private var widest = 0
+    private(set) var isWatched = false
+
+    /// Bytes that the peer's program has probably not read.
+    mutating func bytes(_ descriptor: Int32) -> Int {
+        let room = Self.offeredRoom(descriptor)
+        widest = max(widest, room)
+        return Socket.unacknowledged(descriptor) + widest - room
+    }
+
+    /// Asks the peer every second how much room there is, or only now and then whether it is still there.
+    mutating func watch(_ isWatched: Bool, _ descriptor: Int32) {
+        guard isWatched != self.isWatched else { return }
+        self.isWatched = isWatched
+        #if canImport(Glibc)
+            for option in [TCP_KEEPIDLE, TCP_KEEPINTVL] {
+                var seconds: Int32 = isWatched ? 1 : 60
+                setsockopt(
+                    descriptor, Int32(IPPROTO_TCP), option, &seconds, socklen_t(MemoryLayout<Int32>.size))
+            }
+        #endif
+    }
+
+    /// Bytes that the peer would take now, as it said last; 0 if the system cannot tell.
+    private static func offeredRoom(_ descriptor: Int32) -> Int {
+        #if canImport(Glibc)
+            // struct tcp_info of Linux 5.4 and later has it in `tcpi_snd_wnd`, which glibc's own copy lacks.
+            let place = 228
+            return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
+                var length = socklen_t(info.count)
+                guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, info.baseAddress, &length) == 0,
+                    Int(length) >= place + 4
+                else { return 0 }
+                return Int(info.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+            }
+        #else
+            return 0
+        #endif
     }
 }

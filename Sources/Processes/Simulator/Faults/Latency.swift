@@ -40,3 +40,52 @@ extension Latency: CustomStringConvertible {
         }
     }
 }
+
+extension Latency {
+    /// `20ms`, `5ms-50ms` or `p50=20ms p99=300ms`.
+    init(_ words: inout FaultWords) throws(SimulatorError) {
+        guard let p50 = try words.value(of: "p50"), let p99 = try words.value(of: "p99") else {
+            self = try Latency(try words.next("a time, such as 20ms, 5ms-50ms, or p50=20ms p99=300ms"))
+            return
+        }
+        let (half, most) = (try FaultWords.milliseconds(p50), try FaultWords.milliseconds(p99))
+        guard half > 0, most >= half else {
+            throw .unusable("p50 must be above 0, and p99 not below p50")
+        }
+        self = .skewed(p50: half, p99: most)
+    }
+
+    /// `20ms` or `5ms-50ms`.
+    init(_ word: String) throws(SimulatorError) {
+        let bounds = word.split(separator: "-")
+        let low = try FaultWords.milliseconds(bounds.first ?? "")
+        guard bounds.count == 2 else {
+            self = .fixed(milliseconds: low)
+            return
+        }
+        let high = try FaultWords.milliseconds(bounds[1])
+        guard high >= low else { throw .unusable("the second time is below the first") }
+        self = .uniform(low, high)
+    }
+}
+
+/// Pseudo-random numbers with a seed (SplitMix64), so that a run with faults can be repeated.
+struct RandomSource: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// Evenly in 0..<1.
+    mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    /// True for the given share of calls, 0...1. Draws nothing for 0.
+    mutating func happens(_ share: Double) -> Bool { share > 0 && fraction() < share }
+}

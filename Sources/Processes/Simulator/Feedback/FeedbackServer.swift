@@ -1,3 +1,4 @@
+import APNs
 import EventLoop
 import OpenSSL
 import Transport
@@ -48,4 +49,71 @@ import Transport
             + "\"closed_at_once\":\(closedAtOnce),\"failed_handshakes\":\(listeners?.failedHandshakes ?? 0),"
             + "\"listed\":\(table.listed),\"read\":\(table.read),\"waiting\":\(table.count),\"cuts\":\(cuts)}"
     }
+}
+
+/// One connection to the feedback service. A tuple leaves the list when the socket has room for it, so two readers take
+/// from each other, and what is lost on the way is lost.
+@Loop final class FeedbackReader: TurnListener {
+    private let server: FeedbackServer
+    private let stream: ByteStream
+    private let topic: String?
+    private var sent = 0
+    private var isCut = false
+    private var isLeaving = false
+    private var bytes: [UInt8] = []
+    private lazy var thought = Timer { [unowned self] in begin() }
+
+    /// Bytes that are put together at a time.
+    private static let piece = 32 << 10
+
+    init(_ stream: ByteStream, topic: String?, of server: FeedbackServer) {
+        self.stream = stream
+        self.topic = topic
+        self.server = server
+        stream.onEnd = { [unowned self] _ in server.ended(self) }
+        if let time = server.gateway.faults.feedback.thinks {
+            thought.start(after: .milliseconds(time))
+        } else {
+            begin()
+        }
+    }
+
+    private func begin() {
+        stream.source = { [unowned self] in fill(&$0) }
+        stream.setNeedsFlush()
+    }
+
+    /// Asked again when the socket has taken all.
+    private func fill(_ output: inout OutputBuffer) {
+        guard !isLeaving else { return }
+        bytes.removeAll(keepingCapacity: true)
+        while bytes.count < Self.piece, !isCut,
+            let tuple = server.gateway.feedbackTable.popFirst(topic: topic)
+        {
+            let start = bytes.count
+            tuple.append(to: &bytes)
+            if let cut = server.gateway.faults.feedback.cut, sent == cut.after {
+                bytes.removeLast((bytes.count - start) / 2)
+                isCut = true
+            } else {
+                sent += 1
+            }
+        }
+        bytes.withUnsafeBytes { output.append($0) }
+        guard bytes.isEmpty, isCut || !server.gateway.faults.feedback.stays else { return }
+        isLeaving = true
+        Loop.atEndOfTurn(self)
+    }
+
+    func loopTurnEnded() {
+        if isCut { server.cuts += 1 }
+        if isCut, server.gateway.faults.feedback.cut?.isReset == true {
+            stream.reset()
+        } else {
+            stream.close()
+        }
+        server.ended(self)
+    }
+
+    func abandon() { stream.close() }
 }

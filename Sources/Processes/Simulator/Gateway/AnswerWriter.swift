@@ -1,5 +1,7 @@
+import APNs
 import EventLoop
 import HTTP2
+import PushModel
 
 /// Puts replies on streams: one HEADERS frame for 200, HEADERS and a JSON body for everything else.
 @Loop final class AnswerWriter {
@@ -55,5 +57,89 @@ import HTTP2
             body.put(timestamp)
         }
         body.put("}")
+    }
+}
+
+/// What the gateway answers to one request.
+package struct Reply: Hashable, Sendable {
+    package var status: UInt16
+    /// nil with status 200 only.
+    package var reason: String?
+    /// Of a dead token, milliseconds since 1970.
+    package var timestamp: Int64?
+    /// Seconds.
+    package var retryAfter: Int64?
+
+    static let accepted = Reply(status: 200)
+
+    init(status: UInt16, reason: String? = nil, timestamp: Int64? = nil, retryAfter: Int64? = nil) {
+        self.status = status
+        self.reason = reason
+        self.timestamp = timestamp
+        self.retryAfter = retryAfter
+    }
+
+    init(_ reason: Reason, timestamp: Int64? = nil) {
+        self.init(status: UInt16(reason.status), reason: reason.rawValue, timestamp: timestamp)
+    }
+
+    /// The reason that goes with a status when a command names none.
+    static func usualReason(for status: UInt16) -> String? {
+        switch status {
+        case 400: Reason.badDeviceToken.rawValue
+        case 403: Reason.expiredProviderToken.rawValue
+        case 404: Reason.badPath.rawValue
+        case 405: Reason.methodNotAllowed.rawValue
+        case 410: Reason.unregistered.rawValue
+        case 413: Reason.payloadTooLarge.rawValue
+        case 429: Reason.tooManyRequests.rawValue
+        case 500: Reason.internalServerError.rawValue
+        case 503: Reason.serviceUnavailable.rawValue
+        default: nil
+        }
+    }
+}
+
+/// The `apns-id` of an answer: the request's own, or a new one. A plain value, so that an answer can wait
+/// with it.
+struct EchoedID {
+    static let longest = 36
+
+    private var storage: (UInt64, UInt64, UInt64, UInt64, UInt32) = (0, 0, 0, 0, 0)
+    private var count: UInt8 = 0
+
+    private init() {}
+
+    /// Takes the request's id if it is short enough to be one, else makes one.
+    init(_ id: UnsafeRawBufferPointer?, random: inout RandomSource) {
+        self.init()
+        guard let id, !id.isEmpty, id.count <= Self.longest else {
+            self = EchoedID(random: &random)
+            return
+        }
+        count = UInt8(id.count)
+        withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: id) }
+    }
+
+    /// A new lower-case UUID, version 4.
+    init(random: inout RandomSource) {
+        self.init()
+        let high = random.next() & 0xffff_ffff_ffff_0fff | 0x4000
+        let low = random.next() & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000
+        count = UInt8(Self.longest)
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes in
+            withUnsafeMutableBytes(of: &storage) { room in
+                for (from, to, length) in [(0, 0, 4), (4, 9, 2), (6, 14, 2), (8, 19, 2), (10, 24, 6)] {
+                    Hexadecimal.write(
+                        UnsafeRawBufferPointer(rebasing: bytes[from..<from + length]),
+                        to: UnsafeMutableRawBufferPointer(rebasing: room[to...]))
+                }
+                for dash in [8, 13, 18, 23] { room[dash] = UInt8(ascii: "-") }
+            }
+        }
+    }
+
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeBytes(of: storage) { body(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)])) }
     }
 }

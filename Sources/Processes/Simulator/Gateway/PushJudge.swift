@@ -1,5 +1,12 @@
 import APNs
 import HTTP2
+import PushModel
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Judges one request: what its headers, its credentials and its token deserve, were there no faults.
 struct PushJudge {
@@ -45,6 +52,37 @@ struct PushJudge {
         case .trouble(let reason): return .reply(Reply(reason))
         case .silent: return .silent
         case .state, nil: return .reply(.accepted)
+        }
+    }
+}
+
+/// Looks whether payloads are JSON objects. APNs's answer to others is not known: they are accepted, with a
+/// warning.
+struct PayloadInspector {
+    private var latest: [UInt8] = []
+    private var latestWarning: String?
+
+    /// What is wrong with a payload; nil if nothing is.
+    mutating func warning(about payload: UnsafeRawBufferPointer) -> String? {
+        let isSame =
+            payload.count == latest.count && !latest.isEmpty
+            && latest.withUnsafeBytes { memcmp($0.baseAddress!, payload.baseAddress!, payload.count) == 0 }
+        if isSame { return latestWarning }
+        latest.removeAll(keepingCapacity: true)
+        latest.append(contentsOf: payload)
+        latestWarning = Self.check(payload)
+        return latestWarning
+    }
+
+    private static func check(_ payload: UnsafeRawBufferPointer) -> String? {
+        do throws(JSONError) {
+            var scanner = JSONScanner(payload)
+            try scanner.start()
+            guard try scanner.kind() == .object else { return "the payload is not a JSON object" }
+            try JSONScanner.validate(payload)
+            return nil
+        } catch {
+            return "the payload is not JSON: \(error)"
         }
     }
 }

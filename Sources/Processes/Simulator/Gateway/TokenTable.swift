@@ -1,4 +1,4 @@
-import APNs
+package import APNs
 import PushModel
 
 /// What the gateway knows of device tokens: single ones first, then prefixes; all others are valid.
@@ -96,5 +96,98 @@ struct TokenTable {
 extension StaticString {
     var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
+    }
+}
+
+/// What becomes of pushes to one device token, or to all that start alike.
+package enum TokenRule: Hashable, Sendable {
+    case state(TokenState)
+    /// The gateway's own trouble, for these tokens only.
+    case trouble(Reason)
+    /// No answer, ever.
+    case silent
+
+    /// The words of a token file and of the `token` command.
+    ///
+    /// - Parameters:
+    ///   - since: seconds since 1970, for tokens that are unregistered or expired.
+    init?(word: some StringProtocol, since: Int64) {
+        // So far from 1970 that milliseconds would overflow.
+        guard since.magnitude < 1 << 50 else { return nil }
+        switch word {
+        case "valid": self = .state(.valid)
+        case "bad": self = .state(.unknown)
+        case "wrong-topic": self = .state(.otherTopic)
+        case "wrong-environment": self = .state(.otherEnvironment)
+        case "unregistered": self = .state(.unregistered(since: since * 1000))
+        case "expired": self = .state(.expired(since: since * 1000))
+        case "throttled": self = .state(.throttled)
+        case "error": self = .trouble(.internalServerError)
+        case "unavailable": self = .trouble(.serviceUnavailable)
+        case "silent": self = .silent
+        default: return nil
+        }
+    }
+
+    static let words = [
+        "valid", "bad", "wrong-topic", "wrong-environment", "unregistered", "expired", "throttled", "error",
+        "unavailable", "silent",
+    ]
+}
+
+/// A file of device tokens: one a line, `TOKEN STATE [SINCE]`, `#` starts a comment.
+///
+/// STATE is one of ``TokenRule/words``; SINCE is a time as in ``TimeText/since(_:now:)``, by default a day before the start.
+enum TokenFile {
+    /// - Parameter now: seconds since 1970.
+    static func read(_ path: String, into table: inout TokenTable, now: Int64) throws(SimulatorError) {
+        let text = String(decoding: try PlainFile.read(path), as: UTF8.self)
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
+            guard let token = words.first else { continue }
+            let place = "\(path), line \(index + 1)"
+            guard (2...3).contains(words.count) else {
+                throw .unusable("\(place): not \"TOKEN STATE [SINCE]\"")
+            }
+            let since = words.count > 2 ? TimeText.since(words[2], now: now) : now - 86_400
+            guard let since else {
+                throw .unusable(
+                    "\(place): \"\(words[2])\" is no time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago"
+                )
+            }
+            guard let rule = TokenRule(word: words[1], since: since) else {
+                throw .unusable(
+                    "\(place): no state \"\(words[1])\"; there are \(TokenRule.words.joined(separator: ", "))"
+                )
+            }
+            guard table.set(token, rule) else { throw .unusable("\(place): the token is not hexadecimal") }
+        }
+    }
+}
+
+/// What a gateway knows of a device token, for a topic.
+package enum TokenState: Hashable, Sendable {
+    case valid
+    /// Not one of this gateway's, or malformed.
+    case unknown
+    case otherTopic
+    case otherEnvironment
+    /// Since then, in milliseconds since 1970.
+    case unregistered(since: Int64)
+    /// Since then, in milliseconds since 1970.
+    case expired(since: Int64)
+    /// Too many pushes in a row.
+    case throttled
+
+    /// Why a push to the token is refused; nil if it is not.
+    package var refusal: (reason: Reason, timestamp: Int64?)? {
+        switch self {
+        case .valid: nil
+        case .unknown, .otherEnvironment: (.badDeviceToken, nil)
+        case .otherTopic: (.deviceTokenNotForTopic, nil)
+        case .unregistered(let since): (.unregistered, since)
+        case .expired(let since): (.expiredToken, since)
+        case .throttled: (.tooManyRequests, nil)
+        }
     }
 }

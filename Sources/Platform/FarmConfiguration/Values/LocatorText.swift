@@ -66,3 +66,39 @@ struct LocatorText {
         }
     }
 }
+
+/// Paths as text.
+enum FilePathText {
+    /// `path` itself if it is absolute, else `path` inside `folder`, without `.` steps.
+    static func resolve(_ path: String, in folder: String) -> String {
+        if path.hasPrefix("/") { return path }
+        var path = path[...]
+        while path.hasPrefix("./") { path = path.dropFirst(2).drop { $0 == "/" } }
+        if path == "." || path.isEmpty { return folder }
+        return folder.hasSuffix("/") ? folder + path : folder + "/" + path
+    }
+
+    /// The folder that `path` is in; `.` for a bare name.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+/// A password. Every way of printing it shows `(secret)`.
+package struct Password: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    private let value: String
+
+    package init(_ value: String) {
+        self.value = value
+    }
+
+    /// The password itself: for the library that needs it, never for a log or a message.
+    package func reveal() -> String { value }
+
+    package var description: String { "(secret)" }
+    package var debugDescription: String { "(secret)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

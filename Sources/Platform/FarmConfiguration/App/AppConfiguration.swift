@@ -149,3 +149,77 @@ extension AppConfiguration {
         max(1, (binary?.maxDials ?? 0) / max(1, workers))
     }
 }
+
+/// How much an app makes of its gateway, in each worker: connections, streams, rates, and how connections are made.
+///
+/// Names and meaning are those that users of go-apns know.
+package struct GatewayUse: Sendable, Equatable {
+    /// By how much the number of connections changes at a time.
+    package enum Scale: Sendable, Equatable {
+        case incremental(Int)
+        case exponential(Double)
+        case constant
+    }
+
+    package var minConnections = 1
+    package var maxConnections = 8
+    /// Streams of a connection; nil: as many as the gateway allows.
+    package var maxStreams: Int?
+    /// Pushes a second; nil: any number.
+    package var maxRate: Double?
+    /// Bits a second; nil: any number.
+    package var maxBandwidth: Double?
+    package var scale = Scale.incremental(1)
+    /// For so long streams must be short, or a step less enough, before the number of connections changes.
+    package var minSustain: Duration = .seconds(2)
+    /// Between two looks.
+    package var pollInterval: Duration = .milliseconds(200)
+    /// For so long nothing is decided after a change.
+    package var settlePeriod: Duration = .seconds(4)
+    package var dialTimeout: Duration = .seconds(10)
+    /// The pause after a first failed dial; it doubles with each further one.
+    package var minDialBackOff: Duration = .milliseconds(500)
+    /// With a binary gateway three minutes unless given.
+    package var maxDialBackOff: Duration = .seconds(10)
+    /// The part of a pause that is random, 0...1.
+    package var dialBackOffJitter = 0.5
+    /// A connection on which nothing came for so long is asked whether it is still there; nil: it is not.
+    package var keepAlive: Duration? = .seconds(3600)
+
+    package init() {}
+}
+
+/// What a whole farm makes of an app's gateway at most, shared out over its hosts and workers; nil: any amount.
+package struct GatewayBudget: Sendable, Equatable {
+    /// Pushes a second.
+    package var maxRate: Double?
+    /// Bits a second.
+    package var maxBandwidth: Double?
+    package var maxConnections: Int?
+
+    package init() {}
+}
+
+/// How an app's gateway is spoken to, if it speaks the binary interface.
+package struct BinaryGateway: Sendable, Equatable {
+    /// With which command notifications are sent: 2, or 1 or 0 for gateways that know no better.
+    package var command: UInt8 = 2
+    /// What was sent counts as accepted when the gateway was quiet for so long; more, if its replies take longer.
+    package var quietTime: Duration = .seconds(1)
+    /// Connections that are given up end with a push that is known to be refused: the reply proves the others.
+    package var endsWithSentinel = false
+    /// Its TLS is asked, by KeyUpdates of TLS 1.3, what its program has read.
+    package var asksIfRead = true
+    /// Pushes that one worker may have sent without knowing their outcome.
+    package var window = 262_144
+    /// Connections that a host may dial in a minute.
+    package var maxDials = 3_000
+    /// Where dead tokens are read; nil: nowhere.
+    package var feedback: HostPort?
+    package var feedbackInterval: Duration = .seconds(3600)
+
+    package init() {}
+
+    /// Bytes of a payload that the command takes.
+    package var longestPayload: Int { command == 2 ? 2048 : 256 }
+}

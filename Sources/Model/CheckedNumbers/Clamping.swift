@@ -1,0 +1,56 @@
+extension FixedWidthInteger {
+    /// The whole part of a number, or the type's nearest one; 0 of what is no number.
+    @inlinable package init(clamping number: some BinaryFloatingPoint) {
+        if let exact = Self(exactly: number.rounded(.towardZero)) {
+            self = exact
+        } else {
+            self = number.isNaN ? 0 : number < 0 ? .min : .max
+        }
+    }
+
+    /// The sum, or the type's nearest number.
+    @inlinable package func adding(saturating other: Self) -> Self {
+        let (sum, isBeyond) = addingReportingOverflow(other)
+        return isBeyond ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The product, or the type's nearest number.
+    @inlinable package func multiplied(saturating other: Self) -> Self {
+        let (product, isBeyond) = multipliedReportingOverflow(by: other)
+        return isBeyond ? ((self < 0) == (other < 0) ? .max : .min) : product
+    }
+}
+
+extension Duration {
+    /// The longest time that is made of a foreign number: 2^48 seconds.
+    private static let longestSeconds = Double(ForeignNumber.limit)
+
+    /// So many seconds, or the nearest time within 2^48 seconds; none of what is no number.
+    package init(clampingSeconds seconds: Double) {
+        guard !seconds.isNaN else {
+            self = .zero
+            return
+        }
+        let bounded = min(max(seconds, -Self.longestSeconds), Self.longestSeconds)
+        let whole = bounded.rounded(.down)
+        self =
+            .seconds(Int64(clamping: whole))
+            + .nanoseconds(Int64(clamping: ((bounded - whole) * 1e9).rounded()))
+    }
+
+    /// Rounded down, or the nearest number of them.
+    package var clampedMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds.multiplied(saturating: 1000).adding(saturating: attoseconds / 1_000_000_000_000_000)
+    }
+}
+
+extension Collection {
+    /// The element there; nil when there is none.
+    @inlinable package subscript(checked index: Index) -> Element? {
+        indices.contains(index) ? self[index] : nil
+    }
+
+    /// The first ones, at most so many; none when that is below zero.
+    @inlinable package func prefix(clamping count: Int) -> SubSequence { prefix(Swift.max(0, count)) }
+}

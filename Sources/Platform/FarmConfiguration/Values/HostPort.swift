@@ -1,0 +1,151 @@
+/// A host name or IP address, and a port.
+package struct HostPort: Sendable, Hashable, CustomStringConvertible {
+    /// Without brackets, also for an IPv6 address.
+    package let host: String
+    package let port: UInt16
+
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// `host:port`, an IPv6 address in brackets.
+    package var description: String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`. Nil when it is none of them, or when the port is missing
+    /// and there is no default.
+    init?(_ text: some StringProtocol, defaultPort: UInt16?) {
+        var rest = Substring(text)
+        let host: Substring
+        if rest.first == "[" {
+            guard let end = rest.firstIndex(of: "]") else { return nil }
+            host = rest[rest.index(after: rest.startIndex)..<end]
+            rest = rest[rest.index(after: end)...]
+            guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.allSatisfy(Self.isAddressByte) else {
+                return nil
+            }
+        } else {
+            let end = rest.firstIndex(of: ":") ?? rest.endIndex
+            host = rest[..<end]
+            rest = rest[end...]
+            guard host.utf8.allSatisfy(Self.isNameByte) else { return nil }
+        }
+        guard !host.isEmpty, host.utf8.count <= 253 else { return nil }
+        if rest.isEmpty {
+            guard let defaultPort else { return nil }
+            self.init(host: String(host), port: defaultPort)
+            return
+        }
+        let digits = rest.dropFirst()
+        guard rest.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(foreign: digits), port > 0
+        else { return nil }
+        self.init(host: String(host), port: port)
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isAddressByte(_ byte: UInt8) -> Bool {
+        isNameByte(byte) || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "%")
+    }
+}
+
+/// An HTTP proxy that is asked to CONNECT to the gateway.
+package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
+    package var place: HostPort
+
+    package var description: String { "http://\(place)" }
+
+    init(_ text: String) throws(InvalidValue) {
+        guard let parts = LocatorText(text), parts.scheme == "http" else {
+            throw InvalidValue("expected http://host:port of a proxy that allows CONNECT")
+        }
+        guard parts.query == nil, parts.path.isEmpty || parts.path == "/",
+            let place = HostPort(parts.authority, defaultPort: nil)
+        else {
+            throw InvalidValue("expected http://host:port, without a path")
+        }
+        guard parts.user == nil, parts.password == nil else {
+            throw InvalidValue("a proxy that asks for a password is not supported")
+        }
+        self.place = place
+    }
+}
+
+/// Where alerts are sent with POST. Its path may be all that proves who may send there, so it is never shown.
+package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
+    package let usesTLS: Bool
+    package let place: HostPort
+    /// Path and query.
+    package let target: Password
+
+    package var description: String { "\(usesTLS ? "https" : "http")://\(place)/…" }
+
+    /// As a `Host` field has it.
+    package var host: String {
+        guard place.port == (usesTLS ? 443 : 80) else { return "\(place)" }
+        return place.host.contains(":") ? "[\(place.host)]" : place.host
+    }
+
+    init(_ text: String) throws(InvalidValue) {
+        guard let parts = LocatorText(text), parts.scheme == "http" || parts.scheme == "https" else {
+            throw InvalidValue("expected http://host[:port]/path or https://…")
+        }
+        guard parts.user == nil, parts.password == nil else {
+            throw InvalidValue("user and password are not supported")
+        }
+        usesTLS = parts.scheme == "https"
+        guard let place = HostPort(parts.authority, defaultPort: usesTLS ? 443 : 80) else {
+            throw InvalidValue("expected a host's name or address, and perhaps a port, after //")
+        }
+        self.place = place
+        let path = (parts.path.isEmpty ? "/" : String(parts.path)) + (parts.query.map { "?" + $0 } ?? "")
+        guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw InvalidValue("its path holds a character that must be percent-encoded")
+        }
+        target = Password(path)
+    }
+}
+
+/// Where a coordinator answers scrapers and probes.
+package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
+    case tcp(host: String, port: UInt16)
+    /// The path of a socket.
+    case unix(String)
+
+    package var description: String {
+        switch self {
+        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): "unix://\(path)"
+        }
+    }
+
+    /// Reads `host:port`, of which 0 is any port, or `unix:///path`.
+    init(_ text: String) throws(InvalidValue) {
+        if let mark = text.firstRange(of: "://") {
+            let path = String(text[mark.upperBound...])
+            guard text[..<mark.lowerBound] == "unix", path.hasPrefix("/"), path.count > 1 else {
+                throw InvalidValue("expected host:port or unix:///path")
+            }
+            guard path.utf8.count <= RedisLocation.longestSocketPath else {
+                throw InvalidValue("the path is too long for a socket")
+            }
+            self = .unix(path)
+        } else if let place = HostPort(text, defaultPort: nil) {
+            self = .tcp(host: place.host, port: place.port)
+        } else if text.hasSuffix(":0"), let place = HostPort(text + "1", defaultPort: nil) {
+            self = .tcp(host: place.host, port: 0)
+        } else {
+            throw InvalidValue("expected host:port, such as 127.0.0.1:9750, or unix:///path")
+        }
+    }
+}
