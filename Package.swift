@@ -82,7 +82,7 @@ let package = Package(
         core("BinaryProtocol", ["PushModel", "APNs", "FarmPolicy", deque]),
         core("FarmPolicy", ["PushModel"]),
         core("ControlChannel", ["PushModel"]),
-        core("RedisProtocol"),
+        core("RedisProtocol", ["PushModel"]),
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
@@ -92,13 +92,13 @@ let package = Package(
         library("CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
         library("CHiredis", pkgConfig: "hiredis", apt: "libhiredis-dev", brew: "hiredis"),
         platform("EventLoop", ["CLibuv"]),
-        platform("OpenSSL", ["COpenSSL"]),
-        platform("HTTP2", ["CNghttp2"]),
-        platform("RESP", ["CHiredis", "RedisProtocol"]),
-        platform("Failpoints", ["EventLoop"], isChecked: false),
+        platform("OpenSSL", ["PushModel", "COpenSSL"]),
+        platform("HTTP2", ["PushModel", "CNghttp2"]),
+        platform("RESP", ["PushModel", "CHiredis", "RedisProtocol"]),
+        platform("Failpoints", ["PushModel", "EventLoop"], isChecked: false),
         platform("Transport", ["EventLoop", "OpenSSL"]),
         platform("Web", ["EventLoop", "OpenSSL", "Transport"]),
-        platform("FarmLogging", [logging]),
+        platform("FarmLogging", ["PushModel", logging]),
         platform("FarmConfiguration", ["PushModel", "FarmLogging", yams, logging]),
 
         // Processes: they do the I/O, and carry out what the cores decide.

@@ -1,5 +1,6 @@
 import FarmHarness
 import OpenSSL
+import PushModel
 import Testing
 
 /// The gateway gets the job as the producer wrote it, and the producer reads its outcome.
@@ -30,7 +31,7 @@ import Testing
             #expect(line.expiration == "4000000000")
             // The ledger writes each byte of a header as a character.
             #expect(line.collapseId?.unicodeScalars.map { UInt8($0.value) } == Array("öä".utf8))
-            #expect(line.bodySha256 == SHA256.hash(Array(payload.utf8)).hexadecimal)
+                #expect(line.bodySha256 == Hexadecimal.text(of: SHA256.hash(Array(payload.utf8))))
         }
     }
 
@@ -42,7 +43,7 @@ import Testing
         try farm.push(#"{"pushes":[\#(pushes.joined(separator: ","))],"id":"each"}"#)
         #expect(try await farm.finished("each").delivered == 300)
         let hashes = Dictionary(uniqueKeysWithValues: zip(tokens, payloads))
-            .mapValues { SHA256.hash(Array($0.utf8)).hexadecimal }
+                .mapValues { Hexadecimal.text(of: SHA256.hash(Array($0.utf8))) }
         let lines = try farm.gateway.ledger().lines
         #expect(lines.count == 300)
         for line in lines {

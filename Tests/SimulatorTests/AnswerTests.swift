@@ -2,6 +2,7 @@ import APNs
 import Foundation
 import LoopTesting
 import OpenSSL
+import PushModel
 import Simulator
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
             #expect(line["collapse_id"] == "a\"b")
             #expect(line["status"] == "200")
             #expect(line["reason"] == nil)
-            let hash = SHA256.hash(Array(#"{"aps":{"alert":"Hi"}}"#.utf8)).hexadecimal
+            let hash = Hexadecimal.text(of: SHA256.hash(Array(#"{"aps":{"alert":"Hi"}}"#.utf8)))
             #expect(line["body_sha256"] == hash)
             let age = Date().timeIntervalSince1970 * 1000 - (Double(line["time"] ?? "") ?? 0)
             #expect((0..<60_000).contains(age))

@@ -10,19 +10,46 @@ package struct AnswerBody: Hashable, Sendable {
     /// Milliseconds since 1970.
     package let timestamp: Int64?
 
-    /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp; other members are
-    ///   passed over, and so is an empty reason.
+    /// Reads a body; members of other names or kinds are passed over, and so is an empty reason.
+    ///
+    /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp.
     package init?(_ bytes: UnsafeRawBufferPointer) {
-        guard let body = ErrorBody(bytes) else { return nil }
-        let text = body.reason.map { JSONScanner(bytes).text($0).cut(toBytes: Self.longestReason) } ?? ""
-        guard !text.isEmpty || body.timestamp != nil else { return nil }
+        guard let members = Self.members(of: bytes) else { return nil }
+        let text = members.reason?.cut(toBytes: Self.longestReason) ?? ""
+        guard !text.isEmpty || members.timestamp != nil else { return nil }
         reason = text.isEmpty ? nil : text
-        timestamp = body.timestamp
+        timestamp = members.timestamp
     }
 
     /// The gateway cannot have written the body: it writes none, or one JSON object.
     package static func isForeign(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        !bytes.isEmpty && ErrorBody(bytes) == nil
+        !bytes.isEmpty && members(of: bytes) == nil
+    }
+
+    /// - Returns: nil unless `bytes` is one JSON object.
+    private static func members(of bytes: UnsafeRawBufferPointer) -> (reason: String?, timestamp: Int64?)? {
+        var scanner = JSONScanner(bytes)
+        var reason: String?
+        var timestamp: Int64?
+        do {
+            try scanner.start()
+            try scanner.enterObject()
+            while let key = try scanner.nextKey() {
+                let kind = try scanner.kind()
+                if kind == .string, scanner.matches(key, "reason") {
+                    reason = scanner.text(try scanner.string())
+                } else {
+                    let value = try scanner.skipValue()
+                    if kind == .number, scanner.matches(key, "timestamp") {
+                        timestamp = scanner.integer(in: value).map { Int64(foreign: $0) }
+                    }
+                }
+            }
+            try scanner.end()
+        } catch {
+            return nil
+        }
+        return (reason, timestamp)
     }
 
     /// The body with which a gateway refuses a push.

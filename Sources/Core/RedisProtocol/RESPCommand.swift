@@ -1,3 +1,5 @@
+import PushModel
+
 /// A command for Redis: its arguments, already encoded as bulk strings. Binary safe; reused to save allocations.
 package struct RESPCommand: Sendable {
     package private(set) var argumentCount = 0
@@ -38,11 +40,10 @@ package struct RESPCommand: Sendable {
 
     package mutating func append(_ value: Int64) {
         argumentCount += 1
-        encoded.append(UInt8(ascii: "$"))
-        encoded.append(decimal: RESPCommand.digits(value))
-        encoded.appendLineEnd()
-        encoded.append(decimal: value)
-        encoded.appendLineEnd()
+        withUnsafeTemporaryAllocation(byteCount: Decimal.longest, alignment: 1) { room in
+            let count = Decimal.write(value, to: room)
+            append(bulk: UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
     }
 
     package mutating func append(_ value: Int) { append(Int64(value)) }
@@ -63,19 +64,15 @@ package struct RESPCommand: Sendable {
         _ body: (_ header: UnsafeRawBufferPointer, _ arguments: UnsafeRawBufferPointer) -> Void
     ) {
         precondition(argumentCount > 0, "a command has at least its name")
-        withUnsafeTemporaryAllocation(byteCount: 24, alignment: 1) { buffer in
-            var start = buffer.count - 2
-            buffer[start] = UInt8(ascii: "\r")
-            buffer[start + 1] = UInt8(ascii: "\n")
-            var rest = argumentCount
-            repeat {
-                start -= 1
-                buffer[start] = UInt8(ascii: "0") + UInt8(rest % 10)
-                rest /= 10
-            } while rest > 0
-            start -= 1
-            buffer[start] = UInt8(ascii: "*")
-            let header = UnsafeRawBufferPointer(rebasing: buffer[start...])
+        withUnsafeTemporaryAllocation(byteCount: 24, alignment: 1) { room in
+            room[0] = UInt8(ascii: "*")
+            let end =
+                1
+                + Decimal.write(
+                    Int64(argumentCount), to: UnsafeMutableRawBufferPointer(rebasing: room[1...]))
+            room[end] = UInt8(ascii: "\r")
+            room[end + 1] = UInt8(ascii: "\n")
+            let header = UnsafeRawBufferPointer(rebasing: room[..<(end + 2)])
             encoded.withUnsafeBytes { body(header, $0) }
         }
     }
@@ -85,18 +82,13 @@ extension RESPCommand {
     private mutating func append(bulk bytes: UnsafeRawBufferPointer) {
         encoded.append(UInt8(ascii: "$"))
         encoded.append(decimal: Int64(bytes.count))
-        encoded.appendLineEnd()
+        appendLineEnd()
         encoded.append(contentsOf: bytes)
-        encoded.appendLineEnd()
+        appendLineEnd()
     }
 
-    private static func digits(_ value: Int64) -> Int64 {
-        var count: Int64 = value < 0 ? 2 : 1
-        var rest = value.magnitude / 10
-        while rest > 0 {
-            count += 1
-            rest /= 10
-        }
-        return count
+    private mutating func appendLineEnd() {
+        encoded.append(UInt8(ascii: "\r"))
+        encoded.append(UInt8(ascii: "\n"))
     }
 }

@@ -1,5 +1,6 @@
 #if FAILPOINTS
     package import EventLoop
+    import PushModel
 
     /// Named places in the program at which a debug build can be told to fail. Release builds have none.
     ///
@@ -51,8 +52,7 @@
         /// Fails here if a rule applies; the subject is the bytes in hexadecimal.
         package static func hit(_ point: @autoclosure () -> String, token: some Collection<UInt8>) {
             guard let controller = FailpointController.shared, controller.isWatched(point()) else { return }
-            let digits = token.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            _ = controller.hit(point(), digits.joined())
+            _ = controller.hit(point(), Hexadecimal.text(of: token))
         }
 
         /// Whether a rule names the point, for work that only a failure needs.

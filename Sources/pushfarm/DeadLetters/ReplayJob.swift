@@ -27,29 +27,33 @@ struct ReplayJob {
     }
 
     var text: [UInt8] {
-        var text = Array(
-            "{\"id\":\(JSONValue.string(id)),\"replay_of\":\(JSONValue.string(group.key.job))".utf8)
-        text.reserveCapacity(group.bytes)
-        for (name, value) in fields { text += Array(",\"\(name)\":\(value)".utf8) }
-        if group.key.hasPayloadPerPush {
-            text += Array(",\"pushes\":[".utf8)
-            for (index, push) in group.pushes.enumerated() {
-                text += Array(
-                    "\(index > 0 ? "," : ""){\"token\":\"\(Hexadecimal.text(of: push.token))\",\"payload\":"
-                        .utf8)
-                text += push.payload
-                text.append(UInt8(ascii: "}"))
+        var text = JSONText(capacity: group.bytes)
+        text.object { text in
+            text.member("id", id)
+            text.member("replay_of", group.key.job)
+            for (name, value) in fields {
+                text.key(name)
+                value.append(to: &text)
             }
-            text.append(UInt8(ascii: "]"))
-        } else {
-            text += Array(",\"tokens\":[".utf8)
-            for (index, push) in group.pushes.enumerated() {
-                text += Array("\(index > 0 ? "," : "")\"\(Hexadecimal.text(of: push.token))\"".utf8)
+            if group.key.hasPayloadPerPush {
+                text.key("pushes")
+                text.array { text in
+                    for push in group.pushes {
+                        text.object {
+                            $0.member("token", Hexadecimal.text(of: push.token))
+                            $0.member("payload", json: push.payload)
+                        }
+                    }
+                }
+            } else {
+                text.key("tokens")
+                text.array { text in
+                    for push in group.pushes { text.value(Hexadecimal.text(of: push.token)) }
+                }
+                text.member("payload", json: group.key.payload)
             }
-            text += Array("],\"payload\":".utf8) + group.key.payload
         }
-        text.append(UInt8(ascii: "}"))
-        return text
+        return text.bytes
     }
 
     private var fields: [(name: String, value: JSONValue)] {

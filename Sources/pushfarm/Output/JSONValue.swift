@@ -1,3 +1,5 @@
+import PushModel
+
 /// A JSON document that keeps its fields in the order in which they were written.
 enum JSONValue: Sendable, Equatable {
     case null
@@ -29,55 +31,30 @@ enum JSONValue: Sendable, Equatable {
 extension JSONValue: CustomStringConvertible {
     /// The document on one line.
     var description: String {
-        var text = ""
+        var text = JSONText()
         append(to: &text)
-        return text
+        return text.string
     }
 
-    private func append(to text: inout String) {
+    func append(to text: inout JSONText) {
         switch self {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .number(let value): text += String(value)
-        case .decimal(let value): text += value.isFinite ? String(value) : "null"
-        case .string(let value): Self.append(value, to: &text)
-        case .verbatim(let json): text += json
+        case .null: text.null()
+        case .bool(let value): text.value(value)
+        case .number(let value): text.value(value)
+        case .decimal(let value): text.value(value)
+        case .string(let value): text.value(value)
+        case .verbatim(let json): text.value(json: json.utf8)
         case .array(let values):
-            text += "["
-            for (index, value) in values.enumerated() {
-                if index > 0 { text += "," }
-                value.append(to: &text)
+            text.array { text in
+                for value in values { value.append(to: &text) }
             }
-            text += "]"
         case .object(let fields):
-            text += "{"
-            for (index, field) in fields.enumerated() {
-                if index > 0 { text += "," }
-                Self.append(field.name, to: &text)
-                text += ":"
-                field.value.append(to: &text)
-            }
-            text += "}"
-        }
-    }
-
-    /// Appends a JSON string (RFC 8259, section 7).
-    private static func append(_ value: String, to text: inout String) {
-        text += "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            // Those from 7F on JSON would allow, and a terminal obey.
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}":
-                let hex = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: text.unicodeScalars.append(scalar)
+            text.object { text in
+                for field in fields {
+                    text.key(field.name)
+                    field.value.append(to: &text)
+                }
             }
         }
-        text += "\""
     }
 }

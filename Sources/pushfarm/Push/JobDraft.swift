@@ -1,3 +1,5 @@
+import PushModel
+
 /// A job as `pushfarm push` composes it. What is nil is left to the farm's default.
 struct JobDraft {
     var id: String
@@ -9,15 +11,20 @@ struct JobDraft {
 
     /// The job as it goes into the inbox.
     var text: String {
-        var text = "{\"id\":\(JSONValue.string(id)),\"tokens\":["
-        text.reserveCapacity(tokens.count * 68 + payload.utf8.count + 512)
-        for (index, token) in tokens.enumerated() {
-            if index > 0 { text += "," }
-            text += JSONValue.string(String(token)).description
+        var text = JSONText(capacity: tokens.count * 68 + payload.utf8.count + 512)
+        text.object { text in
+            text.member("id", id)
+            text.key("tokens")
+            text.array { text in
+                for token in tokens { text.value(String(token)) }
+            }
+            text.member("payload", json: payload.utf8)
+            for field in fields {
+                text.key(field.name)
+                field.value.append(to: &text)
+            }
         }
-        text += "],\"payload\":" + payload
-        for field in fields { text += ",\"\(field.name)\":\(field.value)" }
-        return text + "}"
+        return text.string
     }
 
     /// The job as several of at most `limit` tokens each, numbered `id.1`, `id.2` and so on; itself if it is small.

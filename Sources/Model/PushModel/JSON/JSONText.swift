@@ -1,4 +1,4 @@
-/// JSON text, written from first to last; commas come by themselves.
+/// Writes JSON text from first to last, commas included.
 package struct JSONText: Sendable {
     /// The text so far, in UTF-8.
     package private(set) var bytes: [UInt8] = []
@@ -6,12 +6,34 @@ package struct JSONText: Sendable {
 
     package init() {}
 
+    /// A text with room for so many bytes.
+    package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
+    /// One object on one line.
+    package static func object(_ members: (inout JSONText) -> Void) -> String {
+        var text = JSONText()
+        text.object(members)
+        return text.string
+    }
+
     package var string: String { String(decoding: bytes, as: UTF8.self) }
 
     package mutating func beginObject() { begin(UInt8(ascii: "{")) }
     package mutating func endObject() { end(UInt8(ascii: "}")) }
     package mutating func beginArray() { begin(UInt8(ascii: "[")) }
     package mutating func endArray() { end(UInt8(ascii: "]")) }
+
+    package mutating func object(_ members: (inout JSONText) -> Void) {
+        beginObject()
+        members(&self)
+        endObject()
+    }
+
+    package mutating func array(_ elements: (inout JSONText) -> Void) {
+        beginArray()
+        elements(&self)
+        endArray()
+    }
 
     /// The name of a member; its value comes next.
     package mutating func key(_ name: String) {
@@ -26,6 +48,13 @@ package struct JSONText: Sendable {
     }
 
     package mutating func value(_ number: some FixedWidthInteger) {
+        comma()
+        bytes.append(contentsOf: String(number).utf8)
+    }
+
+    /// A number that is not finite is null: JSON has no word for it.
+    package mutating func value(_ number: Double) {
+        guard number.isFinite else { return null() }
         comma()
         bytes.append(contentsOf: String(number).utf8)
     }
@@ -50,9 +79,25 @@ package struct JSONText: Sendable {
         value(number)
     }
 
+    package mutating func member(_ name: String, _ number: Double) {
+        key(name)
+        value(number)
+    }
+
     package mutating func member(_ name: String, _ flag: Bool) {
         key(name)
         value(flag)
+    }
+
+    /// A member whose value is JSON already.
+    package mutating func member(_ name: String, json: some Sequence<UInt8>) {
+        key(name)
+        value(json: json)
+    }
+
+    package mutating func member(_ name: String, object members: (inout JSONText) -> Void) {
+        key(name)
+        object(members)
     }
 
     /// Appends `text` as a JSON string, in quotes.
@@ -62,6 +107,8 @@ package struct JSONText: Sendable {
     }
 
     /// Appends UTF-8 as a JSON string, in quotes; each byte that is no UTF-8 becomes U+FFFD.
+    ///
+    /// Control characters from U+007F on are escaped, too: JSON allows them, and a terminal would obey them.
     package static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var start = 0
@@ -73,8 +120,7 @@ package struct JSONText: Sendable {
                 continue
             }
             bytes.append(contentsOf: text[start..<offset])
-            appendEscaped(text[offset], to: &bytes)
-            offset += 1
+            offset += appendEscaped(text, at: offset, to: &bytes)
             start = offset
         }
         bytes.append(contentsOf: text[start...])
@@ -86,23 +132,38 @@ package struct JSONText: Sendable {
     private static func plainLength(_ text: UnsafeRawBufferPointer, at offset: Int) -> Int {
         switch text[offset] {
         case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): 0
-        case 0x80...: UTF8Text.sequenceLength(text, at: offset)
+        case 0x80...: isLateControl(text, at: offset) ? 0 : UTF8Text.sequenceLength(text, at: offset)
         default: 1
         }
     }
 
-    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
-        switch byte {
+    /// Whether a control character from U+0080 to U+009F stands there.
+    @inline(__always)
+    private static func isLateControl(_ text: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        text[offset] == 0xC2 && text.count - offset > 1 && (0x80...0x9F).contains(text[offset + 1])
+    }
+
+    /// - Returns: how many bytes of the text the escape stands for.
+    private static func appendEscaped(
+        _ text: UnsafeRawBufferPointer, at offset: Int, to bytes: inout [UInt8]
+    ) -> Int {
+        func appendNumber(_ control: UInt8) {
+            bytes.append(contentsOf: "\\u00".utf8)
+            withUnsafeBytes(of: control) { bytes.append(contentsOf: Hexadecimal.text(of: $0).utf8) }
+        }
+        switch text[offset] {
         case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
         case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
         case 0x0A: bytes.append(contentsOf: "\\n".utf8)
         case 0x0D: bytes.append(contentsOf: "\\r".utf8)
         case 0x09: bytes.append(contentsOf: "\\t".utf8)
-        case 0..<0x80:
-            bytes.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8)
-            bytes.append(contentsOf: String(byte, radix: 16).utf8)
+        case let byte where byte < 0x80: appendNumber(byte)
+        case _ where isLateControl(text, at: offset):
+            appendNumber(text[offset + 1])
+            return 2
         default: bytes.append(contentsOf: "\u{FFFD}".utf8)
         }
+        return 1
     }
 
     private mutating func word(_ word: StaticString) {

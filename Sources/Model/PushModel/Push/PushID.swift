@@ -56,7 +56,8 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    private init(high: UInt64, low: UInt64) {
+    /// The id with these bits, but for those that say version and variant.
+    package init(high: UInt64, low: UInt64) {
         self.high = Self.versioned(high)
         self.low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
@@ -75,8 +76,8 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
             }
             let half = index < 8 ? high : low
             let byte = UInt8(truncatingIfNeeded: half &>> UInt64(56 - 8 * (index & 7)))
-            buffer[offset] = Self.digit(byte &>> 4)
-            buffer[offset + 1] = Self.digit(byte & 15)
+            buffer[offset] = Hexadecimal.digit(byte &>> 4)
+            buffer[offset + 1] = Hexadecimal.digit(byte & 15)
             offset += 2
         }
     }
@@ -86,10 +87,5 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
             write(to: UnsafeMutableRawBufferPointer($0))
             return Self.textLength
         }
-    }
-
-    @inline(__always)
-    private static func digit(_ nibble: UInt8) -> UInt8 {
-        nibble < 10 ? nibble &+ UInt8(ascii: "0") : nibble &+ (UInt8(ascii: "a") &- 10)
     }
 }

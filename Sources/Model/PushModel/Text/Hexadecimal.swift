@@ -5,6 +5,15 @@ package enum Hexadecimal {
         String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 
+    /// The bytes of digits of either case; nil if they are odd in number, or one is no digit.
+    package static func bytes(of digits: some Sequence<UInt8>) -> [UInt8]? {
+        Array(digits).withUnsafeBytes { digits in
+            var bytes = [UInt8](repeating: 0, count: digits.count / 2)
+            let isRead = bytes.withUnsafeMutableBytes { read(digits, to: $0) != nil }
+            return isRead ? bytes : nil
+        }
+    }
+
     /// Writes two digits a byte at the start of `room`.
     ///
     /// - Returns: the number of digits.
@@ -50,7 +59,7 @@ package enum Hexadecimal {
 
     /// Without a branch or a table, so that a loop over it becomes vector instructions.
     @inline(__always)
-    private static func digit(_ nibble: UInt8) -> UInt8 {
+    static func digit(_ nibble: UInt8) -> UInt8 {
         nibble &+ UInt8(ascii: "0") &+ ((nibble &+ 6) >> 4) &* 39
     }
 
@@ -66,7 +75,7 @@ package enum Hexadecimal {
     ///
     /// - Parameter digits: eight characters, the first one lowest.
     @inline(__always)
-    static func fourBytes(_ digits: UInt64) -> UInt32? {
+    package static func fourBytes(_ digits: UInt64) -> UInt32? {
         let lower = digits | 0x2020_2020_2020_2020
         // Sums stay below 256 a byte as long as no character has its top bit set.
         let isNumber = (digits &+ 0x5050_5050_5050_5050) & ~(digits &+ 0x4646_4646_4646_4646)

@@ -88,14 +88,3 @@ extension UnsafeRawBufferPointer {
         memcmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }
-
-/// A decimal number of 1 to 9 digits; nil for anything else.
-func decimal(_ bytes: UnsafeRawBufferPointer) -> UInt32? {
-    guard (1...9).contains(bytes.count) else { return nil }
-    var number: UInt32 = 0
-    for byte in bytes {
-        guard byte >= 0x30, byte <= 0x39 else { return nil }
-        number = number * 10 + UInt32(byte - 0x30)
-    }
-    return number
-}

@@ -1,4 +1,5 @@
 import CNghttp2
+import PushModel
 
 /// One request, from its submission to the end of its stream.
 struct ClientStream: BitwiseCopyable {
@@ -56,6 +57,12 @@ struct ClientState: ~Copyable {
 
     // MARK: What callbacks tell
 
+    /// A number of at most nine digits; nil for anything else.
+    private static func number(_ text: UnsafeRawBufferPointer) -> UInt32? {
+        guard text.count <= 9, let number = Decimal.read(text) else { return nil }
+        return UInt32(exactly: number)
+    }
+
     mutating func header(
         of id: Int32, in session: OpaquePointer, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
     ) -> Int32 {
@@ -63,8 +70,8 @@ struct ClientState: ~Copyable {
         stream.pointee.fields += 1
         if stream.pointee.fields > Self.fieldLimit { return Frame.refuseThisStream }
         switch AnswerField(name) {
-        case .status: stream.pointee.status = decimal(value).map { UInt16(truncatingIfNeeded: $0) } ?? 0
-        case .retryAfter: stream.pointee.retryAfter = decimal(value)
+        case .status: stream.pointee.status = Self.number(value).map { UInt16(truncatingIfNeeded: $0) } ?? 0
+        case .retryAfter: stream.pointee.retryAfter = Self.number(value)
         case .messageID: if keepsIdentifiers { page(of: stream).setMessageID(value) }
         case .uniqueID: if keepsIdentifiers { page(of: stream).setUniqueID(value) }
         case nil: break

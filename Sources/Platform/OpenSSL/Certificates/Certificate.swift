@@ -1,4 +1,5 @@
 import COpenSSL
+import PushModel
 
 /// What an X.509 certificate says, copied out of it once.
 package struct Certificate: Hashable, Sendable {
@@ -54,7 +55,7 @@ package struct Certificate: Hashable, Sendable {
     }
 
     /// SHA-256 of the DER form, lower-case hex.
-    package var fingerprint: String { SHA256.hash(der).hexadecimal }
+    package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(der)) }
 }
 
 extension Certificate {
@@ -66,7 +67,7 @@ extension Certificate {
         issuer = Self.line(of: X509_get_issuer_name(certificate))
         commonName = Self.entry(NID_commonName, of: name)
         userID = Self.entry(NID_userId, of: name)
-        serialNumber = Self.octets(of: X509_get0_serialNumber(certificate)).hexadecimal
+        serialNumber = Hexadecimal.text(of: Self.octets(of: X509_get0_serialNumber(certificate)))
         notBefore = Self.seconds(X509_get0_notBefore(certificate))
         notAfter = Self.seconds(X509_get0_notAfter(certificate))
         (hostNames, addresses) = Self.alternativeNames(of: certificate)

@@ -37,14 +37,6 @@ package struct SHA256: ~Copyable {
     deinit { EVP_MD_CTX_free(state) }
 }
 
-extension Collection<UInt8> {
-    /// Lower-case hex.
-    package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}
-
 /// Owns OpenSSL's SHA-256, fetched once: the search by name costs more than a small hash.
 struct DigestAlgorithm: ~Copyable {
     let pointer: OpaquePointer

@@ -1,4 +1,5 @@
 import COpenSSL
+import PushModel
 
 /// A private P-256 key from a .p8 file, which signs provider tokens.
 ///
@@ -50,7 +51,7 @@ package final class SigningKey {
     package var verifyingKey: VerifyingKey { VerifyingKey(sharing: key.pointer) }
 
     /// SHA-256 of the public key's SubjectPublicKeyInfo, lower-case hex. Safe to show.
-    package var fingerprint: String { SHA256.hash(key.publicDER).hexadecimal }
+    package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(key.publicDER)) }
 
     /// A key for things that only holders of this signing key may read.
     ///

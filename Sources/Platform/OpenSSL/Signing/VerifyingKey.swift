@@ -1,4 +1,5 @@
 import COpenSSL
+import PushModel
 
 /// A public P-256 key, which checks ES256 signatures.
 package final class VerifyingKey {
@@ -39,7 +40,7 @@ package final class VerifyingKey {
     }
 
     /// SHA-256 of SubjectPublicKeyInfo, lower-case hex.
-    package var fingerprint: String { SHA256.hash(key.publicDER).hexadecimal }
+    package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(key.publicDER)) }
 
     package var pem: [UInt8] {
         let bio = MemoryBIO()

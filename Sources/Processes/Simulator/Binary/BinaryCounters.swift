@@ -56,21 +56,29 @@ package struct BinaryCounters: Sendable {
         openConnections: Int, failedHandshakes: Int, brokenHandshakes: Int, delayed: (now: Int, most: Int),
         perSecond: Int
     ) -> String {
-        let statuses = byStatus.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
-        var members = [
-            "\"frames\":\(frames)", "\"accepted\":\(accepted)", "\"refused\":\(refused)",
-            "\"discarded\":\(discarded)", "\"by_status\":{\(statuses.joined(separator: ","))}",
-            "\"warnings\":\(warnings)", "\"replies\":\(replies)", "\"lost_replies\":\(lostReplies)",
-            "\"cut_replies\":\(cutReplies)",
-            "\"shutdowns\":\(shutdowns)", "\"causeless_closes\":\(causelessCloses)",
-            "\"half_frames\":\(halfFrames)", "\"connections\":\(connections)",
-            "\"open_connections\":\(openConnections)", "\"most_connections\":\(mostConnections)",
-            "\"closed_at_once\":\(closedAtOnce)",
-            "\"failed_handshakes\":\(failedHandshakes)", "\"broken_handshakes\":\(brokenHandshakes)",
-            "\"accepting\":\(delayed.now)", "\"most_accepting\":\(delayed.most)",
-            "\"per_second\":\(perSecond)",
-        ]
-        if let distinctTokens { members.append("\"distinct_tokens\":\(distinctTokens)") }
-        return "{" + members.joined(separator: ",") + "}"
+        JSONText.object { text in
+            text.member("frames", frames)
+            text.member("accepted", accepted)
+            text.member("refused", refused)
+            text.member("discarded", discarded)
+            text.member("by_status") { $0.members(byStatus) }
+            text.member("warnings", warnings)
+            text.member("replies", replies)
+            text.member("lost_replies", lostReplies)
+            text.member("cut_replies", cutReplies)
+            text.member("shutdowns", shutdowns)
+            text.member("causeless_closes", causelessCloses)
+            text.member("half_frames", halfFrames)
+            text.member("connections", connections)
+            text.member("open_connections", openConnections)
+            text.member("most_connections", mostConnections)
+            text.member("closed_at_once", closedAtOnce)
+            text.member("failed_handshakes", failedHandshakes)
+            text.member("broken_handshakes", brokenHandshakes)
+            text.member("accepting", delayed.now)
+            text.member("most_accepting", delayed.most)
+            text.member("per_second", perSecond)
+            if let distinctTokens { text.member("distinct_tokens", distinctTokens) }
+        }
     }
 }

@@ -1,5 +1,6 @@
 import APNs
 import BinaryProtocol
+import PushModel
 
 /// What the binary interface does wrong, or not at once. Changed by ``BinaryFaultChange``.
 package struct BinaryFaults: Hashable, Sendable {
@@ -93,54 +94,63 @@ extension AddressedFaults {
     /// Nothing is other than at the start.
     var isCalm: Bool { self == AddressedFaults() }
 
-    /// A JSON object: what is other than at the start, and the same for single addresses under `at`.
-    var json: String {
-        var members = general.members
-        if !single.isEmpty {
-            let addresses = single.sorted { $0.key < $1.key }.map { address, faults in
-                "\(TextBuffer.quoted(address)):{\(faults.members.joined(separator: ","))}"
+    /// Members of a JSON object: what is other than at the start, and the same for single addresses under `at`.
+    func write(to text: inout JSONText) {
+        general.write(to: &text)
+        guard !single.isEmpty else { return }
+        text.member("at") { text in
+            for (address, faults) in single.sorted(by: { $0.key < $1.key }) {
+                text.member(address, object: faults.write)
             }
-            members.append("\"at\":{\(addresses.joined(separator: ","))}")
         }
-        return "{" + members.joined(separator: ",") + "}"
     }
 }
 
 extension BinaryFaults {
-    fileprivate var members: [String] {
+    fileprivate func write(to text: inout JSONText) {
         let usual = BinaryFaults()
-        var members: [String] = []
-        func add(_ name: String, _ value: some CustomStringConvertible) {
-            members.append("\"\(name)\":\(value)")
+        if delay != usual.delay { text.member("delay", "\(delay)") }
+        if linger != usual.linger { text.member("linger", "\(linger)") }
+        if let refusal {
+            text.member("refuse") {
+                $0.member("share", refusal.share)
+                $0.member("status", refusal.status.rawValue)
+            }
         }
-        if delay != usual.delay { add("delay", TextBuffer.quoted("\(delay)")) }
-        if linger != usual.linger { add("linger", TextBuffer.quoted("\(linger)")) }
-        if let refusal { add("refuse", "{\"share\":\(refusal.share),\"status\":\(refusal.status.rawValue)}") }
         if let lostReplies {
-            add("lose", "{\"share\":\(lostReplies.share),\"reset\":\(lostReplies.isReset)}")
+            text.member("lose") {
+                $0.member("share", lostReplies.share)
+                $0.member("reset", lostReplies.isReset)
+            }
         }
         if let cutReplies {
-            let bytes = cutReplies.bytes.map { ",\"bytes\":\($0)" } ?? ""
-            add("cut", "{\"share\":\(cutReplies.share),\"reset\":\(cutReplies.isReset)\(bytes)}")
+            text.member("cut") {
+                $0.member("share", cutReplies.share)
+                $0.member("reset", cutReplies.isReset)
+                if let bytes = cutReplies.bytes { $0.member("bytes", bytes) }
+            }
         }
         if let trickledReplies {
-            let pause = TextBuffer.quoted("\(trickledReplies.pause)")
-            add("trickle", "{\"share\":\(trickledReplies.share),\"pause\":\(pause)}")
+            text.member("trickle") {
+                $0.member("share", trickledReplies.share)
+                $0.member("pause", "\(trickledReplies.pause)")
+            }
         }
-        if let closing { add("close", closing.json) }
-        if let shutdown { add("shutdown", shutdown.json) }
-        if let bytesPerSecond { add("slow", bytesPerSecond) }
-        if brokenHandshakes > 0 { add("handshake", brokenHandshakes) }
-        if acceptDelay != .none { add("accept", TextBuffer.quoted("\(acceptDelay)")) }
-        if closesAtUnknownCommand { add("unknown_command", TextBuffer.quoted("close")) }
-        if namesEmptyTokens { add("empty_token", TextBuffer.quoted("named")) }
-        return members
+        if let closing { text.member("close", object: closing.write) }
+        if let shutdown { text.member("shutdown", object: shutdown.write) }
+        if let bytesPerSecond { text.member("slow", bytesPerSecond) }
+        if brokenHandshakes > 0 { text.member("handshake", brokenHandshakes) }
+        if acceptDelay != .none { text.member("accept", "\(acceptDelay)") }
+        if closesAtUnknownCommand { text.member("unknown_command", "close") }
+        if namesEmptyTokens { text.member("empty_token", "named") }
     }
 }
 
 extension BinaryFaults.Ending {
-    fileprivate var json: String {
-        let delay = delay == .none ? "" : ",\"delay\":\(TextBuffer.quoted("\(delay)"))"
-        return "{\"every\":\(every),\"share\":\(share),\"reset\":\(isReset)\(delay)}"
+    fileprivate func write(to text: inout JSONText) {
+        text.member("every", every)
+        text.member("share", share)
+        text.member("reset", isReset)
+        if delay != .none { text.member("delay", "\(delay)") }
     }
 }

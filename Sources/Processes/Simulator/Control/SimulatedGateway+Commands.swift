@@ -1,5 +1,6 @@
 import APNs
 import EventLoop
+import PushModel
 
 /// What it is told over its control socket, or at the start.
 extension SimulatedGateway {
@@ -33,7 +34,11 @@ extension SimulatedGateway {
             binary?.counters.reset()
             feedback?.resetCounters()
         case .faults: return faults.json
-        case .help: return "{\"ok\":true,\"help\":\(TextBuffer.quoted(FaultCommand.manual))}"
+        case .help:
+            return JSONText.object {
+                $0.member("ok", true)
+                $0.member("help", FaultCommand.manual)
+            }
         case .stop: onStop()
         }
         return "{\"ok\":true}"
@@ -58,7 +63,10 @@ extension SimulatedGateway {
         do throws(SimulatorError) {
             return try carryOut(FaultCommand(line, now: WallClock.milliseconds))
         } catch {
-            return "{\"ok\":false,\"error\":\(TextBuffer.quoted(error.description))}"
+            return JSONText.object {
+                $0.member("ok", false)
+                $0.member("error", error.description)
+            }
         }
     }
 }

@@ -1,3 +1,5 @@
+import PushModel
+
 /// What the gateway does wrong, or not at once. All off to begin with; changed by ``FaultCommand``.
 package struct Faults: Hashable, Sendable {
     /// GOAWAY on a connection after so many requests.
@@ -71,36 +73,56 @@ package struct Faults: Hashable, Sendable {
 extension Faults {
     /// What is switched on, as a JSON object on one line.
     var json: String {
-        var members = ["\"ok\":true"]
-        func add(_ name: String, _ value: some CustomStringConvertible) {
-            members.append("\"\(name)\":\(value)")
+        JSONText.object { text in
+            text.member("ok", true)
+            if latency != .none { text.member("latency", "\(latency)") }
+            if let goAway {
+                text.member("goaway") {
+                    $0.member("every", goAway.every)
+                    $0.member("announced", goAway.announced)
+                    if let reason = goAway.reason { $0.member("reason", reason) }
+                }
+            }
+            if refused > 0 { text.member("refuse", refused) }
+            if reset.share > 0 {
+                text.member("reset") {
+                    $0.member("share", reset.share)
+                    $0.member("code", resetCode)
+                    $0.member("processed", reset.processed)
+                }
+            }
+            if silence.share > 0 {
+                text.member("silence") {
+                    $0.member("share", silence.share)
+                    $0.member("processed", silence.processed)
+                }
+            }
+            if let cutEvery { text.member("cut", cutEvery) }
+            if let phase { text.member("answer", object: phase.write) }
+            if let rate { text.member("rate", rate) }
+            if closesNewUntil == .max {
+                text.member("close_new", true)
+            } else if closesNewUntil > 0 {
+                text.member("close_new") { $0.member("until", closesNewUntil) }
+            }
+            if !binary.isCalm { text.member("binary", object: binary.write) }
+            if let cut = feedback.cut {
+                text.member("feedback_cut") {
+                    $0.member("after", cut.after)
+                    $0.member("reset", cut.isReset)
+                }
+            }
+            if feedback.stays { text.member("feedback_stay", true) }
+            if let time = feedback.thinks { text.member("feedback_think_ms", time) }
         }
-        if latency != .none { add("latency", TextBuffer.quoted("\(latency)")) }
-        if let goAway {
-            let reason = goAway.reason.map { ",\"reason\":\(TextBuffer.quoted($0))" } ?? ""
-            add("goaway", "{\"every\":\(goAway.every),\"announced\":\(goAway.announced)\(reason)}")
-        }
-        if refused > 0 { add("refuse", refused) }
-        if reset.share > 0 {
-            add("reset", "{\"share\":\(reset.share),\"code\":\(resetCode),\"processed\":\(reset.processed)}")
-        }
-        if silence.share > 0 {
-            add("silence", "{\"share\":\(silence.share),\"processed\":\(silence.processed)}")
-        }
-        if let cutEvery { add("cut", cutEvery) }
-        if let phase {
-            let reason = phase.reply.reason.map { ",\"reason\":\(TextBuffer.quoted($0))" } ?? ""
-            let until = phase.until == .max ? "" : ",\"until\":\(phase.until)"
-            add("answer", "{\"status\":\(phase.reply.status)\(reason),\"share\":\(phase.share)\(until)}")
-        }
-        if let rate { add("rate", rate) }
-        if closesNewUntil > 0 {
-            add("close_new", closesNewUntil == .max ? "true" : "{\"until\":\(closesNewUntil)}")
-        }
-        if !binary.isCalm { add("binary", binary.json) }
-        if let cut = feedback.cut { add("feedback_cut", "{\"after\":\(cut.after),\"reset\":\(cut.isReset)}") }
-        if feedback.stays { add("feedback_stay", true) }
-        if let time = feedback.thinks { add("feedback_think_ms", time) }
-        return "{" + members.joined(separator: ",") + "}"
+    }
+}
+
+extension Faults.Phase {
+    fileprivate func write(to text: inout JSONText) {
+        text.member("status", reply.status)
+        if let reason = reply.reason { text.member("reason", reason) }
+        text.member("share", share)
+        if until != .max { text.member("until", until) }
     }
 }

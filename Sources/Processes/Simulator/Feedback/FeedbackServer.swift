@@ -1,6 +1,7 @@
 import APNs
 import EventLoop
 import OpenSSL
+import PushModel
 import Transport
 
 /// The gateway's feedback service: who connects gets the devices without the app that nobody has read yet.
@@ -45,9 +46,16 @@ import Transport
     /// A JSON object.
     var countersJSON: String {
         let table = gateway.feedbackTable
-        return "{\"connections\":\(connections),\"open_connections\":\(readers.count),"
-            + "\"closed_at_once\":\(closedAtOnce),\"failed_handshakes\":\(listeners?.failedHandshakes ?? 0),"
-            + "\"listed\":\(table.listed),\"read\":\(table.read),\"waiting\":\(table.count),\"cuts\":\(cuts)}"
+        return JSONText.object { text in
+            text.member("connections", connections)
+            text.member("open_connections", readers.count)
+            text.member("closed_at_once", closedAtOnce)
+            text.member("failed_handshakes", listeners?.failedHandshakes ?? 0)
+            text.member("listed", table.listed)
+            text.member("read", table.read)
+            text.member("waiting", table.count)
+            text.member("cuts", cuts)
+        }
     }
 }
 

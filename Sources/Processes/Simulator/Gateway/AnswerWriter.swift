@@ -103,7 +103,7 @@ package struct Reply: Hashable, Sendable {
 /// The `apns-id` of an answer: the request's own, or a new one. A plain value, so that an answer can wait
 /// with it.
 struct EchoedID {
-    static let longest = 36
+    static let longest = PushID.textLength
 
     private var storage: (UInt64, UInt64, UInt64, UInt64, UInt32) = (0, 0, 0, 0, 0)
     private var count: UInt8 = 0
@@ -124,19 +124,9 @@ struct EchoedID {
     /// A new lower-case UUID, version 4.
     init(random: inout RandomSource) {
         self.init()
-        let high = random.next() & 0xffff_ffff_ffff_0fff | 0x4000
-        let low = random.next() & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000
         count = UInt8(Self.longest)
-        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes in
-            withUnsafeMutableBytes(of: &storage) { room in
-                for (from, to, length) in [(0, 0, 4), (4, 9, 2), (6, 14, 2), (8, 19, 2), (10, 24, 6)] {
-                    Hexadecimal.write(
-                        UnsafeRawBufferPointer(rebasing: bytes[from..<from + length]),
-                        to: UnsafeMutableRawBufferPointer(rebasing: room[to...]))
-                }
-                for dash in [8, 13, 18, 23] { room[dash] = UInt8(ascii: "-") }
-            }
-        }
+        let id = PushID(high: random.next(), low: random.next())
+        withUnsafeMutableBytes(of: &storage) { id.write(to: $0) }
     }
 
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {

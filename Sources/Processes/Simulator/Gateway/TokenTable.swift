@@ -74,22 +74,13 @@ struct TokenTable {
     /// The first eight digits as a number; nil if there are fewer, or others.
     private static func prefix(of digits: UnsafeRawBufferPointer) -> UInt32? {
         guard digits.count >= 8 else { return nil }
-        var value: UInt32 = 0
-        for index in 0..<8 {
-            guard let digit = Hexadecimal.value(of: digits[index]) else { return nil }
-            value = value << 4 | UInt32(digit)
-        }
-        return value
+        let eight = digits.loadUnaligned(as: UInt64.self)
+        return Hexadecimal.fourBytes(UInt64(littleEndian: eight))?.byteSwapped
     }
 
+    /// nil if there is none, or if it is no hexadecimal.
     static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {
-        let digits = Array(digits)
-        guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
-        return digits.withUnsafeBytes { digits in
-            var bytes = [UInt8](repeating: 0, count: digits.count / 2)
-            let isRead = bytes.withUnsafeMutableBytes { Hexadecimal.read(digits, to: $0) != nil }
-            return isRead ? bytes : nil
-        }
+        digits.isEmpty ? nil : Hexadecimal.bytes(of: digits)
     }
 }
 

@@ -67,36 +67,43 @@ extension Counters {
         openConnections: Int, openStreams: Int, failedHandshakes: Int, tokensVerified: Int, perSecond: Int,
         binary: String?, feedback: String?
     ) -> String {
-        var statuses = byStatus.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value) }
-        if accepted > 0 { statuses.insert(("200", accepted), at: 0) }
-        var members = [
-            "\"requests\":\(requests)", "\"accepted\":\(accepted)",
-            "\"by_status\":\(Self.object(statuses))",
-            "\"by_reason\":\(Self.object(byReason.sorted { $0.key < $1.key }))",
-            "\"warnings\":\(warnings)", "\"refused_streams\":\(refusedStreams)",
-            "\"reset_streams\":\(resetStreams)",
-            "\"silent_streams\":\(silentStreams)", "\"unprocessed_streams\":\(unprocessedStreams)",
-            "\"abandoned_streams\":\(abandonedStreams)", "\"connections\":\(connections)",
-            "\"open_connections\":\(openConnections)", "\"open_streams\":\(openStreams)",
-            "\"closed_at_once\":\(closedAtOnce)", "\"failed_handshakes\":\(failedHandshakes)",
-            "\"goaways\":\(goAways)", "\"cuts\":\(cuts)", "\"protocol_errors\":\(protocolErrors)",
-            "\"per_second\":\(perSecond)", "\"tokens_verified\":\(tokensVerified)",
-        ]
-        if let distinct {
-            members.append("\"distinct_tokens\":\(distinct.tokenCount)")
-            members.append("\"repeated_ids\":\(distinct.repeatedIDs)")
+        JSONText.object { text in
+            text.member("requests", requests)
+            text.member("accepted", accepted)
+            text.member("by_status") { text in
+                if accepted > 0 { text.member("200", accepted) }
+                text.members(byStatus)
+            }
+            text.member("by_reason") { $0.members(byReason) }
+            text.member("warnings", warnings)
+            text.member("refused_streams", refusedStreams)
+            text.member("reset_streams", resetStreams)
+            text.member("silent_streams", silentStreams)
+            text.member("unprocessed_streams", unprocessedStreams)
+            text.member("abandoned_streams", abandonedStreams)
+            text.member("connections", connections)
+            text.member("open_connections", openConnections)
+            text.member("open_streams", openStreams)
+            text.member("closed_at_once", closedAtOnce)
+            text.member("failed_handshakes", failedHandshakes)
+            text.member("goaways", goAways)
+            text.member("cuts", cuts)
+            text.member("protocol_errors", protocolErrors)
+            text.member("per_second", perSecond)
+            text.member("tokens_verified", tokensVerified)
+            if let distinct {
+                text.member("distinct_tokens", distinct.tokenCount)
+                text.member("repeated_ids", distinct.repeatedIDs)
+            }
+            if let binary { text.member("binary", json: binary.utf8) }
+            if let feedback { text.member("feedback", json: feedback.utf8) }
         }
-        if let binary { members.append("\"binary\":\(binary)") }
-        if let feedback { members.append("\"feedback\":\(feedback)") }
-        return "{" + members.joined(separator: ",") + "}"
     }
+}
 
-    /// Keys are words without anything to escape: status numbers, and reasons, ours or of a checked command.
-    private static func object(_ members: [(String, Int)]) -> String {
-        "{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
-    }
-
-    private static func object(_ members: [(key: String, value: Int)]) -> String {
-        object(members.map { ($0.key, $0.value) })
+extension JSONText {
+    /// One member for each count, in the order of what is counted.
+    mutating func members<Counted: Comparable>(_ counts: [Counted: Int]) {
+        for (counted, count) in counts.sorted(by: { $0.key < $1.key }) { member("\(counted)", count) }
     }
 }

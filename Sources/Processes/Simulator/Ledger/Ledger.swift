@@ -45,7 +45,7 @@ struct Ledger: ~Copyable {
     }
 
     private let descriptor: Int32
-    var text = TextBuffer(capacity: 256 << 10)
+    private var text = TextBuffer(capacity: 256 << 10)
     private var sha256 = SHA256()
     private var hashed: [UInt8] = []
     private var digest = UnsafeMutableRawBufferPointer.allocate(byteCount: SHA256.length, alignment: 16)
@@ -67,53 +67,32 @@ struct Ledger: ~Copyable {
 
     mutating func note(_ entry: Entry) {
         begin(entry.size)
-        text.put("{\"time\":")
-        text.put(entry.moment / 1000)
-        text.put(",\"time_us\":")
-        text.put(entry.moment)
-        text.put(",\"connection\":")
-        text.put(entry.connection)
-        text.put(",\"stream\":")
-        text.put(Int64(entry.stream))
-        if let id = entry.id {
-            text.put(",\"apns_id\":")
-            text.put(quoted: id)
-        }
-        if let token = entry.token {
-            text.put(",\"token\":")
-            text.put(quoted: token)
-        }
-        if let topic = entry.topic {
-            text.put(",\"topic\":")
-            text.put(quoted: topic)
-        }
-        if let pushType = entry.pushType {
-            text.put(",\"push_type\":")
-            text.put(quoted: pushType)
-        }
-        putOptions(entry)
-        text.put(",\"status\":")
-        text.put(Int64(entry.status))
-        if let reason = entry.reason {
-            text.put(",\"reason\":")
-            text.put(quoted: reason)
-        }
-        if let warning = entry.warning {
-            text.put(",\"warning\":")
-            text.put(quoted: warning)
-        }
+        text.put("{\"time\":", entry.moment / 1000)
+        text.put(",\"time_us\":", entry.moment)
+        text.put(",\"connection\":", entry.connection)
+        text.put(",\"stream\":", Int64(entry.stream))
+        text.put(",\"apns_id\":", quoted: entry.id)
+        text.put(",\"token\":", quoted: entry.token)
+        text.put(",\"topic\":", quoted: entry.topic)
+        text.put(",\"push_type\":", quoted: entry.pushType)
+        text.put(",\"priority\":", quoted: entry.priority)
+        text.put(",\"expiration\":", quoted: entry.expiration)
+        text.put(",\"collapse_id\":", quoted: entry.collapseID)
+        text.put(",\"status\":", Int64(entry.status))
+        text.put(",\"reason\":", quoted: entry.reason)
+        text.put(",\"warning\":", quoted: entry.warning)
         if entry.isLost { text.put(",\"lost\":true") }
         end(body: entry.body)
     }
 
     /// Makes room for a line.
-    mutating func begin(_ size: Int) {
+    private mutating func begin(_ size: Int) {
         lines += 1
         text.reserve(size)
     }
 
     /// The end of a line.
-    mutating func end(body: UnsafeRawBufferPointer) {
+    private mutating func end(body: UnsafeRawBufferPointer) {
         text.put(",\"body_sha256\":\"")
         hash(body)
         text.put(hexadecimal: UnsafeRawBufferPointer(digest))
@@ -129,21 +108,6 @@ struct Ledger: ~Copyable {
             fatalError(PlainFile.failure("cannot write the ledger \(path)").description)
         }
         text.clear()
-    }
-
-    private mutating func putOptions(_ entry: Entry) {
-        if let priority = entry.priority {
-            text.put(",\"priority\":")
-            text.put(quoted: priority)
-        }
-        if let expiration = entry.expiration {
-            text.put(",\"expiration\":")
-            text.put(quoted: expiration)
-        }
-        if let collapseID = entry.collapseID {
-            text.put(",\"collapse_id\":")
-            text.put(quoted: collapseID)
-        }
     }
 
     /// A job's payload usually comes many times in a row: it is compared before it is hashed again.
@@ -182,28 +146,22 @@ extension Ledger {
 
     mutating func note(_ frame: Frame) {
         begin(frame.size)
-        put("time", frame.moment / 1000, isFirst: true)
-        put("time_us", frame.moment)
-        put("connection", frame.connection)
-        put("frame", Int64(frame.number))
-        put("command", Int64(frame.command))
-        if let identifier = frame.identifier { put("identifier", Int64(identifier)) }
+        text.put("{\"time\":", frame.moment / 1000)
+        text.put(",\"time_us\":", frame.moment)
+        text.put(",\"connection\":", frame.connection)
+        text.put(",\"frame\":", Int64(frame.number))
+        text.put(",\"command\":", Int64(frame.command))
+        if let identifier = frame.identifier { text.put(",\"identifier\":", Int64(identifier)) }
         if let token = frame.push?.token {
             text.put(",\"token\":\"")
             text.put(hexadecimal: token)
             text.put("\"")
         }
-        if !frame.topic.isEmpty {
-            text.put(",\"topic\":")
-            text.put(quoted: frame.topic)
-        }
-        if let priority = frame.push?.priority { put("priority", Int64(priority)) }
-        if let expiration = frame.push?.expiration { put("expiration", Int64(expiration)) }
+        text.put(",\"topic\":", quoted: frame.topic.isEmpty ? nil : frame.topic)
+        if let priority = frame.push?.priority { text.put(",\"priority\":", Int64(priority)) }
+        if let expiration = frame.push?.expiration { text.put(",\"expiration\":", Int64(expiration)) }
         put(frame.outcome)
-        if let warning = frame.warning {
-            text.put(",\"warning\":")
-            text.put(quoted: warning)
-        }
+        text.put(",\"warning\":", quoted: frame.warning)
         end(body: frame.push?.payload ?? UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
@@ -211,23 +169,14 @@ extension Ledger {
         switch outcome {
         case .accepted: text.put(",\"outcome\":\"accepted\",\"status\":200")
         case .refused(let status, let isLost):
-            text.put(",\"outcome\":\"refused\"")
-            put("status", Int64(status.rawValue))
-            text.put(",\"reason\":")
-            text.put(quoted: status.reason)
+            text.put(",\"outcome\":\"refused\",\"status\":", Int64(status.rawValue))
+            text.put(",\"reason\":", quoted: status.reason)
             if isLost { text.put(",\"lost\":true") }
         case .discarded(let place):
             text.put(",\"outcome\":\"discarded\",\"status\":0")
-            put("after", Int64(place.number))
-            if place.isIdentified { put("after_identifier", Int64(place.identifier)) }
+            text.put(",\"after\":", Int64(place.number))
+            if place.isIdentified { text.put(",\"after_identifier\":", Int64(place.identifier)) }
         }
-    }
-
-    private mutating func put(_ name: StaticString, _ number: Int64, isFirst: Bool = false) {
-        if isFirst { text.put("{\"") } else { text.put(",\"") }
-        text.put(name)
-        text.put("\":")
-        text.put(number)
     }
 }
 

@@ -70,16 +70,27 @@ struct TextBuffer: ~Copyable {
         put("\"")
     }
 
+    /// A label such as `,"topic":`, and the text as ``put(quoted:)`` writes it; nothing if there is no text.
+    mutating func put(_ label: StaticString, quoted text: UnsafeRawBufferPointer?) {
+        guard let text else { return }
+        put(label)
+        put(quoted: text)
+    }
+
+    mutating func put(_ label: StaticString, quoted text: String?) {
+        guard let text else { return }
+        put(label)
+        put(quoted: text)
+    }
+
+    mutating func put(_ label: StaticString, _ number: Int64) {
+        put(label)
+        put(number)
+    }
+
     mutating func put(quoted text: String) {
         var text = text
         text.withUTF8 { put(quoted: UnsafeRawBufferPointer($0)) }
-    }
-
-    /// A JSON string.
-    static func quoted(_ text: String) -> String {
-        var buffer = TextBuffer(capacity: 2 + 6 * text.utf8.count)
-        buffer.put(quoted: text)
-        return String(decoding: buffer.bytes, as: UTF8.self)
     }
 
     /// Whether nothing in it needs an escape. Without a branch, so that it becomes vector instructions.

@@ -43,3 +43,13 @@ package enum Decimal {
         return value
     }
 }
+
+extension [UInt8] {
+    /// Appends a number as decimal digits, without a String.
+    package mutating func append(decimal value: Int64) {
+        withUnsafeTemporaryAllocation(byteCount: Decimal.longest, alignment: 1) { room in
+            let count = Decimal.write(value, to: room)
+            append(contentsOf: UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
+    }
+}
