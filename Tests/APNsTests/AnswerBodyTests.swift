@@ -14,7 +14,9 @@ struct AnswerBodyTests {
         (#"{"reason":"A","timestamp":99999999999999999999}"#, "A", nil),
         (#"{"reason":"A","timestamp":9223372036854775807}"#, "A", 1 << 48),
         (#"{"reason":"A","timestamp":-9223372036854775808}"#, "A", -1 << 48),
-        (#"{"timestamp":5}"#, nil, 5), (#"{"reason":"A","reason":7}"#, "A", nil),
+        (#" { "timestamp" : 1, "x":[{}], "reason" : "\u0041" } "#, "A", 1),
+        (#"{"reason":null,"timestamp":7}"#, nil, 7), (#"{"timestamp":5}"#, nil, 5),
+        (#"{"reason":"A","reason":7}"#, "A", nil),
     ]) func `reads reason and timestamp`(text: String, reason: String?, timestamp: Int64?) throws {
         let body = try #require(withBytes(text) { AnswerBody($0) })
         #expect(body.reason == reason)
@@ -32,6 +34,16 @@ struct AnswerBodyTests {
         #"{"reason":"A","n":1e}"#, "<html></html>",
     ]) func `garbage has nothing to say`(text: String) {
         #expect(withBytes(text) { AnswerBody($0) } == nil)
+    }
+
+    @Test(arguments: ["", "{}", #"{"reason":5}"#, #"{"reason":"A"}"#])
+    func `one object, or nothing, may be the gateway's`(text: String) {
+        #expect(!withBytes(text) { AnswerBody.isForeign($0) })
+    }
+
+    @Test(arguments: [" ", "[]", "\"reason\"", #"{"reason":"A""#, #"{"reason":"A"}x"#, "<html></html>"])
+    func `what is no object is not the gateway's`(text: String) {
+        #expect(withBytes(text) { AnswerBody.isForeign($0) })
     }
 
     @Test(arguments: Reason.allCases) func `reads what a gateway writes`(reason: Reason) {

@@ -82,10 +82,8 @@ extension FarmConfiguration {
         redisPasswordFile = try reader.file(SettingPath("redis_password_file"))
         program = try reader.file(SettingPath("program"))
         if let count = try Self.workers(reader) { workers = count }
-        if let count = try reader.number(SettingPath("shards"), in: 1...1024) { shards = count }
-        if let count = try reader.number(SettingPath("accounts_kept"), in: 1...1_000_000_000) {
-            accountsKept = count
-        }
+        try reader.read(SettingPath("shards"), in: 1...1024, into: &shards)
+        try reader.read(SettingPath("accounts_kept"), in: 1...1_000_000_000, into: &accountsKept)
         if let hours = try reader.number(SettingPath("account_hours"), in: 1...24 * 366, unit: 3_600_000) {
             accountLife = .seconds(hours * 3600)
         }

@@ -103,9 +103,9 @@ package struct AlertSettings: Sendable, Equatable {
         if let seconds = try reader.number(path("backlog_age"), in: 1...604_800, unit: 1000) {
             backlogAge = seconds
         }
-        if let percent = try reader.number(path("error_share"), in: 1...100) { errorShare = percent }
-        if let percent = try reader.number(path("redis_memory"), in: 1...100) { redisMemory = percent }
-        if let count = try reader.number(path("refused_jobs"), in: 1...1_000_000_000) { refusedJobs = count }
+        try reader.read(path("error_share"), in: 1...100, into: &errorShare)
+        try reader.read(path("redis_memory"), in: 1...100, into: &redisMemory)
+        try reader.read(path("refused_jobs"), in: 1...1_000_000_000, into: &refusedJobs)
         if let seconds = try reader.number(path("repeat"), in: 10...604_800, unit: 1000) {
             again = .seconds(seconds)
         }

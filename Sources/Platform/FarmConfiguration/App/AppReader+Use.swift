@@ -16,16 +16,14 @@ extension AppReader {
         {
             use.scale = scale
         }
-        if let time = try reader.duration(app.appending("min_sustain"), upTo: 3600) { use.minSustain = time }
+        try reader.read(app.appending("min_sustain"), upTo: 3600, into: &use.minSustain)
         if let time = try reader.duration(app.appending("poll_interval"), upTo: 60) {
             guard time >= .milliseconds(20) else {
                 throw reader.invalid(app.appending("poll_interval"), "expected at least 0.02 seconds")
             }
             use.pollInterval = time
         }
-        if let time = try reader.duration(app.appending("settle_period"), upTo: 3600) {
-            use.settlePeriod = time
-        }
+        try reader.read(app.appending("settle_period"), upTo: 3600, into: &use.settlePeriod)
         guard use.pollInterval <= use.minSustain else {
             throw reader.invalid(
                 app.appending("poll_interval"),
@@ -90,7 +88,7 @@ extension AppReader {
 
     private func readDialling(_ use: inout GatewayUse) throws(ConfigurationError) {
         let (least, most) = (app.appending("min_dial_back_off"), app.appending("max_dial_back_off"))
-        if let time = try reader.duration(app.appending("dial_timeout"), upTo: 600) { use.dialTimeout = time }
+        try reader.read(app.appending("dial_timeout"), upTo: 600, into: &use.dialTimeout)
         let (first, longest) = (try reader.duration(least, upTo: 3600), try reader.duration(most, upTo: 3600))
         use.minDialBackOff = first ?? use.minDialBackOff
         use.maxDialBackOff = longest ?? max(use.maxDialBackOff, use.minDialBackOff)
@@ -185,28 +183,22 @@ extension AppReader {
             binary.command = UInt8(command)
         }
         // A worker that ends has 20 s to learn what became of its pushes.
-        if let time = try reader.duration(group.appending("quiet_time"), upTo: 15) { binary.quietTime = time }
+        try reader.read(group.appending("quiet_time"), upTo: 15, into: &binary.quietTime)
         if let sentinel = try reader.choice(group.appending("sentinel"), as: Switch.self) {
             binary.endsWithSentinel = sentinel == .true
         }
         if let asks = try reader.choice(group.appending("key_updates"), as: Switch.self) {
             binary.asksIfRead = asks == .true
         }
-        if let window = try reader.number(group.appending("window"), in: 1...1_000_000) {
-            binary.window = window
-        }
-        if let dials = try reader.number(group.appending("max_dials"), in: 1...60_000) {
-            binary.maxDials = dials
-        }
+        try reader.read(group.appending("window"), in: 1...1_000_000, into: &binary.window)
+        try reader.read(group.appending("max_dials"), in: 1...60_000, into: &binary.maxDials)
         binary.feedback = try reader.value(app.appending("feedback")) { text, _ throws(InvalidValue) in
             guard let parts = LocatorText(text), parts.scheme == "tls" else {
                 throw InvalidValue("expected tls://host:port")
             }
             return try Self.place(parts, defaultPort: 2196)
         }
-        if let interval = try reader.duration(app.appending("feedback_interval"), upTo: 30 * 86_400) {
-            binary.feedbackInterval = interval
-        }
+        try reader.read(app.appending("feedback_interval"), upTo: 30 * 86_400, into: &binary.feedbackInterval)
         result.binary = binary
     }
 

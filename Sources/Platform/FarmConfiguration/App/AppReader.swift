@@ -32,65 +32,41 @@ struct AppReader {
             try ProxyAddress(text)
         }
         result.caFile = try file(app.appending("ca_file"))
-        if let timeout = try reader.duration(app.appending("request_timeout"), upTo: 3600) {
-            result.requestTimeout = timeout
-        }
-        if let time = try reader.duration(app.appending("max_retry_after"), upTo: 86_400) {
-            result.maxRetryAfter = time
-        }
+        try reader.read(app.appending("request_timeout"), upTo: 3600, into: &result.requestTimeout)
+        try reader.read(app.appending("max_retry_after"), upTo: 86_400, into: &result.maxRetryAfter)
         // An inbox entry is one Redis string: 512 MiB is all that Redis takes.
-        if let bytes = try reader.number(app.appending("max_job_bytes"), in: 1024...512 << 20) {
-            result.maxJobBytes = bytes
-        }
+        try reader.read(app.appending("max_job_bytes"), in: 1024...512 << 20, into: &result.maxJobBytes)
         try readLimits(&result)
         try readUse(&result)
         return result
     }
 
     private func readLimits(_ result: inout AppConfiguration) throws(ConfigurationError) {
-        if let count = try reader.number(app.appending("max_tokens"), in: 1...1_000_000) {
-            result.maxTokens = count
-        }
-        if let count = try reader.number(app.appending("max_backlog"), in: 1...1_000_000_000) {
-            result.maxBacklog = count
-        }
-        if let count = try reader.number(app.appending("max_inbox"), in: 1...1_000_000_000) {
-            result.maxInbox = count
-        }
-        if let weight = try reader.number(app.appending("weight"), in: 1...100) { result.weight = weight }
-        if let percent = try reader.number(app.appending("bulk_floor"), in: 0...90) {
-            result.bulkFloor = percent
-        }
+        try reader.read(app.appending("max_tokens"), in: 1...1_000_000, into: &result.maxTokens)
+        try reader.read(app.appending("max_backlog"), in: 1...1_000_000_000, into: &result.maxBacklog)
+        try reader.read(app.appending("max_inbox"), in: 1...1_000_000_000, into: &result.maxInbox)
+        try reader.read(app.appending("weight"), in: 1...100, into: &result.weight)
+        try reader.read(app.appending("bulk_floor"), in: 0...90, into: &result.bulkFloor)
         let suppression = app.appending("suppression")
         if let days = try reader.number(suppression.appending("days"), in: 1...366, unit: 86_400_000) {
             result.suppression.days = days
         }
-        if let count = try reader.number(suppression.appending("tokens"), in: 1000...100_000_000) {
-            result.suppression.tokens = count
-        }
-        if let percent = try reader.number(suppression.appending("hold_share"), in: 1...100) {
-            result.suppression.holdShare = percent
-        }
-        if let percent = try reader.number(suppression.appending("pause_share"), in: 1...100) {
-            result.suppression.pauseShare = percent
-        }
+        try reader.read(
+            suppression.appending("tokens"), in: 1000...100_000_000, into: &result.suppression.tokens)
+        try reader.read(suppression.appending("hold_share"), in: 1...100, into: &result.suppression.holdShare)
+        try reader.read(
+            suppression.appending("pause_share"), in: 1...100, into: &result.suppression.pauseShare)
         let dead = app.appending("dead")
         if let days = try reader.number(dead.appending("days"), in: 1...366, unit: 86_400_000) {
             result.dead.days = days
         }
-        if let count = try reader.number(dead.appending("pushes"), in: 0...1_000_000_000) {
-            result.dead.pushes = count
-        }
-        if let count = try reader.number(dead.appending("megabytes"), in: 0...1 << 20) {
-            result.dead.megabytes = count
-        }
+        try reader.read(dead.appending("pushes"), in: 0...1_000_000_000, into: &result.dead.pushes)
+        try reader.read(dead.appending("megabytes"), in: 0...1 << 20, into: &result.dead.megabytes)
         let audit = app.appending("audit")
         if let hours = try reader.number(audit.appending("hours"), in: 1...8784, unit: 3_600_000) {
             result.audit.hours = hours
         }
-        if let count = try reader.number(audit.appending("megabytes"), in: 0...1 << 20) {
-            result.audit.megabytes = count
-        }
+        try reader.read(audit.appending("megabytes"), in: 0...1 << 20, into: &result.audit.megabytes)
         result.maxInboxBytes = try reader.number(app.appending("max_inbox_bytes"), in: 1024...1 << 50)
     }
 

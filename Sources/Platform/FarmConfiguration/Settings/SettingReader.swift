@@ -32,6 +32,20 @@ struct SettingReader {
         return number
     }
 
+    /// Reads a whole number into `value`, which keeps its default when there is none.
+    func read(
+        _ path: SettingPath, in range: ClosedRange<Int>, into value: inout Int
+    ) throws(ConfigurationError) {
+        value = try number(path, in: range) ?? value
+    }
+
+    /// Reads a duration into `value`, which keeps its default when there is none.
+    func read(
+        _ path: SettingPath, upTo longest: Int, into value: inout Duration
+    ) throws(ConfigurationError) {
+        value = try duration(path, upTo: longest) ?? value
+    }
+
     /// A whole number of units, or a duration that is one: 72, 72h or 3d where hours are counted.
     ///
     /// - Parameter unit: its milliseconds.

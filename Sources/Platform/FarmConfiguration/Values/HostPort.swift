@@ -124,7 +124,7 @@ package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .tcp(let host, let port): HostPort(host: host, port: port).description
         case .unix(let path): "unix://\(path)"
         }
     }

@@ -1,3 +1,5 @@
+import PushModel
+
 /// The parts of `scheme://[user[:password]@]host[:port][/path][?query]`, percent-decoded where they may be encoded.
 /// Decides nothing about them.
 struct LocatorText {
@@ -48,22 +50,11 @@ struct LocatorText {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit)
-            else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
+            guard let pair = Hexadecimal.bytes(of: rest.prefix(2)), pair.count == 1 else { return nil }
+            bytes += pair
+            rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

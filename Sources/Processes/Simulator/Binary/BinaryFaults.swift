@@ -2,7 +2,7 @@ import APNs
 import BinaryProtocol
 import PushModel
 
-/// What the binary interface does wrong, or not at once. Changed by ``BinaryFaultChange``.
+/// What the binary interface does wrong, or not at once. Changed by ``FaultCommand``.
 package struct BinaryFaults: Hashable, Sendable {
     /// A refusal that no notification has deserved.
     package struct Refusal: Hashable, Sendable {
@@ -80,13 +80,13 @@ package struct AddressedFaults: Hashable, Sendable {
     package subscript(address: String) -> BinaryFaults { single[address] ?? general }
 
     /// - Parameter address: nil: on all, whatever was said of single ones.
-    mutating func apply(_ change: BinaryFaultChange, at address: String?) {
+    mutating func apply(_ change: Change<BinaryFaults>, at address: String?) {
         guard let address else {
-            change.apply(to: &general)
-            for address in single.keys { change.apply(to: &single[address]!) }
+            change.apply(&general)
+            for address in single.keys { change.apply(&single[address]!) }
             return
         }
-        change.apply(to: &single[address, default: general])
+        change.apply(&single[address, default: general])
     }
 }
 

@@ -9,7 +9,7 @@ extension SimulatedGateway {
     package func carryOut(_ command: FaultCommand) throws(SimulatorError) -> String {
         switch command {
         case .change(let change):
-            if case .binary(_, let address) = change { try check(address) }
+            try check(change.address)
             change.apply(to: &faults)
             binary?.faultsChanged()
         case .goAwayNow(let announced, let reason):

@@ -1,69 +1,85 @@
 import APNs
 
-/// One fault switched on, changed or switched off.
-package enum FaultChange: Hashable, Sendable {
-    case latency(Latency)
-    case goAway(Faults.GoAway?)
-    case refuse(Double)
-    case reset(Faults.Loss, code: UInt32)
-    case silence(Faults.Loss)
-    case cut(every: Int?)
-    case phase(Faults.Phase?)
-    case rate(Int?)
-    case closeNew(until: Int64)
-    /// On one address, or on all.
-    case binary(BinaryFaultChange, at: String?)
-    case feedback(FeedbackFaultChange)
-    case calm
+/// A change of a value, to be made later.
+struct Change<Target>: Sendable {
+    let apply: @Sendable (inout Target) -> Void
+
+    init(_ apply: @escaping @Sendable (inout Target) -> Void) { self.apply = apply }
+
+    static func set<Value: Sendable>(
+        _ property: WritableKeyPath<Target, Value> & Sendable, to value: Value
+    ) -> Self {
+        Self { $0[keyPath: property] = value }
+    }
+}
+
+/// Faults that are switched on, changed or switched off.
+package struct FaultChange: Sendable {
+    /// The address of the binary interface that it names; nil: it names none.
+    let address: String?
+    private let change: Change<Faults>
 
     init(_ name: String, _ words: inout FaultWords, now: Int64) throws(SimulatorError) {
+        address = nil
+        change = try Self.change(name, &words, now: now)
+    }
+
+    /// Of the binary interface, at one address or at all.
+    init(binary change: Change<BinaryFaults>, at address: String?) {
+        self.address = address
+        self.change = Change { $0.binary.apply(change, at: address) }
+    }
+
+    init(feedback change: Change<FeedbackFaults>) {
+        address = nil
+        self.change = Change { change.apply(&$0.feedback) }
+    }
+
+    func apply(to faults: inout Faults) { change.apply(&faults) }
+
+    private static func change(
+        _ name: String, _ words: inout FaultWords, now: Int64
+    ) throws(SimulatorError) -> Change<Faults> {
         let isOff = words.take("off")
         switch name {
-        case "latency": self = .latency(isOff ? .none : try Latency(&words))
-        case "refuse": self = .refuse(isOff ? 0 : try words.share())
-        case "reset": self = isOff ? .reset(Faults.Loss(), code: 2) : try Self.reset(&words)
-        case "silence": self = .silence(isOff ? Faults.Loss() : try Self.loss(&words))
-        case "cut": self = .cut(every: isOff ? nil : try words.count(in: 1...Int(Int32.max)))
-        case "answer": self = .phase(isOff ? nil : try Self.phase(&words, now: now))
-        case "rate": self = .rate(isOff ? nil : try words.count(in: 0...Int(Int32.max)))
+        case "latency": return .set(\.latency, to: isOff ? .none : try Latency(&words))
+        case "goaway": return .set(\.goAway, to: isOff ? nil : try goAway(&words))
+        case "refuse": return .set(\.refused, to: isOff ? 0 : try words.share())
+        case "reset":
+            return isOff ? Change { ($0.reset, $0.resetCode) = (Faults.Loss(), 2) } : try reset(&words)
+        case "silence": return .set(\.silence, to: isOff ? Faults.Loss() : try loss(&words))
+        case "cut": return .set(\.cutEvery, to: isOff ? nil : try words.count(in: 1...Int(Int32.max)))
+        case "answer": return .set(\.phase, to: isOff ? nil : try phase(&words, now: now))
+        case "rate": return .set(\.rate, to: isOff ? nil : try words.count(in: 0...Int(Int32.max)))
         case "expired-token":
             let reply = Reply(.expiredProviderToken)
-            self = .phase(isOff ? nil : Faults.Phase(reply: reply, share: 1, until: now + (try words.time())))
+            return .set(
+                \.phase,
+                to: isOff ? nil : Faults.Phase(reply: reply, share: 1, until: now + (try words.time())))
         case "close-new":
             let isOn = !isOff && words.take("on")
-            self = .closeNew(until: isOff ? 0 : isOn ? .max : now + (try words.time()))
-        case "calm": self = .calm
+            return .set(\.closesNewUntil, to: isOff ? 0 : isOn ? .max : now + (try words.time()))
+        case "calm": return Change { $0 = Faults() }
         default: throw .unusable("no command \"\(name)\"; say help for a list")
         }
     }
 
-    func apply(to faults: inout Faults) {
-        switch self {
-        case .latency(let latency): faults.latency = latency
-        case .goAway(let plan): faults.goAway = plan
-        case .refuse(let share): faults.refused = share
-        case .reset(let loss, let code): (faults.reset, faults.resetCode) = (loss, code)
-        case .silence(let loss): faults.silence = loss
-        case .cut(let every): faults.cutEvery = every
-        case .phase(let phase): faults.phase = phase
-        case .rate(let rate): faults.rate = rate
-        case .closeNew(let until): faults.closesNewUntil = until
-        case .binary(let change, let address): faults.binary.apply(change, at: address)
-        case .feedback(let change): change.apply(to: &faults.feedback)
-        case .calm: faults = Faults()
-        }
+    private static func goAway(_ words: inout FaultWords) throws(SimulatorError) -> Faults.GoAway {
+        let every = try words.count(in: 1...Int(Int32.max))
+        return Faults.GoAway(
+            every: every, announced: words.take("announced"), reason: try words.value(of: "reason"))
     }
 
     private static func loss(_ words: inout FaultWords) throws(SimulatorError) -> Faults.Loss {
         Faults.Loss(share: try words.share(), processed: words.take("processed"))
     }
 
-    private static func reset(_ words: inout FaultWords) throws(SimulatorError) -> FaultChange {
+    private static func reset(_ words: inout FaultWords) throws(SimulatorError) -> Change<Faults> {
         var loss = Faults.Loss(share: try words.share())
         let text = try words.value(of: "code") ?? "2"
         guard let code = UInt32(text) else { throw .unusable("\"\(text)\" is no error code") }
         loss.processed = words.take("processed")
-        return .reset(loss, code: code)
+        return Change { [loss] in ($0.reset, $0.resetCode) = (loss, code) }
     }
 
     private static func phase(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> Faults.Phase {

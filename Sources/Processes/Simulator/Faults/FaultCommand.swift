@@ -1,7 +1,7 @@
 import APNs
 
 /// One line of the control socket, or of a `--fault` flag: what is to change, or to be told.
-package enum FaultCommand: Hashable, Sendable {
+package enum FaultCommand: Sendable {
     case change(FaultChange)
     /// GOAWAY now, on every connection.
     case goAwayNow(announced: Bool, reason: String?)
@@ -90,7 +90,8 @@ package enum FaultCommand: Hashable, Sendable {
         var words = FaultWords(line)
         let name = try words.next("a command; say help for a list")
         switch name {
-        case "goaway": self = try Self.goAway(&words)
+        case "goaway" where words.take("now"):
+            self = .goAwayNow(announced: words.take("announced"), reason: try words.value(of: "reason"))
         case "cut" where words.take("now"): self = .cutNow
         case "streams": self = .streams(UInt32(try words.count(in: 0...Int(Int32.max))))
         case "token": self = try Self.token(&words, now: now)
@@ -105,16 +106,6 @@ package enum FaultCommand: Hashable, Sendable {
         try words.end()
     }
 
-    private static func goAway(_ words: inout FaultWords) throws(SimulatorError) -> FaultCommand {
-        if words.take("off") { return .change(.goAway(nil)) }
-        let isNow = words.take("now")
-        let every = isNow ? 0 : try words.count(in: 1...Int(Int32.max))
-        let announced = words.take("announced")
-        let reason = try words.value(of: "reason")
-        if isNow { return .goAwayNow(announced: announced, reason: reason) }
-        return .change(.goAway(Faults.GoAway(every: every, announced: announced, reason: reason)))
-    }
-
     private static func binary(_ words: inout FaultWords) throws(SimulatorError) -> FaultCommand {
         let address = try words.value(of: "at")
         let name = try words.next("a command of the binary interface; say help for a list")
@@ -122,7 +113,7 @@ package enum FaultCommand: Hashable, Sendable {
         case "close" where words.take("now"):
             return .closeBinary(isReset: words.take("reset"), at: address)
         case "shutdown" where words.take("now"): return .shutBinaryDown(at: address)
-        default: return .change(.binary(try BinaryFaultChange(name, &words), at: address))
+        default: return .change(FaultChange(binary: try Change(name, &words), at: address))
         }
     }
 
@@ -130,7 +121,9 @@ package enum FaultCommand: Hashable, Sendable {
         _ words: inout FaultWords, now: Int64
     ) throws(SimulatorError) -> FaultCommand {
         let name = try words.next("a command of the feedback service; say help for a list")
-        if let change = try FeedbackFaultChange(name, &words) { return .change(.feedback(change)) }
+        if let change = try Change<FeedbackFaults>(name, &words) {
+            return .change(FaultChange(feedback: change))
+        }
         return .feedback(try FeedbackListChange(name, &words, now: now))
     }
 

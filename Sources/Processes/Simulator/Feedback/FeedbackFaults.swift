@@ -18,31 +18,17 @@ package struct FeedbackFaults: Hashable, Sendable {
     package init() {}
 }
 
-/// One fault of the feedback service switched on or off.
-package enum FeedbackFaultChange: Hashable, Sendable {
-    case cut(FeedbackFaults.Cut?)
-    case stay(Bool)
-    case think(Int64?)
-
-    /// Nil if `name` is none of them.
+extension Change<FeedbackFaults> {
+    /// One fault of the feedback service switched on or off; nil if `name` is none of them.
     init?(_ name: String, _ words: inout FaultWords) throws(SimulatorError) {
         switch name {
-        case "cut" where words.take("off"): self = .cut(nil)
+        case "cut" where words.take("off"): self = .set(\.cut, to: nil)
         case "cut":
             let after = try words.count(in: 0...Int(Int32.max))
-            self = .cut(FeedbackFaults.Cut(after: after, isReset: words.take("reset")))
-        case "stay": self = .stay(try words.choice("on", or: "off"))
-        case "think" where words.take("off"): self = .think(nil)
-        case "think": self = .think(try words.time())
+            self = .set(\.cut, to: FeedbackFaults.Cut(after: after, isReset: words.take("reset")))
+        case "stay": self = .set(\.stays, to: try words.choice("on", or: "off"))
+        case "think": self = .set(\.thinks, to: words.take("off") ? nil : try words.time())
         default: return nil
-        }
-    }
-
-    func apply(to faults: inout FeedbackFaults) {
-        switch self {
-        case .cut(let cut): faults.cut = cut
-        case .stay(let stays): faults.stays = stays
-        case .think(let time): faults.thinks = time
         }
     }
 }

@@ -1,8 +1,11 @@
-import APNs
 import PushModel
 import Testing
 
 struct DigitsTests {
+    private func withBytes<R>(_ text: String, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try Array(text.utf8).withUnsafeBytes(body)
+    }
+
     @Test(arguments: [0, 1, 9, 10, 99, 100, 1_700_000_000, -1, -10, .max, .min] as [Int64])
     func `writes and reads decimals`(number: Int64) {
         let text = [UInt8](unsafeUninitializedCapacity: Decimal.longest) { buffer, count in
@@ -10,6 +13,9 @@ struct DigitsTests {
         }
         #expect(String(decoding: text, as: UTF8.self) == String(number))
         #expect(text.withUnsafeBytes { Decimal.read($0) } == number)
+        var bytes: [UInt8] = []
+        bytes.append(decimal: number)
+        #expect(bytes == text)
     }
 
     @Test(arguments: [
@@ -32,11 +38,13 @@ struct DigitsTests {
                     withBytes(digits) { Hexadecimal.read($0, to: UnsafeMutableRawBufferPointer(buffer)) } ?? 0
             }
             #expect(back == bytes)
+            #expect(Hexadecimal.bytes(of: digits.utf8) == bytes)
         }
     }
 
     @Test(arguments: ["a", "0g", "g0", "00 ", "0x", "é"]) func `refuses what is no hexadecimal`(text: String)
     {
+        #expect(Hexadecimal.bytes(of: text.utf8) == nil)
         var room = [UInt8](repeating: 0, count: 8)
         #expect(
             room.withUnsafeMutableBytes { room in
