@@ -31,7 +31,7 @@ import Testing
             #expect(line.expiration == "4000000000")
             // The ledger writes each byte of a header as a character.
             #expect(line.collapseId?.unicodeScalars.map { UInt8($0.value) } == Array("öä".utf8))
-                #expect(line.bodySha256 == Hexadecimal.text(of: SHA256.hash(Array(payload.utf8))))
+            #expect(line.bodySha256 == Hexadecimal.text(of: SHA256.hash(Array(payload.utf8))))
         }
     }
 
@@ -43,7 +43,7 @@ import Testing
         try farm.push(#"{"pushes":[\#(pushes.joined(separator: ","))],"id":"each"}"#)
         #expect(try await farm.finished("each").delivered == 300)
         let hashes = Dictionary(uniqueKeysWithValues: zip(tokens, payloads))
-                .mapValues { Hexadecimal.text(of: SHA256.hash(Array($0.utf8))) }
+            .mapValues { Hexadecimal.text(of: SHA256.hash(Array($0.utf8))) }
         let lines = try farm.gateway.ledger().lines
         #expect(lines.count == 300)
         for line in lines {

@@ -1,5 +1,6 @@
 import ControlChannel
-import FarmStore
+import PushModel
+import StoreProtocol
 
 extension OperatorCommand {
     /// The command line that an operator typed, without `pushfarm`: `shards move 7 beta`, `restart alpha/1`.

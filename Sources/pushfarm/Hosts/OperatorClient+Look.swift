@@ -1,7 +1,8 @@
 import ControlChannel
 import EventLoop
-import FarmStore
 import Foundation
+import PushModel
+import StoreProtocol
 
 extension OperatorClient {
     /// Writes into the audit log what an operator did in Redis, without waiting for the coordinators.

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Pauses and resumes an app for an operator.
 @Loop struct AppHold {

@@ -1,5 +1,5 @@
 import EventLoop
-import FarmStore
+import StoreProtocol
 
 /// Returns to the queues what the farm has quarantined: jobs and batches that crashed workers, and shards that wait after
 /// crashes.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLoop
-import FarmStore
+import RedisClient
+import StoreProtocol
 
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import EventLoop
-import FarmStore
 import PushModel
+import StoreProtocol
 
 /// Pauses and resumes the pushes to one device token.
 @Loop struct TokenHold {
