@@ -60,7 +60,7 @@ import Testing
         #expect(try json(again.output)["done_before"] as? Int == failed[0])
         let other = try await farm.run("replay", "--job", "own", "--id", "once")
         #expect(other.status == 2 && other.error.contains("another --id"), "\(other)")
-        #expect(try await farm.run("dead", "retry", "--reason", "PayloadTooLarge").status == 0)
+        #expect(try await farm.run("replay", "--reason", "PayloadTooLarge").status == 0)
 
         let replayed = try await farm.finished("big.r1")
         #expect(replayed.accepted == failed[0])
