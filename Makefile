@@ -1,10 +1,10 @@
-# Everything a fresh clone needs: `make demo` shows the farm at work, `make test` proves it.
-# Wanted on the machine: Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
+# `make demo` shows the farm at work, `make test` proves it.
+# Needs Debian 12 (or newer) and a Swift 6.2 (or newer) toolchain on PATH.
 
 .PHONY: setup build man completions deb demo check test test-outside simulate mutants fuzz sanitize chaos soak bench bench-guard bench-profile bench-binary \
 	drill governor-picture lint format clean
 
-# Installs what is missing from Debian; says nothing and needs no network when all is there.
+# Installs missing Debian packages; without output and network when all are installed.
 setup:
 	@deploy/install-packages
 
@@ -35,7 +35,7 @@ deb: man completions
 demo: build
 	.build/release/pushfarm demo --kill 3
 
-# While you work: lint, and the suites that start no farm; a minute after the build.
+# Lint, and the suites that start no farm: under a minute after the build.
 check: export SWIFT_DETERMINISTIC_HASHING = 1
 check: lint
 	@deploy/install-packages test
@@ -49,7 +49,7 @@ test:
 	swift build --build-tests
 	@Tests/all
 
-# What needs foreign software, which Debian has: the producers of docs/jobs.md with the clients of five languages.
+# Tests with other software of Debian: the producers of docs/jobs.md with the clients of five languages.
 test-outside: export SWIFT_DETERMINISTIC_HASHING = 1
 test-outside:
 	@deploy/install-packages outside
@@ -57,7 +57,7 @@ test-outside:
 	swift test --skip-build --filter '^FarmTests\.ProducerProgramTests'
 
 # More seeds of the simulation of the scripts than `make test` runs (docs/internals/proof.md): SEEDS of each profile, from FIRST.
-# A single one is told step by step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.
+# A single seed prints each step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.
 SEEDS ?= 100
 FIRST ?= 1
 simulate: setup
@@ -65,10 +65,10 @@ simulate: setup
 	SWIFT_DETERMINISTIC_HASHING=1 PUSHFARM_SEEDS=$(SEEDS) PUSHFARM_FIRST_SEED=$(FIRST) PUSHFARM_PROFILE=$(PROFILE) \
 		swift test --skip-build --filter 'many.seeds'
 
-# Every line of the scripts changed in turn, or of some: `make mutants SCRIPTS="report settle"`. Takes long.
-# Of Swift files all conditions, constants and calls: `make mutants SWIFT="Sources/Processes/Worker/Window/Window.swift"`, or a folder, or a file with a list
-# of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 tries so many of them at random,
-# and SKIP=20 goes on behind the first twenty of these.
+# Changes every line of the scripts in turn, or of some: `make mutants SCRIPTS="report settle"`. Takes long.
+# In Swift files it changes conditions, constants and calls: `make mutants SWIFT="Sources/Processes/Worker/Window/Window.swift"`, or a folder, or a file with a list
+# of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 draws fifty at random,
+# and SKIP=20 skips the first twenty of these.
 SCRIPTS ?= settle report reclaim checkout split take refuse blame promote release putback park lease base events records holds endings batches suspicion \
 	cancelling shelving admission pausing suppression taken refusals census letters
 mutants: setup
@@ -76,8 +76,8 @@ mutants: setup
 	$(if $(SWIFT),SWIFT_DETERMINISTIC_HASHING=1 .build/debug/source-mutants $(if $(DRAW),draw=$(DRAW)) $(if $(SKIP),skip=$(SKIP)) seed=$(SEED) $(SWIFT), \
 		Tests/mutants "$(SCRIPTS)")
 
-# Coverage-guided fuzzing of what reads others' bytes: 60 s a target, or `make fuzz SECONDS=600 TARGET=job`.
-# MERGE=1 takes what found new ground into the committed corpus.
+# Coverage-guided fuzzing of the parsers of foreign bytes: 60 s a target, or `make fuzz SECONDS=600 TARGET=job`.
+# MERGE=1 adds inputs with new coverage to the committed corpus.
 SECONDS = 60
 fuzz: setup
 	Tests/Tools/Fuzzing/run $(SECONDS) "$(TARGET)" "$(MERGE)"
@@ -87,7 +87,7 @@ sanitize: setup
 	Tests/sanitize
 
 # Breaks farms of real processes for MINUTES, by the kinds of docs/internals/proof.md; SEED repeats a run, ONLY=1,7 picks kinds.
-# A table on the terminal, all figures in .build/chaos/chaos.json, ledgers and logs of whatever fails beside it.
+# Prints a table; .build/chaos has all figures (chaos.json), and ledgers and logs of failed runs.
 MINUTES ?= 10
 SEED ?= 7
 chaos: setup
@@ -95,7 +95,7 @@ chaos: setup
 	swift build --product chaos-run
 	.build/debug/chaos-run minutes=$(MINUTES) seed=$(SEED) $(if $(ONLY),only=$(ONLY))
 
-# A farm of the release build at half load with faults for MINUTES: table, CSV and picture of what grows, in FOLDER.
+# A farm of the release build at half load with faults for MINUTES: table, CSV and picture of growth in FOLDER.
 FOLDER ?= .build/soak
 soak: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
@@ -103,7 +103,7 @@ soak: setup
 	.build/release/chaos-run soak minutes=$(MINUTES) seed=$(SEED) keep=$(FOLDER)
 
 # The farm beside h2load at the same simulator, release build, in a quarter of an hour (docs/internals/performance.md): ROUNDS of each case, ONLY=worker,farm
-# picks some, CORES=2,3 the cores. Table on the terminal, figures and picture in FOLDER; fails if a bar is missed.
+# picks some, CORES=2,3 the cores. Prints a table; FOLDER has figures and picture; fails if a bar is missed.
 ROUNDS ?= 5
 bench: FOLDER = .build/bench
 bench:
@@ -112,23 +112,23 @@ bench:
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench rounds=$(ROUNDS) keep=$(FOLDER) $(if $(ONLY),only=$(ONLY)) $(if $(CORES),cores=$(CORES))
 
-# The worker's instructions a push, counted by callgrind, which no other work on the machine changes: fails when they grew by over 5 %
-# since they were recorded, and says where. RECORD=1 records them again.
+# The worker's instructions a push, counted by callgrind: fails when they grew by over 5 % since they were recorded, and lists the
+# functions. RECORD=1 records them.
 bench-guard:
 	@deploy/install-packages bench
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench guard $(if $(RECORD),record)
 
-# What a worker's microseconds are spent on, by part and function; wants Debian's linux-perf, and the right to use it.
+# A worker's time by part and function; needs Debian's linux-perf, and the right to use it.
 bench-profile:
 	@deploy/install-packages bench
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product farm-bench
 	.build/release/farm-bench profile $(if $(CORES),cores=$(CORES))
 
-# The experiments of docs/internals/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. Who waits after each push
-# gets BUDGET seconds, and is extrapolated. Table on the terminal, figures and picture in FOLDER; fails if the farm breaks a promise.
+# The experiments of docs/internals/binary-protocol.md, release build, in a quarter of an hour; ONLY=b,f picks some. The method that waits
+# after each push gets BUDGET seconds, and is extrapolated. Prints a table; FOLDER has figures and picture; fails if the farm breaks a promise.
 BUDGET ?= 45
 bench-binary: FOLDER = .build/bench-binary
 bench-binary: setup
@@ -142,7 +142,7 @@ drill: build
 	swift build -c release --static-swift-stdlib --product farm-drill
 	.build/release/farm-drill rate=$(RATE) $(if $(ONLY),only=$(ONLY))
 
-# Four minutes of a farm at a gateway that is far away, throttles, fails and recovers: docs/internals/governor.svg.
+# Four minutes of a farm with a gateway that is slow, throttles, fails and recovers: docs/internals/governor.svg.
 governor-picture: setup
 	swift build -c release --static-swift-stdlib --product pushfarm
 	swift build -c release --static-swift-stdlib --product governor-picture
