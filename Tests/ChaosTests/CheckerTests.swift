@@ -123,7 +123,7 @@ struct CheckerTests {
 
     @Test(
         arguments: ["a", "b", "c"],
-        ["submitted", "accepted", "delivered", "failed", "expired", "waiting", "in_flight", "created_at"])
+        ["submitted", "accepted", "delivered", "failed", "expired", "delayed", "in_flight", "created_at"])
     func `a changed number is noticed`(job: String, field: String) {
         for change in [-1, 1] {
             var run = SampleRun()
@@ -249,8 +249,8 @@ struct CheckerTests {
 
     @Test func `leftover keys are noticed`() {
         var run = SampleRun()
-        run.evidence.leftovers = ["{pushfarm:demo}:flight:07"]
-        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("flight:07") })
+        run.evidence.leftovers = ["{pushfarm:demo}:in_flight:07"]
+        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("in_flight:07") })
     }
 
     @Test func `losses of a Redis that was put back are listed, and are not the farm's fault`() {

@@ -57,7 +57,7 @@ import Testing
             var command = RESPCommand("HSET", own + "batches", id)
             command.append(body)
             _ = try await redis.call(command)
-            try await run("RPUSH", own + "flight:" + shard, id)
+            try await run("RPUSH", own + "in_flight:" + shard, id)
         }
     }
 
@@ -93,8 +93,8 @@ import Testing
             await app.reclaimUnknownBatches()
             #expect(asked == 2 && mayServe == [true, false] && told == 1)
             #expect(app.mayServe("w2"))
-            #expect(try await desk.run("LLEN", own + "flight:03").integer == 0)
-            #expect(try await desk.run("LLEN", own + "flight:20").integer == 1)
+            #expect(try await desk.run("LLEN", own + "in_flight:03").integer == 0)
+            #expect(try await desk.run("LLEN", own + "in_flight:20").integer == 1)
             desk.redis.close()
         }
     }
@@ -105,7 +105,7 @@ import Testing
             let app = desk.app("demo")
             #expect(await app.leases.keep() == .kept)
             #expect(await app.shardsInFlight(of: "w1") == [])
-            try await desk.run("SET", "{pushfarm:demo}:flight:20", "x")
+            try await desk.run("SET", "{pushfarm:demo}:in_flight:20", "x")
             #expect(await app.shardsInFlight(of: "w1") == nil)
             desk.redis.close()
         }

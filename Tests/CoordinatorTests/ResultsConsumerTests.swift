@@ -55,12 +55,12 @@ import Testing
 
         /// As many reports, which another gatherer was given so long ago and did not settle.
         func leave(_ count: Int = 1, to gatherer: String, idle: Duration) async throws {
-            try await run("XGROUP", "CREATE", Self.stream, "gatherers", "0", "MKSTREAM")
+            try await run("XGROUP", "CREATE", Self.stream, "settlement", "0", "MKSTREAM")
             report(count)
             let read = ReadResults(gatherer: gatherer, .new, count: count)
             for record in try await context.store.perform(read) {
                 try await run(
-                    "XCLAIM", Self.stream, "gatherers", gatherer, "0",
+                    "XCLAIM", Self.stream, "settlement", gatherer, "0",
                     String(decoding: record.id.bytes, as: UTF8.self),
                     "IDLE", "\(idle.milliseconds)")
             }
@@ -69,7 +69,7 @@ import Testing
         /// Entries that somebody was given and that are not settled, and all that are not.
         func left() async throws -> [Int64?] {
             // In this order: what was read before we ask is not settled before the first answer.
-            let given = try await run("XPENDING", Self.stream, "gatherers").array?.first?.integer
+            let given = try await run("XPENDING", Self.stream, "settlement").array?.first?.integer
             return [given, try await run("XLEN", Self.stream).integer]
         }
 

@@ -52,7 +52,7 @@ import Testing
         #expect((3600...3610).contains(try #require(ages.high)))
         #expect((5...15).contains(try #require(ages.bulk)))
         // What a worker has counts, too.
-        try put("flight:01", "01.b.\(Self.moment(now - 7_200_000)).2")
+        try put("in_flight:01", "01.b.\(Self.moment(now - 7_200_000)).2")
         ages = try self.ages()
         #expect((7200...7210).contains(try #require(ages.bulk)))
         #expect((3600...3610).contains(try #require(ages.high)))

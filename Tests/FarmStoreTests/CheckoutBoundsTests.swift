@@ -14,7 +14,7 @@ import Testing
         let first = try desk.checkout()
         #expect(first.batches.isEmpty && first.left.contains(1))
         #expect(try Desk.jobs(desk.checkout().batches) == ["good"])
-        #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:flight:01").integer == 1)
+        #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:in_flight:01").integer == 1)
     }
 
     @Test func `a batch that ended workers before any send is the last of its reply`() throws {

@@ -58,7 +58,7 @@ import Testing
     @Test func `what shares a batch with a quarantined job goes on, and the batch then waits`() throws {
         try quarantine()
         try desk.split(step: 5, [("good", 4), ("bad5", 1)], shard: 1)
-        try desk.redis.run("HSET", "{pushfarm:demo}:quarantine", "bad5", "1")
+        try desk.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "bad5", "1")
         let batch = try #require(try desk.checkout("w").batches.first)
         #expect(batch.map == Array("....p".utf8) && batch.granted == 5)
         #expect(try desk.account("bad5").queued == 1 && desk.account("bad5").inFlight == 0)
@@ -91,12 +91,12 @@ import Testing
         let batch = try #require(try desk.checkout().batches.first)
         #expect(batch.granted == 100 && batch.map.count { $0 == UInt8(ascii: ".") } == 98)
         #expect(batch.suspicion == nil)
-        #expect(try desk.redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)
+        #expect(try desk.redis.run("HEXISTS", "{pushfarm:demo}:admission", "pauses").integer == 0)
     }
 
     @Test func `a batch that was elsewhere when its job was released opens again by itself`() throws {
         try quarantine()
-        try desk.redis.run("HSET", "{pushfarm:demo}:quarantine", "late", "1")
+        try desk.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "late", "1")
         try desk.split(step: 5, [("good", 2), ("late", 2)], shard: 1)
         let batch = try #require(try desk.checkout("w").batches.first)
         #expect(batch.map == Array("..pp".utf8))
@@ -110,8 +110,8 @@ import Testing
 
     @Test func `many parked batches are released in portions`() throws {
         for step in 1...5 { try desk.split(step: step, [("j\(step)", 1)]) }
-        try desk.redis.run("HSET", "{pushfarm:demo}:gate", "quarantined", "5")
-        for step in 1...5 { try desk.redis.run("HSET", "{pushfarm:demo}:quarantine", "j\(step)", "1") }
+        try desk.redis.run("HSET", "{pushfarm:demo}:admission", "pauses", "5")
+        for step in 1...5 { try desk.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "j\(step)", "1") }
         #expect(try desk.checkout().batches.isEmpty)
         #expect(try desk.audit() == [])
         // The last ones are looked at first.

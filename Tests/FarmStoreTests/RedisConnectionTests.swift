@@ -176,18 +176,18 @@ import Testing
             let redis = try PrivateRedis()
             let keys = Keys(app: "demo")
             let subscriber = RedisSubscriber(
-                RedisSettings(address: redis.address, clientName: "sub"), channels: [keys.bell])
+                RedisSettings(address: redis.address, clientName: "sub"), channels: [keys.wakeUps])
             var heard: [String] = []
             var ready = 0
             subscriber.onMessage = { _, message in heard.append(String(decoding: message, as: UTF8.self)) }
             subscriber.onReady = { ready += 1 }
             subscriber.start()
             while ready < 1 { try await Loop.sleep(for: .milliseconds(5)) }
-            try redis.run("PUBLISH", "{pushfarm:demo}:bell", "00 01")
+            try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "00 01")
             while heard.count < 1 { try await Loop.sleep(for: .milliseconds(5)) }
             try redis.run("CLIENT", "KILL", "TYPE", "pubsub")
             while ready < 2 { try await Loop.sleep(for: .milliseconds(5)) }
-            try redis.run("PUBLISH", "{pushfarm:demo}:bell", "*")
+            try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "*")
             while heard.count < 2 { try await Loop.sleep(for: .milliseconds(5)) }
             #expect(heard == ["00 01", "*"])
             subscriber.close()

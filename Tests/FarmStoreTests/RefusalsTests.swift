@@ -13,8 +13,8 @@ extension Desk {
         let time = try redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []
         let now = time[0] * 1000 + time[1] / 1000
         try redis.run(
-            "HSET", "{pushfarm:demo}:refusals", "since", "\(now)", "told", "\(told)", "told_at",
-            "\(now - age)", "untold_refused", "\(untold)", "untold_duplicates", "\(duplicates)")
+            "HSET", "{pushfarm:demo}:refusals", "since", "\(now)", "events", "\(told)", "last_event_at",
+            "\(now - age)", "pending_refused", "\(untold)", "pending_duplicates", "\(duplicates)")
     }
 }
 
@@ -65,7 +65,7 @@ extension Desk {
         #expect(jobs(before) <= flood)
         #expect(try counts().refused == flood)
         // What has no event yet gets one from the next press that comes a second later.
-        try desk.redis.run("HSET", "{pushfarm:demo}:refusals", "told_at", "1000")
+        try desk.redis.run("HSET", "{pushfarm:demo}:refusals", "last_event_at", "1000")
         try desk.perform(Self.press)
         #expect(try jobs(events("job.refused")) == flood)
         try desk.perform(Self.press)

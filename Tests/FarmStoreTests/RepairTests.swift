@@ -24,7 +24,7 @@ import Testing
         _ = try desk.report(batch, 0..<2, entry: Desk.delivered("flies", 2))
         #expect(try desk.audit() == [])
         return try [
-            ["LINDEX", "ready:00", "0"], ["LINDEX", "flight:01", "0"], ["ZRANGE", "delayed", "0", "0"],
+            ["LINDEX", "ready:00", "0"], ["LINDEX", "in_flight:01", "0"], ["ZRANGE", "delayed", "0", "0"],
         ]
         .map { words in
             let value = try run(words)
@@ -75,7 +75,7 @@ import Testing
     /// Damage; W, F and L stand for the batches. Then the pushes of waits, flies and later that are lost by it.
     static let damages: [(name: String, commands: [[String]], lost: [Int])] = [
         ("a waiting batch in no list", [["LREM", "ready:00", "0", "W"]], [0, 0, 0]),
-        ("a batch in flight in no list", [["LREM", "flight:01", "0", "F"]], [0, 0, 0]),
+        ("a batch in flight in no list", [["LREM", "in_flight:01", "0", "F"]], [0, 0, 0]),
         ("a delayed batch in no list", [["ZREM", "delayed", "L"]], [0, 0, 0]),
         ("a batch in two lists", [["RPUSH", "ready:01", "F"]], [0, 0, 0]),
         ("a batch twice in a list", [["RPUSH", "ready:00", "W"]], [0, 0, 0]),
@@ -113,7 +113,7 @@ import Testing
             [["XADD", "results", "*", "k", "U", "b", "?nonsense", "p", "1-2"]], [0, 0, 0]
         ),
         ("an account that lost numbers", [["HDEL", "job:flies", "in_flight"]], [0, 0, 0]),
-        ("an account that waits for nothing", [["HSET", "job:waits", "waiting", "9"]], [0, 0, 0]),
+        ("an account that waits for nothing", [["HSET", "job:waits", "delayed", "9"]], [0, 0, 0]),
         (
             "an account that accepted more",
             [["HINCRBY", "job:waits", "accepted", "3"], ["HINCRBY", "job:waits", "submitted", "3"]],
@@ -247,12 +247,14 @@ import Testing
 
     @Test func `keys of the wrong type are all named`() throws {
         let names = [
-            "taken", "parked", "unproven", "unconfirmed", "owners", "intake", "quarantine", "devices",
-            "cancels", "withheld",
-            "batches", "states", "letters", "suppression", "scopes", "guard", "feedback", "load", "gate",
+            "taken", "paused", "unproven", "unconfirmed", "owners", "intake", "paused_jobs", "paused_tokens",
+            "cancels", "paused_shards",
+            "batches", "states", "dead_letter_counts", "suppression", "scopes", "guard", "feedback", "load",
+            "admission",
             "refusals",
-            "unsettled", "unreadable", "delayed", "jobs", "results", "events", "refused", "dead", "audit",
-            "ready:01", "bulk:00", "flight:03", "suppressed:02",
+            "unsettled", "unreadable", "delayed", "jobs", "results", "events", "refused", "dead_letters",
+            "audit",
+            "ready:01", "bulk:00", "in_flight:03", "suppressed:02",
         ]
         #expect(try desk.perform(ReadFaults(shards: Desk.shards)) == ReadFaults.Reply())
         for name in names {
@@ -328,7 +330,7 @@ import Testing
         #expect(faults.count == 4 && Set(faults) == Set(all), "\(faults)")
         // What is open is looked at without being named.
         try run(["LREM", "ready:00", "0", batches[0]])
-        try run(["HSET", "job:later", "waiting", "3"])
+        try run(["HSET", "job:later", "delayed", "3"])
         #expect(try desk.perform(Audit(shards: Desk.shards, jobs: [])).contains("job later waiting 3 of 4"))
         let asked = try accountsRead()
         _ = try desk.perform(Audit(shards: Desk.shards, jobs: ["waits"]))

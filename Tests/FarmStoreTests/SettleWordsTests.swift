@@ -110,7 +110,7 @@ import Testing
             #expect(try RedisDump(desk.redis) == before, "\(place)")
         }
         for damage in [
-            ["SET", "dead", "x"], ["SET", "letters", "x"], ["SET", "audit", "x"],
+            ["SET", "dead_letters", "x"], ["SET", "dead_letter_counts", "x"], ["SET", "audit", "x"],
         ] {
             try spoil(damage)
             let spoilt = try RedisDump(desk.redis)
@@ -134,7 +134,7 @@ import Testing
     private static let damages = [
         ["SET", "events", "x"], ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "scopes", "x"],
-        ["SET", "unproven", "x"], ["SET", "guard", "x"], ["SET", "gate", "x"],
+        ["SET", "unproven", "x"], ["SET", "guard", "x"], ["SET", "admission", "x"],
         ["SET", "load", "x"], ["SET", "unsettled", "x"],
     ]
 
@@ -155,7 +155,7 @@ import Testing
         ["suppression", "taken_back", "x"], ["load", "open", "many"], ["load", "open", "1.5"],
         ["load", "settled", "1e3"], ["job:a", "accepted", "x"], ["job:a", "in_flight", ""],
         ["job:a", "delivered", "inf"], ["job:a", "failed", "1.5"], ["job:a", "expired", "x"],
-        ["job:a", "cancelled", "-"], ["job:a", "waiting", "1e9"], ["job:a", "maybe_duplicated", "x"],
+        ["job:a", "cancelled", "-"], ["job:a", "delayed", "1e9"], ["job:a", "maybe_duplicated", "x"],
         ["job:a", "reason:bad", "0x10"],
     ]
 
@@ -228,8 +228,8 @@ import Testing
     @Test(arguments: [
         ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "unproven", "x"],
-        ["SET", "scopes", "x"], ["SET", "gate", "x"], ["SET", "unreadable", "x"],
-        ["HSET", "job:a", "waiting", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
+        ["SET", "scopes", "x"], ["SET", "admission", "x"], ["SET", "unreadable", "x"],
+        ["HSET", "job:a", "delayed", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
         ["HSET", "job:a", "reason:other", "x"], ["HSET", "load", "open", "-3"], ["DEL", "load"],
     ])
     func `what an entry has nothing to do with is not in its way`(damage: [String]) throws {

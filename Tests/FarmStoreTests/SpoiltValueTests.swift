@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        arguments: ["failed", "in_flight", "maybe_duplicated", "reason:odd", "waiting", "accepted"], values)
+        arguments: ["failed", "in_flight", "maybe_duplicated", "reason:odd", "delayed", "accepted"], values)
     func `a count in one job's record keeps no other job from being settled`(name: String, value: String)
         throws
     {
@@ -42,7 +42,7 @@ import Testing
         #expect(try desk.perform(settle).booked == 2)
         #expect(try field("job:b", "delivered") == "2" && field("job:b", "state") == "finished")
         #expect(try field("load", "open") == "0" && field("load", "settled") == "4")
-        if name != "waiting", name != "accepted" {
+        if name != "delayed", name != "accepted" {
             #expect(try field("job:a", "reason:odd") == "2" && field("job:a", "maybe_duplicated") == "1")
         }
     }
@@ -61,8 +61,8 @@ import Testing
         _ = try desk.redis.run(ScriptFolder.functionCommand())
         try desk.redis.run("SADD", "{pushfarm}:apps", "demo")
         try desk.redis.run("HSET", Self.app + "load", "open", value)
-        try desk.redis.run("HSET", Self.app + "gate", "configured", value)
-        for name in ["since", "told_at", "minute", "untold_refused", "refused"] {
+        try desk.redis.run("HSET", Self.app + "admission", "configured", value)
+        for name in ["since", "last_event_at", "minute", "pending_refused", "refused"] {
             try desk.redis.run("HSET", Self.app + "refusals", name, value)
         }
         let press = Press(

@@ -85,15 +85,15 @@ import Testing
         try configure("shop")
         let keys = Keys(app: "shop")
         #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
-        try desk.redis.run("HSET", "{pushfarm:shop}:gate", "configured", "\(1000)")
+        try desk.redis.run("HSET", "{pushfarm:shop}:admission", "configured", "\(1000)")
         try configure("shop")
         #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
-        try desk.redis.run("HSET", "{pushfarm:shop}:gate", "configured", "\(1000)")
+        try desk.redis.run("HSET", "{pushfarm:shop}:admission", "configured", "\(1000)")
         #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys))
     }
 
     @Test func `a press of an older release is a mark, too`() throws {
-        try desk.redis.run("HSET", "{pushfarm:demo}:gate", "retry", "1000", "max_job_bytes", "1000")
+        try desk.redis.run("HSET", "{pushfarm:demo}:admission", "retry", "1000", "max_job_bytes", "1000")
         #expect(try offer(Self.job()) == .accepted(waiting: 1))
     }
 

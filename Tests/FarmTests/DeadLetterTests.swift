@@ -9,7 +9,7 @@ import Testing
     }
 
     private func letters(_ farm: Farm) throws -> [[String: String]] {
-        try farm.redis.client().run("XRANGE", "{pushfarm:demo}:dead", "-", "+").entries
+        try farm.redis.client().run("XRANGE", "{pushfarm:demo}:dead_letters", "-", "+").entries
     }
 
     private func pushes(_ farm: Farm) throws -> Int {
@@ -18,7 +18,9 @@ import Testing
 
     /// The farm's own count, because reading all dead letters takes long.
     private func sum(_ farm: Farm) throws -> Int {
-        try farm.redis.client().run("HGET", "{pushfarm:demo}:letters", "pushes").text.flatMap { Int($0) }
+        try farm.redis.client().run("HGET", "{pushfarm:demo}:dead_letter_counts", "pushes").text.flatMap {
+            Int($0)
+        }
             ?? 0
     }
 

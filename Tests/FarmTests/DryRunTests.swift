@@ -209,12 +209,12 @@ private final class DryStage {
         var keys: [String: [UInt8]] = [:]
         for name in try redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
             let moves = ["{pushfarm}:operation", "{pushfarm}:alert"].contains { name.hasPrefix($0) }
-            if moves || name.contains(":told:") { continue }
+            if moves || name.contains(":event_written:") { continue }
             if name == "{pushfarm}:hosts" {
                 for (host, line) in try redis.run("HGETALL", name).fields {
                     keys[name + " " + host] = Array(try HostLine(line).description.utf8)
                 }
-            } else if name.hasSuffix(":owners") || name.hasSuffix(":gate") {
+            } else if name.hasSuffix(":owners") || name.hasSuffix(":admission") {
                 let fields = try redis.run("HGETALL", name).fields.filter {
                     !$0.key.hasPrefix("until:") && $0.key != "configured"
                 }

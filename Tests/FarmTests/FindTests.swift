@@ -78,7 +78,8 @@ import Testing
         let redis = try farm.redis.client()
         let bytes = try redis.run("MEMORY", "USAGE", "{pushfarm:demo}:audit", "SAMPLES", "0").integer ?? 0
         #expect((500_000...1_300_000).contains(bytes), "\(bytes)")
-        let sum = try redis.run("HGET", "{pushfarm:demo}:letters", "audit").text.flatMap { Int($0) } ?? 0
+        let sum =
+            try redis.run("HGET", "{pushfarm:demo}:dead_letter_counts", "audit").text.flatMap { Int($0) } ?? 0
         #expect((500_000...1_048_576).contains(sum))
 
         try farm.gateway.tell("answer 400 reason=BadExpirationDate")

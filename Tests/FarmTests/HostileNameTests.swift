@@ -22,7 +22,7 @@ import Testing
         try client.run("SADD", "{pushfarm}:apps", name)
         try client.run("HSET", "{pushfarm}:hosts", name, "99999999999999 \(name) 1 demo {}")
         try client.run("HSET", "{pushfarm}:desired", "scale:\(name)", "2", "pin:demo:01", name)
-        try client.run("HSET", "{pushfarm}:alerting", "host_gone:\(name)", "1 1 \(name)")
+        try client.run("HSET", "{pushfarm}:active_alerts", "host_gone:\(name)", "1 1 \(name)")
         try client.run(
             "XADD", "{pushfarm}:alerts", "*", "type", "alert.raised", "alert", name, "text", name)
         let operation = [
@@ -39,7 +39,7 @@ import Testing
         try client.run("XADD", own + "refused", "*", "job", name, "field", name, "reason", name)
         try client.run("HSET", own + "job:\(name)", "state", "open", "accepted", "1", "replay_of", name)
         try client.run("ZADD", own + "jobs", "99999999999999", name)
-        try client.run("HSET", own + "quarantine", name, "1 pause \(name) \(name)")
+        try client.run("HSET", own + "paused_jobs", name, "1 pause \(name) \(name)")
         try await eventually("the operation is answered") {
             farm.coordinator.error.contains("does not know dump")
         }

@@ -43,7 +43,7 @@ import Testing
         try await eventually("jobs are taken in") { try open(redis) > before + 800 }
         #expect(try farm.gateway.requestCount() == count)
         #expect(
-            try redis.run("HGET", "{pushfarm:demo}:gate", "paused").text?.hasSuffix(": a typo") == true)
+            try redis.run("HGET", "{pushfarm:demo}:admission", "paused").text?.hasSuffix(": a typo") == true)
         let again = try await farm.run(["pause", "demo"], on: "beta")
         #expect(again.status == 0 && again.output.contains("already"), "\(again)")
         let status = try await farm.run(["status", "--json"], on: "beta")
@@ -150,7 +150,7 @@ import Testing
         #expect(try await farm.event("admission.closed")["reason"] == "operator")
         // The coordinator does not open it by itself either.
         try await eventually("the coordinator has decided again") {
-            try client.run("HGET", "{pushfarm:demo}:gate", "retry").text != nil
+            try client.run("HGET", "{pushfarm:demo}:admission", "retry").text != nil
         }
         #expect(try submit("b").first == "BUSY")
         #expect(try await farm.run("admission", "close", "demo").output.contains("already"))
@@ -284,7 +284,7 @@ import Testing
         let event = try #require(try farm.events("job.finished").first { $0["job"] == "back" })
         #expect(event["cancelled"] == "\(account.cancelled)")
         try await eventually("nothing is open") { try open(redis) == 0 }
-        #expect(try redis.run("HEXISTS", "{pushfarm:demo}:gate", "cancels").integer == 0)
+        #expect(try redis.run("HEXISTS", "{pushfarm:demo}:admission", "cancels").integer == 0)
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 
@@ -348,7 +348,7 @@ import Testing
         let redis = try farm.redis.client()
         try await eventually("only the paused tokens are left") {
             let ready = (try redis.run("LLEN", "{pushfarm:demo}:ready:05").integer ?? 0)
-            let parked = try redis.run("LLEN", "{pushfarm:demo}:parked").integer ?? 0
+            let parked = try redis.run("LLEN", "{pushfarm:demo}:paused").integer ?? 0
             let states = try redis.run("HLEN", "{pushfarm:demo}:states").integer ?? 0
             let results = try redis.run("XLEN", "{pushfarm:demo}:results").integer ?? 0
             return parked == 1 && ready > 0 && states == ready + parked && results == 0
@@ -399,7 +399,7 @@ import Testing
         let rest = try await farm.run("resume", "--quarantined", "all")
         #expect(rest.status == 0 && rest.output.hasPrefix("demo resumed: 1 token\n"), "\(rest)")
         #expect(try await farm.run("paused").output == "nothing is paused\n")
-        #expect(try redis.run("HEXISTS", "{pushfarm:demo}:gate", "quarantined").integer == 0)
+        #expect(try redis.run("HEXISTS", "{pushfarm:demo}:admission", "pauses").integer == 0)
     }
 
     // MARK: Looking
@@ -440,7 +440,7 @@ import Testing
         try await eventually("all that was sent is booked") {
             try redis.run("HGET", "{pushfarm:demo}:job:bulk", "delivered").text == "\(sent)"
         }
-        try redis.run("HSET", "{pushfarm:demo}:job:bulk", "last", "5", "created_at", "5")
+        try redis.run("HSET", "{pushfarm:demo}:job:bulk", "last_outcome_at", "5", "created_at", "5")
         #expect(try await farm.run("jobs", "--stuck").status == 0, "a paused app is not stuck")
         try farm.gateway.tell("latency 60s")
         #expect(try await farm.run("resume", "demo").status == 0)

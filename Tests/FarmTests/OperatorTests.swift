@@ -130,7 +130,7 @@ import Testing
         }
         try await load.more(2)
         try await load.expectBounded(workers: 2)
-        let suspects = try farm.redis.client().run("EXISTS", "{pushfarm:demo}:quarantine").integer
+        let suspects = try farm.redis.client().run("EXISTS", "{pushfarm:demo}:paused_jobs").integer
         #expect(suspects == 0)
         #expect(farm.log("alpha").contains("killed(signal: 6)"))
     }
@@ -172,7 +172,9 @@ import Testing
                 (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", messages[$0 % 6]] }
                     + (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", "left host-\(round)-\($0)"] }
                     + (0..<1_000).map { _ in ["PUBLISH", "{pushfarm}:commands", "hosts"] }
-                    + (0..<1_000).map { ["PUBLISH", "{pushfarm:demo}:bell", $0 % 2 == 0 ? "*" : "hold"] })
+                    + (0..<1_000).map {
+                        ["PUBLISH", "{pushfarm:demo}:wakeups", $0 % 2 == 0 ? "*" : "pauses"]
+                    })
         }
         // It works as before, and has processed all of them.
         let job = Job(id: "behind", tokens: Tokens.make(100))

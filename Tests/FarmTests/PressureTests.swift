@@ -119,7 +119,7 @@ import Testing
         #expect(try client.run("HGET", "{pushfarm:demo}:load", "open").text == "0")
 
         try await eventually("producers may push again") {
-            try client.run("HGET", "{pushfarm:demo}:gate", "full").isNull
+            try client.run("HGET", "{pushfarm:demo}:admission", "full").isNull
         }
         #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")
         // Each is reported once, alternately.

@@ -229,7 +229,7 @@ import Testing
         let redis = try farm.redis.client()
         let alert = "bad_tokens app demo "
         try await eventually("the alert fires") {
-            try redis.run("HEXISTS", "{pushfarm}:alerting", alert).integer == 1
+            try redis.run("HEXISTS", "{pushfarm}:active_alerts", alert).integer == 1
         }
         let status = try await farm.run("status")
         #expect(status.status == 1 && status.output.contains("pushfarm suppressed confirm"), "\(status)")
@@ -243,7 +243,7 @@ import Testing
         #expect(
             confirmed.status == 0 && confirmed.output.contains(#""applied":\#(waiting)"#), "\(confirmed)")
         try await eventually("the alert clears") {
-            try redis.run("HEXISTS", "{pushfarm}:alerting", alert).integer == 0
+            try redis.run("HEXISTS", "{pushfarm}:active_alerts", alert).integer == 0
         }
         let bad = tokens.filter { $0.hasPrefix("bad00000") }
         let list = try await farm.run("suppressed", "list")

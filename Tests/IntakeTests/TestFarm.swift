@@ -66,7 +66,7 @@ import Testing
         ) { _ in }
         promoter = Promoter(desk)
         gatherer = ResultsConsumer(desk, claimInterval: .milliseconds(100))
-        subscriber = RedisSubscriber(settings, channels: [desk.keys.bell])
+        subscriber = RedisSubscriber(settings, channels: [desk.keys.wakeUps])
         intake = AppIntake(
             IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup, limits: limits)
         intake = makeIntake(limits)

@@ -210,13 +210,13 @@ import Testing
     @Test func `a pause that only Redis told of ends when Redis says so`() async throws {
         try await SendingFarm.run { farm in
             let sender = farm.sender
-            _ = try await farm.run("HSET", "{pushfarm:demo}:gate", "paused", "by hand", "since", "1")
+            _ = try await farm.run("HSET", "{pushfarm:demo}:admission", "paused", "by hand", "since", "1")
             try farm.follow()
             try await farm.submit([100, 100])
             #expect(await until { sender.hold == .gateClosed })
             #expect(farm.counters.accepted == 0)
             // Lifted before the coordinator has looked: it never says that the app goes on.
-            _ = try await farm.run("HDEL", "{pushfarm:demo}:gate", "paused", "since")
+            _ = try await farm.run("HDEL", "{pushfarm:demo}:admission", "paused", "since")
             sender.searchBatches()
             #expect(await until { farm.counters.accepted == 200 })
             try await farm.finish()

@@ -8,18 +8,18 @@ package struct Keys: Hashable, Sendable {
     /// A list: jobs that were moved out of the inbox and are not wholly split.
     package let taken: [UInt8]
     package let owners: [UInt8]
-    package let gate: [UInt8]
+    package let admission: [UInt8]
     package let jobs: [UInt8]
     package let states: [UInt8]
     /// A hash: how many pushes are open, and have come to their end.
     package let load: [UInt8]
     package let delayed: [UInt8]
     /// A list: batches that wait until an operator resumes them.
-    package let parked: [UInt8]
-    /// Hashes: what is held back, and why; jobs, devices (raw tokens), shards, and jobs that were called back.
-    package let quarantine: [UInt8]
-    package let devices: [UInt8]
-    package let withheld: [UInt8]
+    package let paused: [UInt8]
+    /// Hashes: paused jobs, paused raw tokens, paused shards, and cancelled jobs, each with who asked for it and why.
+    package let pausedJobs: [UInt8]
+    package let pausedTokens: [UInt8]
+    package let pausedShards: [UInt8]
     package let cancels: [UInt8]
     package let results: [UInt8]
     /// A hash: entries of the results stream that cannot be settled, and why.
@@ -30,10 +30,10 @@ package struct Keys: Hashable, Sendable {
     package let refused: [UInt8]
     /// A hash: how many jobs were refused, and how many were duplicates.
     package let refusals: [UInt8]
-    /// A stream: what failed, and not because of its token.
-    package let dead: [UInt8]
-    /// A hash: how much of that there is, and of the audit.
-    package let letters: [UInt8]
+    /// A stream: dead letters.
+    package let deadLetters: [UInt8]
+    /// A hash: how many dead letters there are, and the bytes of the audit.
+    package let deadLetterCounts: [UInt8]
     /// A stream: what became of pushes, if that is wanted.
     package let audit: [UInt8]
     /// A hash: shard to the place of the last record in its suppression list.
@@ -47,7 +47,7 @@ package struct Keys: Hashable, Sendable {
     /// A hash: how the reading of the feedback service goes.
     package let feedback: [UInt8]
     /// A channel: shards that have batches, "NN NN …", or "*" for any; "s NN NN …": shards whose suppression lists have grown.
-    package let bell: [UInt8]
+    package let wakeUps: [UInt8]
 
     package init(app: String) {
         func key(_ name: String) -> [UInt8] { Array("{pushfarm:\(app)}:\(name)".utf8) }
@@ -56,15 +56,15 @@ package struct Keys: Hashable, Sendable {
         prefix = key("")
         taken = key("taken")
         owners = key("owners")
-        gate = key("gate")
+        admission = key("admission")
         jobs = key("jobs")
         states = key("states")
         load = key("load")
         delayed = key("delayed")
-        parked = key("parked")
-        quarantine = key("quarantine")
-        devices = key("devices")
-        withheld = key("withheld")
+        paused = key("paused")
+        pausedJobs = key("paused_jobs")
+        pausedTokens = key("paused_tokens")
+        pausedShards = key("paused_shards")
         cancels = key("cancels")
         results = key("results")
         unsettled = key("unsettled")
@@ -72,20 +72,20 @@ package struct Keys: Hashable, Sendable {
         events = key("events")
         refused = key("refused")
         refusals = key("refusals")
-        dead = key("dead")
-        letters = key("letters")
+        deadLetters = key("dead_letters")
+        deadLetterCounts = key("dead_letter_counts")
         audit = key("audit")
         suppression = key("suppression")
         unconfirmed = key("unconfirmed")
         guardCounts = key("guard")
         scopes = key("scopes")
         feedback = key("feedback")
-        bell = key("bell")
+        wakeUps = key("wakeups")
     }
 
     /// Lists: the batches of a shard that are ready, high before bulk, and those that workers have.
     func batchLists(_ shard: Int) -> [[UInt8]] {
-        ["ready", "bulk", "flight"].map { prefix + Array("\($0):\(LeaseField.name(ofShard: shard))".utf8) }
+        ["ready", "bulk", "in_flight"].map { prefix + Array("\($0):\(LeaseField.name(ofShard: shard))".utf8) }
     }
 
     /// A shard's suppression list, a stream.
@@ -122,8 +122,8 @@ package enum FarmKeys {
     /// A hash: `host:NAME` to "state text"; `ends`, until when it may be begun.
     package static func operation(_ id: String) -> String { "{pushfarm}:operation:\(id)" }
 
-    /// A hash: alerts that are raised, id to "level since text".
-    package static let alerting = "{pushfarm}:alerting"
+    /// A hash: active alerts, id to "level since text".
+    package static let activeAlerts = "{pushfarm}:active_alerts"
     /// A stream: alerts that were raised and called off.
     package static let alerts = "{pushfarm}:alerts"
 

@@ -18,7 +18,7 @@ extension FarmRegistry {
     }
 
     package func raisedAlerts() async throws(RedisError) -> [RaisedAlert] {
-        let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.alerting)).fields
+        let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.activeAlerts)).fields
         return fields.compactMap { id, value in
             let parts = value.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3, let level = Int(foreign: parts[0]), let since = Int64(foreign: parts[1])
@@ -41,7 +41,7 @@ extension FarmRegistry {
         _ verb: String, _ alert: RaisedAlert, _ teller: String
     ) async throws(RedisError) -> Bool {
         let words = [
-            FarmKeys.alerting, FarmKeys.alerts, verb, alert.id, "\(alert.level)", "\(alert.since)",
+            FarmKeys.activeAlerts, FarmKeys.alerts, verb, alert.id, "\(alert.level)", "\(alert.since)",
             alert.text,
             teller,
         ]

@@ -9,7 +9,7 @@ import StoreProtocol
         let nn = LeaseField.shard(shard).name
         do {
             var list = RESPCommand("LRANGE")
-            list.append(keys.prefix + Array("flight:\(nn)".utf8))
+            list.append(keys.prefix + Array("in_flight:\(nn)".utf8))
             for word in ["0", "-1"] { list.append(word) }
             let ids = (try await client.redis.call(list).array ?? []).compactMap(\.bytes)
             guard !ids.isEmpty else { return 0 }

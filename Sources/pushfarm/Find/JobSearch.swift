@@ -40,7 +40,7 @@ import StoreProtocol
         }
         do {
             let answer = try await client.redis.call(
-                RESPCommand("HEXISTS", "{pushfarm:\(app)}:quarantine", job))
+                RESPCommand("HEXISTS", "{pushfarm:\(app)}:paused_jobs", job))
             outcome.isQuarantined = answer.integer == 1
         } catch { throw client.failure(.redis(error)) }
         try await DeadLetterStore(client: client, app: app).read(DeadLetterFilter(job: job)) {

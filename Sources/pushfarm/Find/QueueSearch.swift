@@ -26,12 +26,12 @@ import StoreProtocol
         try await lookInJobs("pushfarm:\(app)", .inbox)
         try await lookInJobs(key("taken"), .taken)
         try await lookInDelayed()
-        try await lookInList("parked", .parked)
+        try await lookInList("paused", .parked)
         for shard in wanted.shards(of: shards) {
             let name = LeaseField.name(ofShard: shard)
             try await lookInList("ready:\(name)", .ready)
             try await lookInList("bulk:\(name)", .bulk)
-            try await lookInList("flight:\(name)", .flight)
+            try await lookInList("in_flight:\(name)", .flight)
         }
         try await lookInResults()
         return findings

@@ -38,7 +38,7 @@ import Testing
         ("HSET states A |0|0||0|xxx", "batch A in ready:01 has nothing open"),
         ("HSET states C w1|1|5||3|.x..", "batch C grants 5 of 4"),
         ("HSET states A w1|0|0||3|...", "batch A in ready:01 stamped w1"),
-        ("HSET states C |1|4||3|.x..", "batch C in flight:00 stamped "),
+        ("HSET states C |1|4||3|.x..", "batch C in in_flight:00 stamped "),
         ("HSET states A |0|1||3|...", "batch A in ready:01 grants 1"),
         ("HSET states A |0|0||4|....", "batch A in ready:01 cannot be read"),
         ("HSET job:a accepted 4", "job a accepted 4 and has 3"),

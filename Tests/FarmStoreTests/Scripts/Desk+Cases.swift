@@ -68,11 +68,11 @@ extension Desk {
 
     /// As after five crashes that accuse the job.
     func quarantine(_ job: String, crashes: Int = 5) throws {
-        let gate = "{pushfarm:demo}:gate"
-        try redis.run("HSET", "{pushfarm:demo}:quarantine", job, "7")
-        try redis.run("HINCRBY", gate, "quarantined", "1")
+        let gate = "{pushfarm:demo}:admission"
+        try redis.run("HSET", "{pushfarm:demo}:paused_jobs", job, "7")
+        try redis.run("HINCRBY", gate, "pauses", "1")
         try redis.run(
-            "HSET", "{pushfarm:demo}:job:\(job)", "parked", "poison", "crashes", "\(crashes)",
+            "HSET", "{pushfarm:demo}:job:\(job)", "paused_reason", "poison", "crashes", "\(crashes)",
             "last_crash", "w0")
     }
 }

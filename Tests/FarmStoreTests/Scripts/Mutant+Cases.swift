@@ -65,7 +65,7 @@ extension Mutant {
         Mutant(
             .report, "counts as waiting what is not", "if call('ZSCORE', P .. 'delayed', id) then",
             "if false then"),
-        Mutant(.report, "leaves a batch parked", "call('LREM', P .. 'parked', 1, id)"),
+        Mutant(.report, "leaves a batch parked", "call('LREM', P .. 'paused', 1, id)"),
         Mutant(
             .putback, "puts batches to the end", "return_batch(ready_list(id), id)",
             "call('RPUSH', (ready_list(id)), id)"),
@@ -140,11 +140,12 @@ extension Mutant {
             .gate, "writes an event each time",
             "if old[3] or old[1] == reason and old[2] == fingerprint and not by then return 0 end"
         ),
-        Mutant(.gate, "wakes nobody", "call('PUBLISH', P .. 'bell', '*')"),
-        Mutant(.gate, "holds no intake", "if held and not old[2] then", "if false then"),
+        Mutant(.gate, "wakes nobody", "call('PUBLISH', P .. 'wakeups', '*')"),
+        Mutant(.gate, "holds no intake", "if is_trickle and not old[2] then", "if false then"),
         Mutant(.gate, "stays full", "call('HDEL', gate, 'full', 'full_since')", "call('HGET', gate, 'full')"),
-        Mutant(.hold, "tells nobody", "call('PUBLISH', P .. 'bell', 'hold')"),
-        Mutant(.hold, "does not say that it changed", "call('HINCRBY', P .. 'gate', 'holds', 1)"),
+        Mutant(.hold, "tells nobody", "call('PUBLISH', P .. 'wakeups', 'pauses')"),
+        Mutant(
+            .hold, "does not say that it changed", "call('HINCRBY', P .. 'admission', 'pause_changes', 1)"),
         Mutant(.hold, "holds back any number", "if not make_room(key) then", "if false then"),
         Mutant(
             .hold, "forgets who is to come", "and call('EXISTS', P .. 'job:' .. marks[i]) == 0 then",
@@ -155,7 +156,7 @@ extension Mutant {
             .cancel, "forgets that it waited", "if isDelayed then add_to_accounts(dots, 'waiting', -1) end"),
         Mutant(
             .cancel, "leaves what is parked",
-            "            else\n                call('LREM', P .. 'parked', 1, id)",
+            "            else\n                call('LREM', P .. 'paused', 1, id)",
             "            else\n                tostring(id)"),
         Mutant(.makeDue, "hurries others' pushes", "if count_open(others, 1, -1) == 0 then", "if true then"),
         Mutant(.makeDue, "rings no bell", "    rung[nn] = true\n"),
@@ -193,13 +194,13 @@ extension Mutant {
         Mutant(
             .settle, "forgets when it booked last", "changed[n + 1], changed[n + 2] = 'last', stamp",
             "n = n - 2"),
-        Mutant(.group, "begins at the end", "'gatherers', '0'", "'gatherers', '$'"),
+        Mutant(.group, "begins at the end", "'settlement', '0'", "'settlement', '$'"),
         Mutant(.compareAndSet, "puts over another's", "if stored ~= ARGV[1] then", "if false then"),
         Mutant(.compareAndSet, "keeps it for ever", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
         Mutant(.beat, "drops no old line", "ends < now - 3600000 or", ""),
         Mutant(.alert, "raises it twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),
         Mutant(.alert, "calls off what is not raised", "if not old then return 0 end", ""),
-        Mutant(.ages, "forgets what is in flight", "look(P .. 'flight:' .. nn)", ""),
+        Mutant(.ages, "forgets what is in flight", "look(P .. 'in_flight:' .. nn)", ""),
         Mutant(.initFarm, "founds it again", "'HSETNX', farm, 'shards'", "'HSET', farm, 'shards'"),
         Mutant(.take, "gives out a job that is known", "taken, known + n)", "taken, n)"),
         Mutant(.split, "does not count what waits", "add_to_accounts(sums, 'waiting', 1)"),

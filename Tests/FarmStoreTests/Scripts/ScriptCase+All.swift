@@ -408,14 +408,15 @@ extension ScriptCase {
         },
         ScriptCase("makes the gatherers' group", again: .other("0")) { desk in
             try desk.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "x")
-            try desk.redis.run("XGROUP", "DESTROY", "{pushfarm:demo}:results", "gatherers")
+            try desk.redis.run("XGROUP", "DESTROY", "{pushfarm:demo}:results", "settlement")
             return CreateResultsGroup()
         },
     ]
 
     private static func alert(_ verb: String, _ level: Int) -> [String] {
         [
-            "2", "{pushfarm}:alerting", "{pushfarm}:alerts", verb, "redis_full farm  ", "\(level)", "4000",
+            "2", "{pushfarm}:active_alerts", "{pushfarm}:alerts", verb, "redis_full farm  ", "\(level)",
+            "4000",
             "Redis is full", "here",
         ]
     }
@@ -476,7 +477,7 @@ extension ScriptCase {
                 try desk.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
             }
             for (list, id) in [
-                ("ready:00", "00.h.ffffffff00000.1"), ("flight:02", "02.b.r9999999999999-0.1"),
+                ("ready:00", "00.h.ffffffff00000.1"), ("in_flight:02", "02.b.r9999999999999-0.1"),
             ] {
                 try desk.redis.run("DEL", "{pushfarm:demo}:\(list)")
                 try desk.redis.run("RPUSH", "{pushfarm:demo}:\(list)", id)
@@ -525,15 +526,15 @@ extension ScriptCase {
         },
         ScriptCase(.alert, "raises an alert", again: .other("0")) { _ in alert("raised", 1) },
         ScriptCase(.alert, "raises a worse one", again: .other("0")) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:alerting", "redis_full farm  ", "1 4000 full")
+            try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
             return alert("raised", 2)
         },
         ScriptCase(.alert, "raises none that is better than it was", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:alerting", "redis_full farm  ", "3 4000 full")
+            try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "3 4000 full")
             return alert("raised", 2)
         },
         ScriptCase(.alert, "calls an alert off", again: .other("0")) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:alerting", "redis_full farm  ", "1 4000 full")
+            try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
             return alert("cleared", 1)
         },
         ScriptCase(.alert, "calls off none that was not raised", again: .same) { _ in alert("cleared", 1) },

@@ -55,7 +55,7 @@ extension ScriptCase {
         for (step, job) in ["unread", "q", "good"].enumerated() { try desk.split(step: step + 1, [(job, 2)]) }
         try desk.redis.run("HSET", app + "batches", "\(first(desk, count - 2))", "?")
         try desk.quarantine("q")
-        try desk.redis.run("RPUSH", app + "parked", "01.h.other.1")
+        try desk.redis.run("RPUSH", app + "paused", "01.h.other.1")
     }
 
     private static let checkouts = [
@@ -185,7 +185,7 @@ extension ScriptCase {
         ScriptCase("parks a batch behind another, and takes back the next", again: .any) { desk in
             let batch = try desk.held([("a", 2)])
             _ = try desk.held(step: 2, [("b", 2)])
-            try desk.redis.run("RPUSH", app + "parked", "01.h.other.1")
+            try desk.redis.run("RPUSH", app + "paused", "01.h.other.1")
             try desk.set(batch.id, to: "w1|5|0|0,0,0,0,0,0,0,4|2|..")
             return desk.reclaim(["w1"], .crash(hadSent: false))
         },

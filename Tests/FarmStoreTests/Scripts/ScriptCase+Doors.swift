@@ -28,7 +28,7 @@ extension ScriptCase {
             try desk.quarantine("q")
             let batch = try first(desk)
             try desk.set(batch, to: "|1|0||0|xpp")
-            try desk.redis.run("RENAME", app + "ready:01", app + "parked")
+            try desk.redis.run("RENAME", app + "ready:01", app + "paused")
             try desk.quarantine("a")
             return Release(.job("a"))
         },
@@ -149,7 +149,7 @@ extension ScriptCase {
             try desk.split(step: 2, [("b", 3)])
             try desk.split(step: 3, [("c", 3)], shard: 2)
             _ = try desk.checkout("w2")
-            for number in 1...2 { try desk.redis.run("LPUSH", app + "flight:01", "01.h.none.\(number)") }
+            for number in 1...2 { try desk.redis.run("LPUSH", app + "in_flight:01", "01.h.none.\(number)") }
             try desk.set(batch.id, to: "w1|1|1||3|...")
             return ReadAccused(worker: "w1", shards: Array(0..<Desk.shards))
         },

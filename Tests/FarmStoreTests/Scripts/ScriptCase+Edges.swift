@@ -125,7 +125,7 @@ extension ScriptCase {
         },
         ScriptCase("says that the app is full", again: .any) { desk in
             try desk.take("a")
-            try desk.redis.run("HSET", app + "gate", "max_backlog", "1")
+            try desk.redis.run("HSET", app + "admission", "max_backlog", "1")
             return split(desk)
         },
     ]
@@ -201,25 +201,25 @@ extension ScriptCase {
             return take(desk)
         },
         ScriptCase("takes nothing while there are too many open pushes", again: .same) { desk in
-            try desk.redis.run("HSET", app + "gate", "max_backlog", "10")
+            try desk.redis.run("HSET", app + "admission", "max_backlog", "10")
             try desk.redis.run("HSET", app + "load", "open", "10")
             try desk.take("a")
             try fill(desk, "b")
             return take(desk)
         },
         ScriptCase("takes while there is room for one open push", again: .any) { desk in
-            try desk.redis.run("HSET", app + "gate", "max_backlog", "10")
+            try desk.redis.run("HSET", app + "admission", "max_backlog", "10")
             try desk.redis.run("HSET", app + "load", "open", "9")
             try fill(desk, "b")
             return take(desk)
         },
         ScriptCase("takes into an app that never had a push", again: .any) { desk in
-            try desk.redis.run("HSET", app + "gate", "max_backlog", "1")
+            try desk.redis.run("HSET", app + "admission", "max_backlog", "1")
             try fill(desk, "b")
             return take(desk)
         },
         ScriptCase("lets nobody wait for a job of a full app", again: .same) { desk in
-            try desk.redis.run("HSET", app + "gate", "max_backlog", "0")
+            try desk.redis.run("HSET", app + "admission", "max_backlog", "0")
             return take(desk)
         },
         ScriptCase("takes nothing while a trickle is under way", again: .same) { desk in
@@ -251,7 +251,7 @@ extension ScriptCase {
             return take(desk, bytes: 7)
         },
         ScriptCase("takes nothing when it is full and a trickle", again: .any) { desk in
-            try desk.redis.run("HSET", app + "gate", "max_backlog", "10", "held", "1")
+            try desk.redis.run("HSET", app + "admission", "max_backlog", "10", "trickle", "1")
             try desk.redis.run("HSET", app + "load", "open", "10")
             try fill(desk, "b")
             return take(desk)
@@ -333,10 +333,10 @@ extension ScriptCase {
 
     /// A held gate, two jobs in the inbox, and so many batches, of which one is delayed and one parked.
     private static func trickle(_ desk: Desk, batches: Int) throws {
-        try desk.redis.run("HSET", app + "gate", "held", "1")
+        try desk.redis.run("HSET", app + "admission", "trickle", "1")
         for batch in 1...batches { try desk.redis.run("HSET", app + "states", "\(batch)", "x") }
         try desk.redis.run("ZADD", app + "delayed", "5", "1")
-        try desk.redis.run("RPUSH", app + "parked", "2")
+        try desk.redis.run("RPUSH", app + "paused", "2")
         try fill(desk, "a", "b")
     }
 
@@ -660,7 +660,7 @@ extension ScriptCase {
                 token: desk.token, worker: "w1", batches: [4, 2, 3].map { (batches[$0].id, 1) })
         },
         ScriptCase("parks a batch behind another", again: .any) { desk in
-            try desk.redis.run("RPUSH", app + "parked", "01.h.other.1")
+            try desk.redis.run("RPUSH", app + "paused", "01.h.other.1")
             return desk.park(try desk.held([("a", 2)]))
         },
         ScriptCase("puts back nothing that it has not", again: .same) { desk in
@@ -701,7 +701,7 @@ extension ScriptCase {
         ScriptCase("takes the batches of several workers back in order", again: .any) { desk in
             for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
             for worker in ["w1", "w2", "w1", "w3"] { _ = try desk.checkout(worker, most: 1) }
-            try desk.redis.run("RPUSH", app + "flight:01", "01.h.nothing.1")
+            try desk.redis.run("RPUSH", app + "in_flight:01", "01.h.nothing.1")
             return desk.reclaim(["w1", "w2"])
         },
     ]

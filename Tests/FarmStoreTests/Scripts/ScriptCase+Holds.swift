@@ -48,7 +48,7 @@ extension ScriptCase {
         ScriptCase("holds back no more than a thousand jobs, and forgets who never came", again: .any) {
             desk in
             try desk.split([("a", 2)])
-            var marks = ["HSET", app + "quarantine"]
+            var marks = ["HSET", app + "paused_jobs"]
             for number in 1...1000 {
                 marks += ["j\(number)", number == 7 ? "5 pause me" : "4000000000000 pause me"]
             }
@@ -57,7 +57,7 @@ extension ScriptCase {
         },
         ScriptCase("holds back no more than a thousand jobs", again: .same) { desk in
             try desk.split([("a", 2)])
-            var marks = ["HSET", app + "quarantine"]
+            var marks = ["HSET", app + "paused_jobs"]
             for number in 1...1000 { marks += ["j\(number)", "4000000000000 pause me"] }
             try desk.run(marks)
             return Hold(.job("a", .pause), by: "me@here")
@@ -336,7 +336,7 @@ extension ScriptCase {
         },
         ScriptCase("leaves a full app full when it may judge by itself", again: .other("0")) { desk in
             try desk.perform(SetAdmission(.open, by: "me@here"))
-            try desk.redis.run("HSET", app + "gate", "full", "backlog")
+            try desk.redis.run("HSET", app + "admission", "full", "backlog")
             return SetAdmission(nil, by: "me@here")
         },
         ScriptCase("stays closed, whatever there is room for", again: .same) { desk in

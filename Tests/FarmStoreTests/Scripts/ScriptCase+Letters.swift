@@ -90,7 +90,7 @@ extension ScriptCase {
             return trim(from: 6, most: 1)
         },
         ScriptCase("drops what is no letter", again: .other("0")) { desk in
-            try desk.redis.run("XADD", "{pushfarm:demo}:dead", "5000-1", "some", "thing")
+            try desk.redis.run("XADD", "{pushfarm:demo}:dead_letters", "5000-1", "some", "thing")
             try desk.bury("a", 2, at: "5000-2")
             return trim(from: 6)
         },
@@ -177,13 +177,13 @@ extension ScriptCase {
         },
         ScriptCase("waits while the app is full", again: .any) { desk in
             try desk.bury("a", 2, at: "5-1")
-            try desk.redis.run("HSET", "{pushfarm:demo}:gate", "full", "memory", "retry", "500")
+            try desk.redis.run("HSET", "{pushfarm:demo}:admission", "full", "memory", "retry", "500")
             return replay("5-1")
         },
         ScriptCase("drops letters of any job, full or not", again: .other("[0, 2, 3, ]")) { desk in
             try desk.bury("a", 2, at: "5-1")
             try desk.bury("b", 1, at: "6-1")
-            try desk.redis.run("HSET", "{pushfarm:demo}:gate", "full", "memory")
+            try desk.redis.run("HSET", "{pushfarm:demo}:admission", "full", "memory")
             return replay("5-1", "6-1", job: nil)
         },
     ]
@@ -218,17 +218,17 @@ extension Desk {
     /// A dead letter, and its place in the sums.
     func bury(_ job: String, _ pushes: Int, at id: String, reason: String = "BadTopic") throws {
         let body = Self.body([(job, pushes)])
-        var command = RESPCommand("XADD", "{pushfarm:demo}:dead", id)
+        var command = RESPCommand("XADD", "{pushfarm:demo}:dead_letters", id)
         for word in ["j", job, "r", reason, "s", "400", "n", "\(pushes)", "b"] { command.append(word) }
         command.append(body)
         try redis.run(command)
-        try redis.run("HINCRBY", "{pushfarm:demo}:letters", "pushes", "\(pushes)")
-        try redis.run("HINCRBY", "{pushfarm:demo}:letters", "bytes", "\(body.count)")
+        try redis.run("HINCRBY", "{pushfarm:demo}:dead_letter_counts", "pushes", "\(pushes)")
+        try redis.run("HINCRBY", "{pushfarm:demo}:dead_letter_counts", "bytes", "\(body.count)")
     }
 
     /// An entry of the audit, and its place in the sum.
     func remember(_ record: String, at id: String) throws {
         try redis.run("XADD", "{pushfarm:demo}:audit", id, "a", record)
-        try redis.run("HINCRBY", "{pushfarm:demo}:letters", "audit", "\(100 + record.utf8.count)")
+        try redis.run("HINCRBY", "{pushfarm:demo}:dead_letter_counts", "audit", "\(100 + record.utf8.count)")
     }
 }

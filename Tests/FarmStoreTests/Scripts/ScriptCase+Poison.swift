@@ -96,7 +96,7 @@ extension ScriptCase {
         },
         ScriptCase("leaves parked what nobody can read", again: .other("[0, -1, 0, 0]")) { desk in
             for step in 1...2 { try desk.perform(desk.park(try desk.held(step: step, [("j\(step)", 2)]))) }
-            let first = try desk.redis.run("LINDEX", "{pushfarm:demo}:parked", "0").text ?? ""
+            let first = try desk.redis.run("LINDEX", "{pushfarm:demo}:paused", "0").text ?? ""
             try desk.redis.run("HSET", "{pushfarm:demo}:batches", first, "?")
             return Release(.job("j2"))
         },
@@ -210,12 +210,12 @@ extension ScriptCase {
         ScriptCase("puts a batch that no list has into its list", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 4)])
             _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
-            try desk.redis.run("DEL", "{pushfarm:demo}:flight:01")
+            try desk.redis.run("DEL", "{pushfarm:demo}:in_flight:01")
             return Repair(.batch("\(batch.id)"), shards: Desk.shards)
         },
         ScriptCase("leaves a batch in one list", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 4)])
-            for list in ["flight:01", "ready:01", "bulk:02", "parked"] {
+            for list in ["in_flight:01", "ready:01", "bulk:02", "paused"] {
                 try desk.redis.run("RPUSH", "{pushfarm:demo}:\(list)", "\(batch.id)")
             }
             return Repair(.batch("\(batch.id)"), shards: Desk.shards)
@@ -238,7 +238,7 @@ extension ScriptCase {
         ScriptCase("makes accounts tell what is there", again: .other("[]")) { desk in
             for step in 1...4 { try desk.split(step: step, [("j\(step)", 4)]) }
             let account = "{pushfarm:demo}:job:"
-            try desk.redis.run("HSET", account + "j1", "in_flight", "7", "waiting", "3")
+            try desk.redis.run("HSET", account + "j1", "in_flight", "7", "delayed", "3")
             try desk.redis.run("HSET", account + "j2", "accepted", "6", "submitted", "6")
             try desk.redis.run("HSET", account + "j3", "state", "finished", "finished_at", "1")
             try desk.redis.run("DEL", account + "j4")
@@ -248,7 +248,7 @@ extension ScriptCase {
         },
         ScriptCase("ends an account of which nothing is there", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 3)])
-            try desk.redis.run("DEL", "{pushfarm:demo}:flight:01")
+            try desk.redis.run("DEL", "{pushfarm:demo}:in_flight:01")
             for hash in ["states", "batches"] {
                 try desk.redis.run("HDEL", "{pushfarm:demo}:\(hash)", "\(batch.id)")
             }

@@ -28,7 +28,7 @@ extension ScriptCase {
         ScriptCase("puts a batch behind those that wait", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 1)])
             try desk.split(step: 2, [("b", 1)])
-            try desk.redis.run("DEL", app + "flight:01")
+            try desk.redis.run("DEL", app + "in_flight:01")
             return repair(batch.id)
         },
         ScriptCase("keeps the first of a batch that is in its list twice", again: .other("[]")) { desk in
@@ -59,18 +59,18 @@ extension ScriptCase {
         },
         ScriptCase("leaves parked what a quarantined job has, once", again: .other("[]")) { desk in
             let batch = try shelved(desk)
-            try push(desk, "parked", "\(batch)", "01.h.other.1", "\(batch)")
+            try push(desk, "paused", "\(batch)", "01.h.other.1", "\(batch)")
             return repair(batch)
         },
         ScriptCase("leaves parked what could be sent", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 2)])
             try desk.perform(desk.park(batch))
-            try push(desk, "parked", "\(batch.id)")
+            try push(desk, "paused", "\(batch.id)")
             return repair(batch.id)
         },
         ScriptCase("parks what a quarantined job has and no list", again: .other("[]")) { desk in
             let batch = try shelved(desk)
-            try push(desk, "parked", "01.h.other.1")
+            try push(desk, "paused", "01.h.other.1")
             try desk.set(batch, to: "|1|0||2|px")
             return repair(batch)
         },

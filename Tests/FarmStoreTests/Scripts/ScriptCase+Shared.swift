@@ -23,7 +23,7 @@ extension ScriptCase {
         ScriptCase("parks what is left when the first push is a quarantined job's", again: .any) { desk in
             try desk.split([("q", 1), ("a", 2)])
             try desk.quarantine("q")
-            try desk.redis.run("RPUSH", app + "parked", "01.h.other.1")
+            try desk.redis.run("RPUSH", app + "paused", "01.h.other.1")
             let batch = try desk.checkout().batches[0]
             return desk.reportRequest(batch.id, 1..<3, entry: Desk.delivered("a", 2))
         },
@@ -102,7 +102,7 @@ extension ScriptCase {
                 "|1|0||2|p..",
             ]
             for (id, state) in zip(ids, states) { try desk.set(id, to: state) }
-            for list in ["bulk:01", "ready:02", "flight:03", "parked", "parked"] {
+            for list in ["bulk:01", "ready:02", "in_flight:03", "paused", "paused"] {
                 try desk.redis.run("RPUSH", app + list, "\(ids[0])", "\(ids[1])", "\(ids[6])")
             }
             try desk.redis.run("ZADD", app + "delayed", "1", "\(ids[1])", "2", "\(ids[2])", "3", "\(ids[3])")

@@ -83,7 +83,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let command = try prepare(desk)
         let before = try RedisDump(desk.redis)
         let bell = try desk.redis.anotherClient()
-        _ = try bell.run(RESPCommand("SUBSCRIBE", "{pushfarm:demo}:bell"))
+        _ = try bell.run(RESPCommand("SUBSCRIBE", "{pushfarm:demo}:wakeups"))
         switch way {
         case .once: break
         case .twice: try desk.redis.run(command)
@@ -96,7 +96,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let answer = try desk.redis.run(command)
         let after = try RedisDump(desk.redis, since: before)
         if way == .withoutMemory { try desk.redis.run("CONFIG", "SET", "maxmemory", "0") }
-        try desk.redis.run("PUBLISH", "{pushfarm:demo}:bell", "end")
+        try desk.redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "end")
         var rung: [String] = []
         while let word = try bell.receive().array?.last?.text, word != "end" { rung.append(word) }
         return Outcome(before: before, answer: after.text(answer), after: after, rung: rung.sorted())

@@ -96,10 +96,10 @@ enum Judge {
             local nn = string.format('%02d', shard)
             for _, id in ipairs(call('LRANGE', P .. 'ready:' .. nn, 0, -1)) do batch(id, 'ready', 'h', nn) end
             for _, id in ipairs(call('LRANGE', P .. 'bulk:' .. nn, 0, -1)) do batch(id, 'bulk', 'b', nn) end
-            for _, id in ipairs(call('LRANGE', P .. 'flight:' .. nn, 0, -1)) do batch(id, 'flight', nil, nn) end
+            for _, id in ipairs(call('LRANGE', P .. 'in_flight:' .. nn, 0, -1)) do batch(id, 'flight', nil, nn) end
         end
         for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do batch(id, 'delayed') end
-        for _, id in ipairs(call('LRANGE', P .. 'parked', 0, -1)) do batch(id, 'parked') end
+        for _, id in ipairs(call('LRANGE', P .. 'paused', 0, -1)) do batch(id, 'parked') end
         for id in pairs(states) do check(places[id], id, 'has a state and is nowhere') end
         for id in pairs(bodies) do check(places[id], id, 'has a body and is nowhere') end
 
@@ -161,7 +161,7 @@ enum Judge {
 
         -- Dead letters: what failed though its token is fine is kept, once.
         local kept, letters, bytes = {}, 0, 0
-        for _, record in ipairs(call('XRANGE', P .. 'dead', '-', '+')) do
+        for _, record in ipairs(call('XRANGE', P .. 'dead_letters', '-', '+')) do
             local w = record[2]
             check(w[1] == 'j' and w[3] == 'r' and w[7] == 'n' and w[9] == 'b' and #w == 10, record[1], 'is no letter')
             local list = segments(w[10])
@@ -224,9 +224,9 @@ enum Judge {
         for job in pairs(inEntries) do check(listed[job], job, 'has entries and no account') end
         check(load == tonumber(call('HGET', P .. 'load', 'open') or '0'), 'load',
             call('HGET', P .. 'load', 'open') or '-', 'of', load)
-        local parked = call('HLEN', P .. 'quarantine') + call('HLEN', P .. 'devices') + call('HLEN', P .. 'cancels')
-        check(call('HLEN', P .. 'cancels') == tonumber(call('HGET', P .. 'gate', 'cancels') or '0'), 'the gate counts other cancels')
-        check(parked == tonumber(call('HGET', P .. 'gate', 'quarantined') or '0'), 'the gate counts other quarantined jobs')
+        local parked = call('HLEN', P .. 'paused_jobs') + call('HLEN', P .. 'paused_tokens') + call('HLEN', P .. 'cancels')
+        check(call('HLEN', P .. 'cancels') == tonumber(call('HGET', P .. 'admission', 'cancels') or '0'), 'the gate counts other cancels')
+        check(parked == tonumber(call('HGET', P .. 'admission', 'quarantined') or '0'), 'the gate counts other quarantined jobs')
 
         -- The intake: what it is in the middle of is there.
         local taken = call('LLEN', P .. 'taken')

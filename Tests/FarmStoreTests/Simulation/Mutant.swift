@@ -46,7 +46,7 @@ struct Mutant: Sendable, CustomStringConvertible {
             "if x and x <= last then return { map, s.granted, stale } end"),
         Mutant(
             .report, "leaves a finished batch in its list",
-            "if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and", "if false and"),
+            "if call('LREM', P .. 'in_flight:' .. nn, 1, id) == 0 and", "if false and"),
         Mutant(
             .report, "does not count facts of a batch in nobody's hands", "if s.worker == '' or parked then",
             "if false then", by: Seed(number: 5, profile: .rollBacks)),

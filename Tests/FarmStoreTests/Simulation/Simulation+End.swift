@@ -170,8 +170,9 @@ extension Simulation {
     private func checkRest() throws {
         let left = try redis.run("KEYS", "*").array?.compactMap(\.text) ?? []
         let known = [
-            "events", "refused", "jobs", "owners", "intake", "load", "results", "gate", "quarantine",
-            "suppression", "scopes", "guard", "dead", "letters", "cancels", "devices", "refusals",
+            "events", "refused", "jobs", "owners", "intake", "load", "results", "admission", "paused_jobs",
+            "suppression", "scopes", "guard", "dead_letters", "dead_letter_counts", "cancels",
+            "paused_tokens", "refusals",
         ]
         let many = ["{pushfarm:demo}:job:", "{pushfarm:demo}:suppressed:", "test:"]
         for key in left where !many.contains(where: key.hasPrefix) {
@@ -179,7 +180,7 @@ extension Simulation {
                 throw SimulationFault.count("\(key) is left")
             }
         }
-        let pending = try redis.run("XPENDING", "{pushfarm:demo}:results", "gatherers").array?.first?.integer
+        let pending = try redis.run("XPENDING", "{pushfarm:demo}:results", "settlement").array?.first?.integer
         guard pending == 0 else { throw SimulationFault.count("\(pending ?? -1) entries are pending") }
         // An operator may have held back a job that Redis then forgot.
         let parked = try (marks(.jobs) + marks(.cancels)).contains { mark in

@@ -42,8 +42,8 @@ import Testing
         let told = farm.coordinator.error.split(separator: "\n").filter {
             $0.contains("a value is refused")
         }
-        #expect(told.contains { $0.contains("{pushfarm:demo}:bell") }, "\(told)")
-        #expect(told.contains { $0.contains("{pushfarm:demo}:gate rate") }, "\(told)")
+        #expect(told.contains { $0.contains("{pushfarm:demo}:wakeups") }, "\(told)")
+        #expect(told.contains { $0.contains("{pushfarm:demo}:admission rate") }, "\(told)")
         #expect(told.count < 20, "\(told)")
     }
 
@@ -75,11 +75,11 @@ import Testing
             try redis.run("ZCARD", "{pushfarm:demo}:delayed").integer == 3
         }
         try redis.pipeline([
-            ["HSET", "{pushfarm:demo}:quarantine", "other", "1780000000000 pause me why"],
-            ["HSET", "{pushfarm:demo}:devices", "device", "1780000000000 3 me why"],
+            ["HSET", "{pushfarm:demo}:paused_jobs", "other", "1780000000000 pause me why"],
+            ["HSET", "{pushfarm:demo}:paused_tokens", "device", "1780000000000 3 me why"],
             ["HSET", "{pushfarm:demo}:cancels", "another", "1780000000000 0 0 me"],
             ["HSET", "{pushfarm}:desired", "pin:demo:3", "here"],
-            ["HSET", "{pushfarm}:alerting", "nothing", "1 1780000000000 text"],
+            ["HSET", "{pushfarm}:active_alerts", "nothing", "1 1780000000000 text"],
             ["XADD", "{pushfarm}:alerts", "*", "alert", "nothing", "at", "1780000000000"],
         ])
     }
@@ -89,12 +89,12 @@ import Testing
         let redis = try farm.redis.client()
         let start = end(of: redis) ?? 0
         _ = try? redis.run("RPUSH", "pushfarm:demo", Job(id: name, tokens: Tokens.make(3)).text)
-        _ = try? redis.run("HINCRBY", "{pushfarm:demo}:gate", "holds", "1")
+        _ = try? redis.run("HINCRBY", "{pushfarm:demo}:admission", "pause_changes", "1")
         for word in ["look", "hosts", "operation", "release", "free demo", "feedback demo"] {
             try redis.run("PUBLISH", "{pushfarm}:commands", word)
         }
-        try redis.run("PUBLISH", "{pushfarm:demo}:bell", "*")
-        try redis.run("PUBLISH", "{pushfarm:demo}:bell", "s 0 1 2 3")
+        try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "*")
+        try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "s 0 1 2 3")
         // Its checks of each second are done by then. An unreadable registry has no heartbeat to wait for.
         _ = try? await eventually("the coordinator has done its checks", within: .seconds(3)) {
             end(of: redis).map { $0 >= start + 1_200 } ?? false
@@ -144,15 +144,15 @@ import Testing
     private func setRates(_ farm: Farm) async throws {
         let redis = try farm.redis.client()
         for number in HostileValues.numbers where !["64", "65536", "1.5"].contains(number) {
-            try redis.run("HSET", "{pushfarm:demo}:gate", "rate", number)
+            try redis.run("HSET", "{pushfarm:demo}:admission", "rate", number)
             try redis.run("PUBLISH", "{pushfarm}:commands", "look")
         }
-        try redis.run("HSET", "{pushfarm:demo}:gate", "rate", "1e308")
+        try redis.run("HSET", "{pushfarm:demo}:admission", "rate", "1e308")
         try await eventually("the log tells of the rate") {
             try redis.run("PUBLISH", "{pushfarm}:commands", "look")
-            return farm.coordinator.error.contains("{pushfarm:demo}:gate rate")
+            return farm.coordinator.error.contains("{pushfarm:demo}:admission rate")
         }
-        try redis.run("HDEL", "{pushfarm:demo}:gate", "rate")
+        try redis.run("HDEL", "{pushfarm:demo}:admission", "rate")
         try redis.run("PUBLISH", "{pushfarm}:commands", "look")
     }
 

@@ -73,7 +73,7 @@ import Testing
         #expect(try await farm.finished("kept").delivered == 20)
         _ = try await farm.event("alert.cleared")
         #expect(try farm.events("alert.raised").count == 1)
-        #expect(try farm.redis.client().run("HLEN", "{pushfarm}:alerting").integer == 0)
+        #expect(try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 0)
         #expect(await hook.requests.count == 3)
     }
 
@@ -288,7 +288,7 @@ import Testing
         try await eventually("the pause fires") { told() == ["alert.raised app_paused demo"] }
         // The intake's next owner does not fire it again, because Redis has it.
         try await eventually("Redis has the pause") {
-            try farm.redis.client().run("HLEN", "{pushfarm}:alerting").integer == 1
+            try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 1
         }
         let owner = try #require(try farm.owners()["intake"])
         farm.signal(owner, SIGKILL)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.startsProcesses(limit: .seconds(240))) struct FaultTests {
     private static let app = "{pushfarm:demo}:"
 
-    @Test(arguments: ["events", "intake", "batches", "states", "results", "load", "gate", "owners"])
+    @Test(arguments: ["events", "intake", "batches", "states", "results", "load", "admission", "owners"])
     func `a key of the wrong type is named by status, an alert and fsck`(name: String) async throws {
         let farm = try await Farm(Farm.Options(workers: 1))
         _ = try await farm.ready()
@@ -17,7 +17,7 @@ import Testing
         let before = try redis.run("DUMP", key).bytes
         try redis.run("SET", key, "x")
         try await eventually("the alert fires") {
-            try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
+            try redis.run("HKEYS", "{pushfarm}:active_alerts").array?.contains {
                 $0.text == "key_type app demo "
             } == true
         }
@@ -38,7 +38,7 @@ import Testing
             try redis.run(command)
         }
         try await eventually("the alert clears") {
-            try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
+            try redis.run("HKEYS", "{pushfarm}:active_alerts").array?.contains {
                 $0.text == "key_type app demo "
             } == false
         }
@@ -63,7 +63,7 @@ import Testing
         let id = try #require(try redis.run("XADD", Self.app + "results", "*", "r", "nonsense").text)
         func expectSeen() async throws {
             try await eventually("the alert fires") {
-                try redis.run("HKEYS", "{pushfarm}:alerting").array?.contains {
+                try redis.run("HKEYS", "{pushfarm}:active_alerts").array?.contains {
                     $0.text == "unreadable app demo "
                 } == true
             }
@@ -84,7 +84,7 @@ import Testing
         #expect(kept.status == 1 && kept.output.contains("1 item could not be read and is kept (\(id))"))
         #expect(try await farm.run("debug", "fsck", "--drop-unreadable", "--app", "all").status == 0)
         try await eventually("the alert clears") {
-            try redis.run("HLEN", "{pushfarm}:alerting").integer == 0
+            try redis.run("HLEN", "{pushfarm}:active_alerts").integer == 0
         }
         #expect(try await farm.run("status").status == 0)
     }

@@ -39,7 +39,7 @@ extension Checker {
         func n(_ field: String) -> Int { numbers[field] ?? 0 }
         let reasons = numbers.reduce(0) { $0 + ($1.key.hasPrefix("reason:") ? $1.value : 0) }
         let closed = outcomes.reduce(0) { $0 + n($1) }
-        let open = ["in_flight", "waiting"].reduce(0) { $0 + n($1) }
+        let open = ["in_flight", "delayed"].reduce(0) { $0 + n($1) }
         if n("submitted") != n("accepted") + n("malformed") + n("duplicates") {
             return "submitted \(n("submitted")) is not accepted, malformed and duplicates"
         }

@@ -64,7 +64,7 @@ struct DrillStep {
             DrillStep(name: "promote of a job that waits for tomorrow", extra: Extra(number: 4)) { farm in
                 let id = try farm.pushExtra(
                     4, fields: #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 86_400)"#)
-                try await farm.account(of: id, has: "waiting", atLeast: 1)
+                try await farm.account(of: id, has: "delayed", atLeast: 1)
                 try await farm.must(["promote", id, "--app", "demo"])
             },
             .command("upgrade all"), .command("debug log-level debug all"),

@@ -35,15 +35,15 @@ extension Account {
         expired = number("expired")
         cancelled = number("cancelled")
         inFlight = number("in_flight")
-        waiting = number("waiting")
+        waiting = number("delayed")
         maybeDuplicated = number("maybe_duplicated")
         crashes = number("crashes")
-        parked = fields["parked"]
+        parked = fields["paused_reason"]
         replayOf = fields["replay_of"]
         warning = fields["warning"]
         replayed = number("replayed")
         createdAt = Int64(number("created_at"))
-        lastAt = Int64(number("last"))
+        lastAt = Int64(number("last_outcome_at"))
         finishedAt = fields["finished_at"].flatMap { Int64(foreign: $0) }
         for (name, count) in fields where name.hasPrefix("reason:") {
             reasons[String(name.dropFirst(7))] = Int(foreign: count) ?? 0
@@ -118,7 +118,7 @@ package struct ReadDepths: Request {
         [
             RESPCommand("LLEN", key: keys.inbox), RESPCommand("LLEN", key: keys.taken),
             RESPCommand("ZCARD", key: keys.delayed), RESPCommand("XLEN", key: keys.results),
-            RESPCommand("LLEN", key: keys.parked), RESPCommand("HGET", key: keys.load, "open"),
+            RESPCommand("LLEN", key: keys.paused), RESPCommand("HGET", key: keys.load, "open"),
         ] + (0..<max(0, shards)).flatMap { keys.batchLists($0).map { RESPCommand("LLEN", key: $0) } }
     }
 

@@ -82,7 +82,7 @@ package struct ReadGate: Request {
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HMGET")
-        command.append(keys.gate)
+        command.append(keys.admission)
         for field in Pause.fields { command.append(field) }
     }
 

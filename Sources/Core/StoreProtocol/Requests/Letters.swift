@@ -38,7 +38,7 @@ package struct ReadLetters: Request {
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("XRANGE")
-        command.append(keys.dead)
+        command.append(keys.deadLetters)
         switch range {
         case .after(let id):
             command.append([UInt8(ascii: "(")] + id.bytes)
@@ -87,7 +87,7 @@ package struct CountLetters: Request {
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HMGET")
-        command.append(keys.letters)
+        command.append(keys.deadLetterCounts)
         for field in ["pushes", "bytes", "trimmed", "dropped"] { command.append(field) }
     }
 
@@ -137,7 +137,7 @@ package struct LastLetter: Request {
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("XREVRANGE")
-        command.append(keys.dead)
+        command.append(keys.deadLetters)
         for word in ["+", "-", "COUNT", "1"] { command.append(word) }
     }
 

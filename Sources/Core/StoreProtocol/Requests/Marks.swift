@@ -38,9 +38,9 @@ package struct ReadMarks: Request {
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HGETALL")
         switch kind {
-        case .jobs: command.append(keys.quarantine)
-        case .devices: command.append(keys.devices)
-        case .shards: command.append(keys.withheld)
+        case .jobs: command.append(keys.pausedJobs)
+        case .devices: command.append(keys.pausedTokens)
+        case .shards: command.append(keys.pausedShards)
         case .cancels: command.append(keys.cancels)
         }
     }

@@ -114,7 +114,7 @@ package struct ReadFullness: Request {
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HMGET")
-        command.append(keys.gate)
+        command.append(keys.admission)
         for field in ["full", "full_since"] { command.append(field) }
     }
 

@@ -63,17 +63,18 @@ package struct ReadFaults: Request {
 
     /// As in the script.
     private static let kinds: [(kind: String, names: [String])] = [
-        ("list", ["taken", "parked", "unproven", "unconfirmed"]),
+        ("list", ["taken", "paused", "unproven", "unconfirmed"]),
         (
             "hash",
             [
-                "owners", "intake", "quarantine", "devices", "cancels", "withheld", "batches", "states",
-                "letters",
-                "suppression", "scopes", "guard", "feedback", "load", "gate", "refusals", "unsettled",
+                "owners", "intake", "paused_jobs", "paused_tokens", "cancels", "paused_shards", "batches",
+                "states",
+                "dead_letter_counts",
+                "suppression", "scopes", "guard", "feedback", "load", "admission", "refusals", "unsettled",
                 "unreadable",
             ]
         ),
-        ("zset", ["delayed", "jobs"]), ("stream", ["results", "events", "refused", "dead", "audit"]),
+        ("zset", ["delayed", "jobs"]), ("stream", ["results", "events", "refused", "dead_letters", "audit"]),
     ]
 
     /// A user who may not look at a key is told nothing of it.

@@ -58,7 +58,7 @@ package struct ReadResults: Request {
     package var blocking: Duration { wait ?? .zero }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        for word in ["XREADGROUP", "GROUP", "gatherers", gatherer, "COUNT"] { command.append(word) }
+        for word in ["XREADGROUP", "GROUP", "settlement", gatherer, "COUNT"] { command.append(word) }
         command.append(count)
         if let wait {
             command.append("BLOCK")
@@ -101,7 +101,7 @@ package struct ClaimResults: Request {
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("XAUTOCLAIM")
         command.append(keys.results)
-        command.append("gatherers")
+        command.append("settlement")
         command.append(gatherer)
         command.append(idleFor.wholeMilliseconds)
         command.append(start?.bytes ?? Array("0-0".utf8))

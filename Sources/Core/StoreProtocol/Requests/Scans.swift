@@ -123,7 +123,7 @@ package struct ListWaiting: Request {
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(place == .delayed ? "ZRANGE" : "LRANGE")
-        command.append(place == .delayed ? keys.delayed : keys.parked)
+        command.append(place == .delayed ? keys.delayed : keys.paused)
         command.append(start)
         command.append(start + count - 1)
     }

@@ -60,11 +60,11 @@ package struct SetAdmission: Request {
     package init(_ admission: Admission?, by: String) { (self.admission, self.by) = (admission, by) }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys, wish: "door", admission?.rawValue, by)
+        command.append(keys, wish: "admission", admission?.rawValue, by)
     }
 
     /// Whether something changed.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("door") }
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("admission") }
 }
 
 extension RESPCommand {
@@ -111,13 +111,13 @@ package struct ReadStanding: Request {
     }
 
     private static let fields =
-        ReadGate.Pause.fields + ["rate", "door", "rate_by", "door_by", "holds", "cancels"]
+        ReadGate.Pause.fields + ["rate", "admission", "rate_by", "admission_by", "pause_changes", "cancels"]
 
     package init() {}
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HMGET")
-        command.append(keys.gate)
+        command.append(keys.admission)
         for field in Self.fields { command.append(field) }
     }
 

@@ -9,7 +9,7 @@
 local total, shards = 0, {}
 for i = 2, #ARGV do
     local sum = 0
-    for _, id in ipairs(call('LRANGE', P .. 'flight:' .. ARGV[i], 0, -1)) do
+    for _, id in ipairs(call('LRANGE', P .. 'in_flight:' .. ARGV[i], 0, -1)) do
         local s = load_state(id)
         if s and s.worker == ARGV[1] then sum = sum + count_open(s.map, 1, s.granted) end
     end

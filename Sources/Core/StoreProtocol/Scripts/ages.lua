@@ -30,6 +30,6 @@ for shard = 0, tonumber(ARGV[1]) - 1 do
     local nn = string.format('%02d', shard)
     look(P .. 'ready:' .. nn, 1)
     look(P .. 'bulk:' .. nn, 2)
-    look(P .. 'flight:' .. nn)
+    look(P .. 'in_flight:' .. nn)
 end
 return ages

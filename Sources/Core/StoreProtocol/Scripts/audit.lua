@@ -36,7 +36,7 @@ if part == 'accounts' then
     local reply = { page[1] }
     for i = 1, #page[2], 2 do
         local a, n, ended, reasons, unread = load_account(page[2][i])
-        local is_at_rest = a.state == 'finished' and ended == n('accepted') and n('in_flight') == 0 and n('waiting') == 0
+        local is_at_rest = a.state == 'finished' and ended == n('accepted') and n('in_flight') == 0 and n('delayed') == 0
         if unread or a.state and not (is_at_rest and reasons <= n('failed')) then reply[#reply + 1] = page[2][i] end
     end
     return reply
@@ -68,7 +68,7 @@ for job in pairs(jobs) do
         local sum = ended + (open[job] or 0) + unsplit(job, n('accepted'))
         if sum ~= n('accepted') then say('job', job, 'accepted', n('accepted'), 'and has', sum) end
         if n('in_flight') ~= (flying[job] or 0) then say('job', job, 'in_flight', n('in_flight'), 'of', flying[job] or 0) end
-        if n('waiting') ~= (waiting[job] or 0) then say('job', job, 'waiting', n('waiting'), 'of', waiting[job] or 0) end
+        if n('delayed') ~= (waiting[job] or 0) then say('job', job, 'delayed', n('delayed'), 'of', waiting[job] or 0) end
         if (a.state == 'finished') ~= (ended == n('accepted')) then say('job', job, 'is', a.state, 'with', ended) end
         if reasons > n('failed') then say('job', job, 'has more reasons than failures') end
     elseif (open[job] or 0) > 0 then

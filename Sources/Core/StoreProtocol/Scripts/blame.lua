@@ -14,23 +14,23 @@
 -- each of them. A job that has brought about so many ends is refused as poison; what is split of it stays.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake = P .. 'intake'
-local i = call('HMGET', intake, 'careful', 'head', 'offset', 'step', 'did', 'suspect', 'ends', 'blamed')
+local i = call('HMGET', intake, 'suspects', 'head', 'offset', 'step', 'did', 'suspect_step', 'crashes', 'last_crash')
 local careful, step, ends, poison = tonumber(i[1] or '0'), i[4] or '0', tonumber(i[7] or '0'), 'poison ' .. ARGV[2]
 if i[8] == ARGV[2] then return { careful, ends, i[5] == poison and 1 or 0 } end
-call('HSET', intake, 'blamed', ARGV[2])
+call('HSET', intake, 'last_crash', ARGV[2])
 
 if careful == 0 then
     local taken = call('LLEN', P .. 'taken')
-    if taken > 0 then call('HSET', intake, 'careful', taken) end
+    if taken > 0 then call('HSET', intake, 'suspects', taken) end
     return { taken, 0, 0 }
 end
 if ARGV[3] ~= '1' then return { careful, 0, 0 } end
 ends = i[6] == step and ends + 1 or 2
 if ends < tonumber(ARGV[4]) then
-    call('HSET', intake, 'suspect', step, 'ends', ends)
+    call('HSET', intake, 'suspect_step', step, 'crashes', ends)
     return { careful, ends, 0 }
 end
 local original = call('LINDEX', P .. 'taken', 0):sub(1, 65536)
 refuse_head({ i[1], i[2], i[3] }, string.format('%d', now()), '', 'job', 0, 'poison', original, 'poison', ARGV[5])
-call('HSET', intake, 'step', string.format('%d', step + 1), 'did', poison, 'ends', ends)
+call('HSET', intake, 'step', string.format('%d', step + 1), 'did', poison, 'crashes', ends)
 return { careful - 1, ends, 1 }

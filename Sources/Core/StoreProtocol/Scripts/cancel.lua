@@ -24,12 +24,12 @@ for _, id in ipairs(ARGV) do
     end
     if isRead and dots then
         local isDelayed = call('ZSCORE', P .. 'delayed', id)
-        if isDelayed then add_to_accounts(dots, 'waiting', -1) end
+        if isDelayed then add_to_accounts(dots, 'delayed', -1) end
         if s.open > 0 then
             save_state(id, s)
         else
             gone = gone + 1
-            spent = spent + 40 + (call('LLEN', (ready_list(id))) + call('LLEN', P .. 'parked')) / 16
+            spent = spent + 40 + (call('LLEN', (ready_list(id))) + call('LLEN', P .. 'paused')) / 16
             local isOut = isDelayed and call('ZREM', P .. 'delayed', id) or call('LREM', (ready_list(id)), 1, id)
             if isOut == 1 then
                 put_away(id, s)
@@ -37,7 +37,7 @@ for _, id in ipairs(ARGV) do
                 gone = gone - 1
                 save_state(id, s)
             else
-                call('LREM', P .. 'parked', 1, id)
+                call('LREM', P .. 'paused', 1, id)
                 drop_batch(id)
             end
         end

@@ -23,7 +23,7 @@
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
-local gate = call('HMGET', P .. 'gate', 'paused', 'quarantined')
+local gate = call('HMGET', P .. 'admission', 'paused', 'pauses')
 local paused, quarantined = gate[1] or '', gate[2]
 local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
 local reply = { paused, left, fenced }
@@ -56,7 +56,7 @@ if nknown >= 0 then
     for i = 5, first - 2 do known[ARGV[i]] = true end
     for _, nn in ipairs(shards) do
         if mine(nn) then
-            for _, id in ipairs(call('LRANGE', P .. 'flight:' .. nn, 0, -1)) do
+            for _, id in ipairs(call('LRANGE', P .. 'in_flight:' .. nn, 0, -1)) do
                 if not known[id] then
                     local s = load_state(id)
                     if s and s.worker == worker then give(id, s, call('HGET', BODIES, id)) end
@@ -68,7 +68,7 @@ end
 
 local sums, shelved = {}, 0
 local function take(nn, lane)
-    local flight = P .. 'flight:' .. nn
+    local flight = P .. 'in_flight:' .. nn
     local id = call('LMOVE', P .. lane .. nn, flight, 'LEFT', 'RIGHT')
     if not id then return false end
     local s, body = load_state(id), call('HGET', BODIES, id)
@@ -90,7 +90,7 @@ local function take(nn, lane)
         if s.open == 0 then
             call('LREM', flight, -1, id)
             if s.map:find('p', 1, true) then
-                call('RPUSH', P .. 'parked', id)
+                call('RPUSH', P .. 'paused', id)
                 save_state(id, s)
             else
                 drop_batch(id)

@@ -8,13 +8,13 @@
 --       batches, entries
 -- Fence none: it only reads. Again the same answer.
 local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken'), call('ZCARD', P .. 'delayed'),
-    call('XLEN', P .. 'results'), call('LLEN', P .. 'parked'), tonumber(call('HGET', P .. 'load', 'open') or '0') or 0 }
+    call('XLEN', P .. 'results'), call('LLEN', P .. 'paused'), tonumber(call('HGET', P .. 'load', 'open') or '0') or 0 }
 local n = 6
 for shard = 0, tonumber(ARGV[1]) - 1 do
     local nn = string.format('%02d', shard)
     reply[n + 1] = call('LLEN', P .. 'ready:' .. nn)
     reply[n + 2] = call('LLEN', P .. 'bulk:' .. nn)
-    reply[n + 3] = call('LLEN', P .. 'flight:' .. nn)
+    reply[n + 3] = call('LLEN', P .. 'in_flight:' .. nn)
     n = n + 3
 end
 return reply

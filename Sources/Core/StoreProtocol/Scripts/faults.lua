@@ -17,11 +17,11 @@ local function check(key, kind)
 end
 
 local KINDS = {
-    list = { 'taken', 'parked', 'unproven', 'unconfirmed' },
-    hash = { 'owners', 'intake', 'quarantine', 'devices', 'cancels', 'withheld', 'batches', 'states', 'letters', 'suppression',
-        'scopes', 'guard', 'feedback', 'load', 'gate', 'refusals', 'unsettled', 'unreadable' },
+    list = { 'taken', 'paused', 'unproven', 'unconfirmed' },
+    hash = { 'owners', 'intake', 'paused_jobs', 'paused_tokens', 'cancels', 'paused_shards', 'batches', 'states', 'dead_letter_counts', 'suppression',
+        'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable' },
     zset = { 'delayed', 'jobs' },
-    stream = { 'results', 'events', 'refused', 'dead', 'audit' },
+    stream = { 'results', 'events', 'refused', 'dead_letters', 'audit' },
 }
 check(KEYS[2], 'list')
 for kind, names in pairs(KINDS) do
@@ -29,7 +29,7 @@ for kind, names in pairs(KINDS) do
 end
 for shard = 0, tonumber(ARGV[1]) - 1 do
     local nn = string.format('%02d', shard)
-    for _, name in ipairs({ 'ready:', 'bulk:', 'flight:' }) do check(P .. name .. nn, 'list') end
+    for _, name in ipairs({ 'ready:', 'bulk:', 'in_flight:' }) do check(P .. name .. nn, 'list') end
     check(P .. 'suppressed:' .. nn, 'stream')
 end
 

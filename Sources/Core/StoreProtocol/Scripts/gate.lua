@@ -4,31 +4,31 @@
 -- Uses  base, events, records, holds, endings, batches, pausing, taken, refusals
 -- KEYS  1 prefix; press: 2 inbox
 -- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
---       | rate, pushes a second or off or "" (as configured), operator | door, open|closed|"", operator
---       | press, memory full|relieved|keep, intake held 0/1, ms until a producer should try again, backlog, jobs of the inbox,
+--       | rate, pushes a second or off or "" (as configured), operator | admission, open|closed|"", operator
+--       | press, memory full|relieved|keep, intake limited to a trickle 0/1, ms until a producer should try again, backlog, jobs of the inbox,
 --         bytes of the inbox, bytes of one job: each at most
 --       | forget, ms since a coordinator that configures the app was here, at least
--- Reply pause, resume, rate, door, forget: 1 when something changed, else 0; resume own: 2 when an operator has paused it, and
+-- Reply pause, resume, rate, admission, forget: 1 when something changed, else 0; resume own: 2 when an operator has paused it, and
 --       then nothing happens
 --       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox, batches that
 --       are ready or in flight (0 while it is paused)]
 -- Fence none: the wish is stored, the last one holds. OOM allowed.
 -- Again nothing changes, and no second event is written.
 --
--- `held`, so that take keeps to a trickle: as the caller says, and while the memory is full.
--- A door that an operator has closed or opened is obeyed whatever there is room for ("operator"); `held` goes on as it is.
+-- `trickle` limits `take` to few batches: as the caller says, and while the memory is full.
+-- Admission that an operator has closed or opened stays so, however much room there is ("operator"); `trickle` is not changed.
 -- An app is full because of the farm's memory ("memory"), of its open pushes and jobs ("backlog") or of its inbox
 -- ("inbox"). The latter two end when all are below nine tenths of their limits.
 -- The limits are the mark of an app that is configured: `submit` refuses jobs for an app without them. `press` keeps them, and
 -- `configured`, the time, once a minute; `forget` removes them, and other coordinators that do configure the app bring them back.
-local gate, t, op = P .. 'gate', string.format('%d', now()), ARGV[1]
+local gate, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
     return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
 elseif op == 'resume' then
     if ARGV[2] == 'own' and call('HEXISTS', gate, 'paused_by') == 1 then return 2 end
     if call('HDEL', gate, 'paused', 'fingerprint', 'since', 'paused_by') == 0 then return 0 end
     tell('app.resumed', t)
-    call('PUBLISH', P .. 'bell', '*')
+    call('PUBLISH', P .. 'wakeups', '*')
     return 1
 elseif op == 'rate' then
     local old = call('HGET', gate, 'rate') or ''
@@ -62,21 +62,21 @@ local function fill(was, reason)
     return 1
 end
 
-if op == 'door' then
-    local old = call('HMGET', gate, 'door', 'full')
-    local door, was = ARGV[2], old[2] or ''
-    if (old[1] or '') == door then return 0 end
-    if door == '' then
-        call('HDEL', gate, 'door', 'door_by', 'door_since')
+if op == 'admission' then
+    local old = call('HMGET', gate, 'admission', 'full')
+    local wanted, was = ARGV[2], old[2] or ''
+    if (old[1] or '') == wanted then return 0 end
+    if wanted == '' then
+        call('HDEL', gate, 'admission', 'admission_by', 'admission_since')
         if was == 'operator' then fill(was, '') end
     else
-        call('HSET', gate, 'door', door, 'door_by', ARGV[3], 'door_since', t)
-        fill(was, door == 'closed' and 'operator' or '')
+        call('HSET', gate, 'admission', wanted, 'admission_by', ARGV[3], 'admission_since', t)
+        fill(was, wanted == 'closed' and 'operator' or '')
     end
     return 1
 end
 
-local old = call('HMGET', gate, 'full', 'held', 'paused', 'door', 'configured', unpack(names))
+local old = call('HMGET', gate, 'full', 'trickle', 'paused', 'admission', 'configured', unpack(names))
 for i, name in ipairs(names) do
     if old[i + 5] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
 end
@@ -84,7 +84,7 @@ local moment, configured = tonumber(t), tonumber(old[5] or '0') or 0
 if moment < configured or moment - configured >= MINUTE then call('HSET', gate, 'configured', t) end
 tell_untold(moment)
 local batches = 0
-if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'parked') end
+if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'paused') end
 
 local was = old[1] or ''
 local open = math.max(0, tonumber(call('HGET', P .. 'load', 'open') or '0') or 0)
@@ -99,8 +99,8 @@ elseif open + jobs >= share * tonumber(ARGV[5]) then
 elseif jobs >= share * tonumber(ARGV[6]) or bytes >= share * tonumber(ARGV[7]) then
     reason = 'inbox'
 end
-local held = ARGV[3] == '1' or reason == 'memory'
-if held and not old[2] then call('HSET', gate, 'held', '1') end
-if old[2] and not held then call('HDEL', gate, 'held') end
+local is_trickle = ARGV[3] == '1' or reason == 'memory'
+if is_trickle and not old[2] then call('HSET', gate, 'trickle', '1') end
+if old[2] and not is_trickle then call('HDEL', gate, 'trickle') end
 if old[4] then reason = old[4] == 'closed' and 'operator' or '' end
 return { reason, fill(was, reason), open, jobs, batches }

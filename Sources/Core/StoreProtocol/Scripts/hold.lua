@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- What an operator holds back, or calls back: jobs, devices, shards.
+-- Pauses a job, a device token or a shard for an operator, serves a shard again, or cancels a job.
 --
 -- Uses  base, events, holds
 -- KEYS  1 prefix; 2 inbox
@@ -8,18 +8,18 @@
 --       | serve, NN
 -- Reply [1 when something changed, else 0; of a job: open, finished, expected (it has no account, but jobs wait in the
 --       inbox), unknown; of all: full, when there are too many, and "" otherwise; what was written down before, or ""]
--- Fence none: the wish is stored, and what is held back by something already stays so. OOM allowed.
--- Again it is held back already, and nothing happens.
+-- Fence none: the operator's wish is stored; an existing pause stays as it is. OOM allowed.
+-- Again it is paused or cancelled already, and nothing changes.
 --
--- Coordinators are told by the bell and by `holds` in the gate, which goes up with each change: workers give back what they
--- have. Checkouts park what is quarantined and end what was called back. At most 1,000 of each kind: of those that no job
--- came for, the marks of yesterday make room.
+-- A wake-up and `pause_changes`, which grows with each change, tell coordinators: workers return what they have. Checkouts
+-- skip paused positions and close cancelled ones. There are at most 1,000 marks of each kind; marks older than a day whose job
+-- never came make room.
 local op, name, t = ARGV[1], ARGV[2], string.format('%d', now())
-local MOST, DAY, SHARDS = 1000, 86400000, P .. 'withheld'
+local MOST, DAY, SHARDS = 1000, 86400000, P .. 'paused_shards'
 
 local function changed()
-    call('HINCRBY', P .. 'gate', 'holds', 1)
-    call('PUBLISH', P .. 'bell', 'hold')
+    call('HINCRBY', P .. 'admission', 'pause_changes', 1)
+    call('PUBLISH', P .. 'wakeups', 'pauses')
 end
 
 local function make_room(key)
@@ -72,7 +72,7 @@ local mark = table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' ')
 local reply = hold(QUARANTINE, what, mark)
 if reply[1] == 1 then
     local reason = hold_reason(mark)
-    if state then call('HSET', account, 'parked', reason) end
+    if state then call('HSET', account, 'paused_reason', reason) end
     tell('job.paused', t, 'job', name, 'reason', reason)
 end
 return reply

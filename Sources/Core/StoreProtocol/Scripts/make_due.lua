@@ -54,6 +54,6 @@ end
 
 local ids = call('ZRANGE', delayed, kept, kept + most - 1)
 for k, id in ipairs(ids) do batches = batches + make_due(k, id) end
-add_to_accounts(sums, 'waiting', -1)
+add_to_accounts(sums, 'delayed', -1)
 ring(rung)
 return { batches, sums[job] or 0, #ids < most and -1 or kept + #ids - moved }

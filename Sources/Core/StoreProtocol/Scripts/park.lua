@@ -19,6 +19,6 @@ local sums = {}
 local body = call('HGET', BODIES, id)
 -- Whose pushes they are is unknown when not even the table can be read.
 if body then pcall(sum_open, sums, body, s) end
-set_aside(id, s, P .. 'flight:' .. nn, ARGV[5])
+set_aside(id, s, P .. 'in_flight:' .. nn, ARGV[5])
 add_to_accounts(sums, 'in_flight', -1)
 return 1

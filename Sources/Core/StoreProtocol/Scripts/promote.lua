@@ -18,7 +18,7 @@ for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', t, 'LIMIT', 0, ARGV[1
         rung[nn] = true
     end
 end
-add_to_accounts(sums, 'waiting', -1)
+add_to_accounts(sums, 'delayed', -1)
 local next = call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
 local reply = ring(rung)
 table.insert(reply, 1, next and math.max(0, tonumber(next) - t) or -1)

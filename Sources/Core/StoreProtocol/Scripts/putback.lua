@@ -12,7 +12,7 @@
 -- The worker swears that each open position is unsent or refused unprocessed: no suspects, no crash.
 local _, nn = ready_list(ARGV[3] or '0.h')
 if call('HGET', P .. 'owners', nn) ~= ARGV[1] then return { err = 'FENCED ' .. nn } end
-local deliveries, flight = {}, P .. 'flight:' .. nn
+local deliveries, flight = {}, P .. 'in_flight:' .. nn
 for i = 3, #ARGV, 2 do deliveries[ARGV[i]] = tonumber(ARGV[i + 1]) end
 local calls_back = has_cancels()
 local ids, sums, moved = call('LRANGE', flight, 0, -1), {}, 0

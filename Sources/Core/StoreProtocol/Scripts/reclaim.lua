@@ -115,7 +115,7 @@ local function take_back(id, s, nn)
     local body, maybe, lost, total = call('HGET', BODIES, id), {}, {}, 0
     if not body or not pcall(each_segment, body, function() end) then
         parked = parked + 1
-        return set_aside(id, s, P .. 'flight:' .. nn, 'unreadable')
+        return set_aside(id, s, P .. 'in_flight:' .. nn, 'unreadable')
     end
     each_segment(body, function(job, first, last, flags)
         for p = first, math.min(last, s.granted) do
@@ -159,7 +159,7 @@ local function take_back(id, s, nn)
         suspects = suspects + 1
         doubtful[m[1]] = (doubtful[m[1]] or 0) + 1
     end
-    local flight = P .. 'flight:' .. nn
+    local flight = P .. 'in_flight:' .. nn
     if s.open == 0 then
         call('LREM', flight, -1, id)
         return put_away(id, s)
@@ -168,7 +168,7 @@ local function take_back(id, s, nn)
     s.granted, s.worker, s.caution = 0, '', caution_text(c)
     save_state(id, s)
     if isParked then
-        call('RPUSH', P .. 'parked', id)
+        call('RPUSH', P .. 'paused', id)
         parked = parked + 1
     else
         return_batch(ready_list(id), id)
@@ -183,11 +183,11 @@ for i = at, #ARGV, 2 do
     if call('HGET', P .. 'owners', nn) ~= ARGV[i + 1] then
         fenced[#fenced + 1] = nn
     else
-        local ids = call('LRANGE', P .. 'flight:' .. nn, 0, -1)
+        local ids = call('LRANGE', P .. 'in_flight:' .. nn, 0, -1)
         for k = #ids, 1, -1 do
             local s = load_state(ids[k])
             if not s then
-                call('LREM', P .. 'flight:' .. nn, -1, ids[k])
+                call('LREM', P .. 'in_flight:' .. nn, -1, ids[k])
             elseif (every and not named[s.worker]) or (not every and named[s.worker]) then
                 take_back(ids[k], s, nn)
             end
@@ -212,9 +212,9 @@ for job in pairs(blamed) do
     if old[1] == 'open' and old[2] ~= ARGV[13] then
         local n, t = increment(account, 'crashes', 1), now()
         call('HSET', account, 'last_crash', ARGV[13])
-        if n >= quarantine and call('HSETNX', P .. 'quarantine', job, t) == 1 then
+        if n >= quarantine and call('HSETNX', P .. 'paused_jobs', job, t) == 1 then
             count_holds()
-            call('HSET', account, 'parked', 'poison')
+            call('HSET', account, 'paused_reason', 'poison')
             tell('job.paused', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job
         end

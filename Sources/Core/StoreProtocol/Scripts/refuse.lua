@@ -13,7 +13,7 @@
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step = P .. 'intake', tonumber(ARGV[2])
 local what = 'refuse ' .. ARGV[3] .. ' ' .. ARGV[4] .. ' ' .. ARGV[5]
-local last = call('HMGET', intake, 'step', 'did', 'careful', 'head', 'offset')
+local last = call('HMGET', intake, 'step', 'did', 'suspects', 'head', 'offset')
 local done = tonumber(last[1] or '0')
 if step == done and last[2] == what then return 0 end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end

@@ -29,12 +29,12 @@ elseif kept == 0 then
 end
 for _, id in ipairs(jobs) do
     call('HDEL', QUARANTINE, id)
-    call('HDEL', P .. 'job:' .. id, 'parked', 'crashes', 'last_crash')
+    call('HDEL', P .. 'job:' .. id, 'paused_reason', 'crashes', 'last_crash')
     tell('job.resumed', now(), 'job', id)
 end
 count_holds()
 
-local ids, moved, rung = call('LRANGE', P .. 'parked', -kept - most, -kept - 1), 0, {}
+local ids, moved, rung = call('LRANGE', P .. 'paused', -kept - most, -kept - 1), 0, {}
 for k = #ids, 1, -1 do
     local id = ids[k]
     local s, body = load_state(id), call('HGET', BODIES, id)
@@ -46,14 +46,14 @@ for k = #ids, 1, -1 do
         if s.open > 0 then
             local list, nn = ready_list(id)
             save_state(id, s)
-            call('LREM', P .. 'parked', -1, id)
+            call('LREM', P .. 'paused', -1, id)
             return_batch(list, id)
             rung[nn] = true
             moved = moved + 1
         elseif s.map:find('p', 1, true) then
             save_state(id, s)
         else
-            call('LREM', P .. 'parked', -1, id)
+            call('LREM', P .. 'paused', -1, id)
             drop_batch(id)
             moved = moved + 1
         end

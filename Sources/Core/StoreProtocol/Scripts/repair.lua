@@ -29,9 +29,9 @@ local function take_out(id, but)
         gone = gone + n
     end
     for shard = 0, shards - 1 do
-        for _, list in ipairs({ 'ready:', 'bulk:', 'flight:' }) do from(list .. number(shard)) end
+        for _, list in ipairs({ 'ready:', 'bulk:', 'in_flight:' }) do from(list .. number(shard)) end
     end
-    from('parked')
+    from('paused')
     if but ~= 'delayed' then gone = gone + call('ZREM', P .. 'delayed', id) end
     return gone
 end
@@ -55,7 +55,7 @@ local function mend_batch(id)
         s.open = dots
     end
     local list, nn = ready_list(id)
-    local ready, flight = list:sub(#P + 1), 'flight:' .. nn
+    local ready, flight = list:sub(#P + 1), 'in_flight:' .. nn
     local place
     if s.worker ~= '' and is_in(flight, id) then
         place = flight
@@ -63,13 +63,13 @@ local function mend_batch(id)
         place = 'delayed'
     elseif is_in(ready, id) then
         place = ready
-    elseif is_in('parked', id) then
-        place = 'parked'
+    elseif is_in('paused', id) then
+        place = 'paused'
     end
-    if dots == 0 and (not isParked or place ~= 'parked') then
+    if dots == 0 and (not isParked or place ~= 'paused') then
         take_out(id)
         put_away(id, s)
-        return note('batch', id, 'had nothing to send and is', isParked and 'parked' or 'dropped')
+        return note('batch', id, 'had nothing to send and is', isParked and 'paused' or 'dropped')
     end
     local gone = take_out(id, place)
     if place ~= flight then
@@ -176,7 +176,7 @@ count_all(shards)
 for _, entry in ipairs(broken) do
     call('HSET', P .. 'unreadable', entry[1], table.concat(entry[2], ' '))
     call('XDEL', P .. 'results', entry[1])
-    call('XACK', P .. 'results', 'gatherers', entry[1])
+    call('XACK', P .. 'results', 'settlement', entry[1])
     note('results entry', entry[1], 'set aside as unreadable')
 end
 for _, id in ipairs(call('HKEYS', P .. 'unsettled')) do

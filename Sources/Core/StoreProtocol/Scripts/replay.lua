@@ -23,7 +23,7 @@ if done == step and last[2] == what then return { 0, tonumber(last[4]), tonumber
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
 local counter = P .. 'replays:' .. old
 if json ~= '' then
-    local gate = call('HMGET', P .. 'gate', 'full', 'retry')
+    local gate = call('HMGET', P .. 'admission', 'full', 'retry')
     if gate[1] then return { -1, tonumber(gate[2]) or 1000, 0, gate[1] } end
     if ARGV[10] ~= '' then
         local number = tonumber(call('GET', counter) or '0')

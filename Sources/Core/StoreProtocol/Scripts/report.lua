@@ -80,13 +80,13 @@ if #runs > 0 then
     end
     if sums then
         add_to_accounts(sums, 'in_flight', 1)
-        if call('ZSCORE', P .. 'delayed', id) then add_to_accounts(sums, 'waiting', -1) end
+        if call('ZSCORE', P .. 'delayed', id) then add_to_accounts(sums, 'delayed', -1) end
     end
     s.open = parked and count_open(s.map, 1, -1) or s.open - handed
     if s.open == 0 then
-        if call('LREM', P .. 'flight:' .. nn, 1, id) == 0 and call('LREM', list, 1, id) == 0
+        if call('LREM', P .. 'in_flight:' .. nn, 1, id) == 0 and call('LREM', list, 1, id) == 0
             and call('ZREM', P .. 'delayed', id) == 0 then
-            call('LREM', P .. 'parked', 1, id)
+            call('LREM', P .. 'paused', 1, id)
         end
         put_away(id, s)
         if parked then book_cancelled() end

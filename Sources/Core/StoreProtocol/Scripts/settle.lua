@@ -185,7 +185,7 @@ local function read_account(k, id)
     local r = rest[id]
     if r then
         local function check(field) check_digits(account, field, call('HGET', account, field)) end
-        if r[4] > 0 then check('waiting') end
+        if r[4] > 0 then check('delayed') end
         if r[5] > 0 then check('maybe_duplicated') end
         for reason in pairs(r[6]) do check('reason:' .. reason) end
     end
@@ -219,7 +219,7 @@ has_holds = call('EXISTS', QUARANTINE, CANCELS) > 0
 if has_holds then
     for _, key in ipairs({ QUARANTINE, CANCELS, DEVICES }) do look('HLEN', key) end
 end
-if has_holds or hasRetries then look('HLEN', P .. 'gate') end
+if has_holds or hasRetries then look('HLEN', P .. 'admission') end
 if hasRetries then
     look('ZCARD', P .. 'delayed')
     look('HLEN', STATES)
@@ -248,7 +248,7 @@ if hasDead then
     for nn in pairs(lists) do look('XLEN', P .. 'suppressed:' .. nn) end
     look('HLEN', P .. 'suppression')
     look('HLEN', P .. 'scopes')
-    paused = look('HEXISTS', P .. 'gate', 'paused') == 1
+    paused = look('HEXISTS', P .. 'admission', 'paused') == 1
 end
 if hasDead or bad > 0 then
     look('LLEN', P .. 'unproven')
@@ -442,7 +442,7 @@ if hasAudit and #booked > 0 then
     remember(table.concat(records), bytes)
 end
 if #acks > 0 then
-    call('XACK', results, 'gatherers', unpack(acks))
+    call('XACK', results, 'settlement', unpack(acks))
     if hasUnsettled then call('HDEL', P .. 'unsettled', unpack(acks)) end
 end
 
@@ -476,10 +476,10 @@ local function book_job(account, id, old, plus, r)
     if ends then
         call('HSET', account, 'state', 'finished', 'finished_at', stamp, unpack(changed, 1, n))
     else
-        changed[n + 1], changed[n + 2] = 'last', stamp
+        changed[n + 1], changed[n + 2] = 'last_outcome_at', stamp
         call('HSET', account, unpack(changed, 1, n + 2))
     end
-    if r[4] > 0 then call('HINCRBY', account, 'waiting', r[4]) end
+    if r[4] > 0 then call('HINCRBY', account, 'delayed', r[4]) end
     if r[5] > 0 then call('HINCRBY', account, 'maybe_duplicated', r[5]) end
     for reason, times in pairs(r[6]) do
         if times > 0 then call('HINCRBY', account, 'reason:' .. reason, times) end
@@ -504,7 +504,7 @@ if ended > 0 then count_ended(ended) end
 local function let_go(id)
     local s, body, dots = load_state(id), call('HGET', BODIES, id), nil
     if not pcall(function() dots = call_back(s, body) end) or not dots then return end
-    add_to_accounts(dots, 'waiting', -1)
+    add_to_accounts(dots, 'delayed', -1)
     if s.open > 0 then return save_state(id, s) end
     call('ZREM', P .. 'delayed', id)
     drop_batch(id)

@@ -21,7 +21,7 @@ if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED 
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
 -- A step says what it does: one of the same number that did something else is not this one, done before.
 local what = table.concat({ 'split', ARGV[3], ARGV[4], ARGV[5], ARGV[8], ARGV[9], ARGV[10] or '' }, ' ')
-local last = call('HMGET', intake, 'step', 'did', 'careful')
+local last = call('HMGET', intake, 'step', 'did', 'suspects')
 local done = tonumber(last[1] or '0')
 if step == done and last[2] == what then return { 0 } end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
@@ -58,7 +58,7 @@ if opened > 0 and call('EXISTS', unpack(keys)) > 0 then
     end
 end
 
-local n, holds = 0, call('HMGET', P .. 'gate', 'quarantined', 'cancels')
+local n, holds = 0, call('HMGET', P .. 'admission', 'pauses', 'cancels')
 i = 10
 for _ = 1, njobs do
     local id, opens, submitted, accepted, malformed, duplicates, lane, warning, events = unpack(ARGV, i, i + 8)
@@ -82,7 +82,7 @@ for _ = 1, njobs do
         if #opens > 1 then call('HSET', account, 'replay_of', opens:sub(2)) end
     end
     if opens ~= '0' and holds[1] and quarantine_of(id) then
-        call('HSET', P .. 'job:' .. id, 'parked', hold_reason(quarantine_of(id)))
+        call('HSET', P .. 'job:' .. id, 'paused_reason', hold_reason(quarantine_of(id)))
     end
     i = i + 9
     for _ = 1, tonumber(events) do i = tell_next(stamp, i) end
@@ -120,7 +120,7 @@ for k = 1, nbatches do
         else
             each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
         end
-        add_to_accounts(sums, 'waiting', 1)
+        add_to_accounts(sums, 'delayed', 1)
         call('ZADD', P .. 'delayed', due, id)
         if first < 0 or due - t < first then first = due - t end
     elseif not has_ended then

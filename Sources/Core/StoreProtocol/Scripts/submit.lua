@@ -1,5 +1,5 @@
 #!lua name=pushfarm
--- version 3
+-- version 4
 -- What producers call, as a function: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
@@ -12,7 +12,7 @@
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
 -- Again the job is pushed again: with an id it is refused as a duplicate, here or when it is split.
 --
--- It reads what `gate` keeps up to date and what `split` and `settle` count. The gate's limits are the mark of an app that a
+-- It reads what the script `gate` keeps up to date and what `split` and `settle` count. The limits are the mark of an app that a
 -- coordinator configures. The list of apps is only read to suggest a name, where it may be: not in a Redis Cluster, where it is
 -- in another slot, and not by users without the right to.
 -- It refuses less than the intake's parser: nothing that the parser would take of a job that is new. A job of more than WHOLE bytes is not decoded.
@@ -87,7 +87,7 @@ local function unknown_app(app)
         table.sort(apps)
         for _, name in ipairs(apps) do
             if name ~= app and #known < 100 and math.abs(#name - #app) <= 8
-                and redis.pcall('HEXISTS', '{pushfarm:' .. name .. '}:gate', 'retry') == 1 then
+                and redis.pcall('HEXISTS', '{pushfarm:' .. name .. '}:admission', 'retry') == 1 then
                 known[#known + 1] = name
             end
         end
@@ -201,7 +201,7 @@ local function submit(keys, args)
         return redis.error_reply('ERR usage: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]')
     end
     local prefix = '{' .. inbox .. '}:'
-    local gate = call('HMGET', prefix .. 'gate', 'full', 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes',
+    local gate = call('HMGET', prefix .. 'admission', 'full', 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes',
         'max_job_bytes')
     local most, time = tonumber(gate[6]), call('TIME')
     if not gate[2] then

@@ -28,5 +28,5 @@ for nn, id in pairs(last) do
     rung[#rung + 1] = nn
 end
 table.sort(rung)
-if #rung > 0 then call('PUBLISH', P .. 'bell', 's ' .. table.concat(rung, ' ')) end
+if #rung > 0 then call('PUBLISH', P .. 'wakeups', 's ' .. table.concat(rung, ' ')) end
 return count

@@ -8,7 +8,7 @@
 --       (0: it is not held back), jobs beyond the known ones…]
 -- Fence the intake's token.
 -- OOM   allowed: a job that was accepted is delivered, also when jobs are what fills the memory. What it may add then is
---       bounded by the gate.
+--       bounded by `max_backlog`.
 -- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
 --
 -- Jobs stay in the inbox while the app is full.
@@ -19,7 +19,7 @@
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local inbox, taken = KEYS[2], P .. 'taken'
-local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset', 'careful')
+local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset', 'suspects')
 local careful = tonumber(intake[4] or '0')
 local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0, careful, 0 }
 local length = call('LLEN', taken)

@@ -7,6 +7,6 @@
 -- Reply 1, or 0: it was told already
 -- Fence none. OOM allowed.
 -- Again it is told once: the name is kept for a minute.
-if not call('SET', P .. 'told:' .. ARGV[1], '1', 'NX', 'EX', 60) then return 0 end
+if not call('SET', P .. 'event_written:' .. ARGV[1], '1', 'NX', 'EX', 60) then return 0 end
 tell(ARGV[2], now(), unpack(ARGV, 3))
 return 1

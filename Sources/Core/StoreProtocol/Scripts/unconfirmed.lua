@@ -43,7 +43,7 @@ for nn, id in pairs(last) do
     rung[#rung + 1] = nn
 end
 table.sort(rung)
-if #rung > 0 then call('PUBLISH', P .. 'bell', 's ' .. table.concat(rung, ' ')) end
+if #rung > 0 then call('PUBLISH', P .. 'wakeups', 's ' .. table.concat(rung, ' ')) end
 local left = call('LLEN', UNCONFIRMED)
 if left == 0 and state == 'release' then call('HSET', guard, 'state', '') end
 return { #some, left }

@@ -181,7 +181,7 @@ import Supervision
     }
 
     private func tellOfRefusedRate(_ standing: ReadStanding.Standing) {
-        let place = String(decoding: store.keys.gate, as: UTF8.self) + " rate"
+        let place = String(decoding: store.keys.admission, as: UTF8.self) + " rate"
         guard standing.refusedRate != nil, refusedValues.isToBeTold(at: place, now: .now) else { return }
         log.warning(
             "a value is refused",

@@ -19,7 +19,7 @@ import StoreProtocol
 
     /// Subscribes to the channels of the apps that there are now.
     func subscribe() {
-        let channels = apps.all.map(\.store.keys.bell)
+        let channels = apps.all.map(\.store.keys.wakeUps)
         let subscriber = RedisSubscriber(
             context.settings, channels: [Array(FarmKeys.commands.utf8)] + channels)
         subscriber.onMessage = { [unowned self] channel, message in receive(message, on: channel) }
@@ -39,8 +39,8 @@ import StoreProtocol
         let text = String(decoding: message, as: UTF8.self)
         if channel.elementsEqual(FarmKeys.commands.utf8) {
             onCommand(HostCommand(text))
-        } else if let app = apps.all.first(where: { $0.store.keys.bell == channel }) {
-            if text == "hold" { return app.lookSoon() }
+        } else if let app = apps.all.first(where: { $0.store.keys.wakeUps == channel }) {
+            if text == "pauses" { return app.lookSoon() }
             if !wakeUps.note(text, of: app.name) {
                 context.logRefusedValue(
                     at: String(decoding: channel, as: UTF8.self),

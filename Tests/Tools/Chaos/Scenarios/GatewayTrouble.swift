@@ -75,12 +75,12 @@ extension Scenario {
             try await stage.fault("refused credentials") {
                 try stage.gateway.tell("answer 403 reason=Forbidden")
                 try await eventually("the app is paused") {
-                    try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text != nil
+                    try stage.tellRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil
                 }
                 try stage.gateway.tell("answer off")
                 try await stage.run("resume", "demo")
             }
-            if try stage.tellRedis("HGET", "{pushfarm:demo}:gate", "paused").text != nil {
+            if try stage.tellRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil {
                 stage.complain("the app was not resumed")
             }
         },

@@ -61,7 +61,7 @@ import RedisProtocol
     }
 
     private static let always = [
-        "inbox", "taken", "ready", "bulk", "flight", "delayed", "batches", "states", "results", "parked",
+        "inbox", "taken", "ready", "bulk", "in_flight", "delayed", "batches", "states", "results", "paused",
     ]
 
     private static func kind(of key: String) -> String {

@@ -106,7 +106,7 @@ extension Stage {
     /// Keys in which pushes are while they are open, and their numbers.
     private func leftovers(_ redis: PlainRedis) async throws -> [String] {
         let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
-        let open = ["taken", "ready:", "bulk:", "flight:", "delayed", "parked", "batches", "states"]
+        let open = ["taken", "ready:", "bulk:", "in_flight:", "delayed", "paused", "batches", "states"]
         var found = names.filter { name in
             open.contains { name.hasPrefix("{pushfarm:demo}:" + $0) } && !parkedAllowed(name)
         }

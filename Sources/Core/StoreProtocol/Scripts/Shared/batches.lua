@@ -94,7 +94,7 @@ end
 local function set_aside(id, s, list, reason)
     s.worker, s.granted = '', 0
     save_state(id, s)
-    call('RPUSH', P .. 'parked', id)
+    call('RPUSH', P .. 'paused', id)
     call('LREM', list, -1, id)
     tell('batch.quarantined', now(), 'batch', id, 'reason', reason)
 end

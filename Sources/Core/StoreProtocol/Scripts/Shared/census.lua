@@ -21,9 +21,9 @@ local function check(id, where, sums)
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s then return say('batch', id, 'in', where, 'has no state') end
     if not body then return say('batch', id, 'in', where, 'has no body') end
-    local isFlying, dots = where:sub(1, 6) == 'flight', count_open(s.map, 1, -1)
+    local isFlying, dots = where:sub(1, 9) == 'in_flight', count_open(s.map, 1, -1)
     if dots ~= s.open then say('batch', id, 'counts', s.open, 'open of', dots) end
-    if dots == 0 and not (s.map:find('p', 1, true) and where == 'parked') then
+    if dots == 0 and not (s.map:find('p', 1, true) and where == 'paused') then
         say('batch', id, 'in', where, 'has nothing open')
     end
     if s.granted > #s.map then say('batch', id, 'grants', s.granted, 'of', #s.map) end
@@ -40,13 +40,13 @@ local function check(id, where, sums)
 end
 
 local function count_shard(nn)
-    for _, list in ipairs({ 'ready', 'bulk', 'flight' }) do
+    for _, list in ipairs({ 'ready', 'bulk', 'in_flight' }) do
         for _, id in ipairs(call('LRANGE', P .. list .. ':' .. nn, 0, -1)) do
             if id:match('^(%d+)%.') ~= nn then say('batch', id, 'is in', list, nn) end
-            if list ~= 'flight' and id:match('^%d+%.(%a)') ~= (list == 'ready' and 'h' or 'b') then
+            if list ~= 'in_flight' and id:match('^%d+%.(%a)') ~= (list == 'ready' and 'h' or 'b') then
                 say('batch', id, 'is in', list)
             end
-            check(id, list .. ':' .. nn, list == 'flight' and flying or nil)
+            check(id, list .. ':' .. nn, list == 'in_flight' and flying or nil)
         end
     end
 end
@@ -130,7 +130,7 @@ end
 -- Everything that is not a list of one shard.
 local function count_rest()
     for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do check(id, 'delayed', waiting) end
-    for _, id in ipairs(call('LRANGE', P .. 'parked', 0, -1)) do check(id, 'parked') end
+    for _, id in ipairs(call('LRANGE', P .. 'paused', 0, -1)) do check(id, 'paused') end
     for _, e in ipairs(call('XRANGE', P .. 'results', '-', '+')) do count_entry(e[1], e[2]) end
 end
 
@@ -152,7 +152,7 @@ end
 
 -- Whether a field of a job record must hold a number and does not.
 local COUNTS = {}
-for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight', 'waiting' }) do
+for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight', 'delayed' }) do
     COUNTS[name] = true
 end
 local function is_spoilt(field, text)

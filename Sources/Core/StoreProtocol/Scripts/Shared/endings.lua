@@ -8,7 +8,7 @@ local function acquit(job)
     if has_holds == nil then has_holds = call('EXISTS', QUARANTINE, CANCELS) > 0 end
     if not has_holds then return end
     local n = call('HDEL', QUARANTINE, job)
-    if n == 1 then call('HDEL', P .. 'job:' .. job, 'parked') end
+    if n == 1 then call('HDEL', P .. 'job:' .. job, 'paused_reason') end
     if n + call('HDEL', CANCELS, job) > 0 then count_holds() end
 end
 

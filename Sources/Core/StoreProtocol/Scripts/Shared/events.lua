@@ -31,6 +31,6 @@ end
 local function ring(set)
     local names = {}
     for nn in pairs(set) do names[#names + 1] = nn end
-    if #names > 0 then call('PUBLISH', P .. 'bell', table.concat(names, ' ')) end
+    if #names > 0 then call('PUBLISH', P .. 'wakeups', table.concat(names, ' ')) end
     return names
 end

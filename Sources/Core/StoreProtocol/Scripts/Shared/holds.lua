@@ -1,10 +1,9 @@
--- Jobs and devices that are held back, and jobs that are cancelled.
+-- Paused jobs and device tokens, and cancelled jobs.
 -- Uses base.
 
--- What is held back: `quarantine` names jobs whose pushes wait, `devices` those that get nothing for now, `cancels` jobs that
--- were called back ("ms since when, ms from when on, seconds the account is kept, operator"). Read as a table, at once when
--- it is short.
-local QUARANTINE, DEVICES, CANCELS = P .. 'quarantine', P .. 'devices', P .. 'cancels'
+-- `paused_jobs` and `paused_tokens` name what is not sent, `cancels` the cancelled jobs ("ms of the command, ms of its effect,
+-- seconds to keep the record, operator"). A short hash is read whole, at the first question.
+local QUARANTINE, DEVICES, CANCELS = P .. 'paused_jobs', P .. 'paused_tokens', P .. 'cancels'
 
 local function reader(key)
     local all, n = {}, nil
@@ -21,20 +20,20 @@ end
 
 local quarantine_of, cancel_of = reader(QUARANTINE), reader(CANCELS)
 
--- Why a job waits, in words, from what `quarantine` says of it: "ms since when, pause or quarantine, operator, reason"; of one
--- that ended workers only the time.
+-- Why a job is paused, in words, from its mark: "ms since when, pause or quarantine, operator, reason"; the mark of a job that
+-- crashed workers has only the time.
 local function hold_reason(mark)
     local kind, by, why = mark:match('^%d+ (%a+) (%S+) ?(.*)$')
     if not kind then return 'poison' end
     return (kind == 'pause' and 'paused' or 'quarantined') .. ' by ' .. by .. (why == '' and '' or ': ' .. why)
 end
 
--- How much is held back stands in the gate, while anything is: checkouts look at it when there is. `cancels` is how many of
--- it are jobs that were called back.
+-- Keeps in `admission` how many pauses and cancels there are, so that checkouts read them only when there are any. `cancels`
+-- counts the cancelled jobs among them.
 local function count_holds()
-    local gate, cancels = P .. 'gate', call('HLEN', CANCELS)
+    local gate, cancels = P .. 'admission', call('HLEN', CANCELS)
     local n = call('HLEN', QUARANTINE) + call('HLEN', DEVICES) + cancels
-    if n == 0 then call('HDEL', gate, 'quarantined') else call('HSET', gate, 'quarantined', n) end
+    if n == 0 then call('HDEL', gate, 'pauses') else call('HSET', gate, 'pauses', n) end
     if cancels > 0 then
         call('HSET', gate, 'cancels', cancels)
     else
@@ -42,4 +41,4 @@ local function count_holds()
     end
 end
 
-local function has_cancels() return call('HEXISTS', P .. 'gate', 'cancels') == 1 end
+local function has_cancels() return call('HEXISTS', P .. 'admission', 'cancels') == 1 end

@@ -1,7 +1,7 @@
 -- Dead letters: a stream of (job, reason, status, pushes, body), and a hash of what is in it, `pushes` and `bytes`; `trimmed`:
 -- pushes that had to go before anybody asked for them.
 -- Uses base, records.
-local LETTERS, LETTER_SUMS = P .. 'dead', P .. 'letters'
+local LETTERS, LETTER_SUMS = P .. 'dead_letters', P .. 'dead_letter_counts'
 local SUM_NAMES = { 'pushes', 'bytes', 'trimmed', 'audit' }
 local function check_letters()
     call('XLEN', LETTERS)

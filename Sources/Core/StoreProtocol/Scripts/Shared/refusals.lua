@@ -3,7 +3,7 @@
 
 -- Refused jobs and duplicates are counted in `refusals`, exactly: `refused` and `duplicates` in all; `minute` refused ones in the
 -- minute that began at `since`, and `before` in the minute before that. Up to OWN_EVENTS of both in a minute have an event each.
--- Beyond that one event a second is written, which says in `jobs` how many it stands for; `untold_…` wait for it.
+-- Beyond that one event a second is written, which says in `jobs` how many it stands for; `pending_…` wait for it.
 local REFUSALS, OWN_EVENTS, MINUTE, SECOND = P .. 'refusals', 100, 60000, 1000
 
 -- A second has passed, or Redis's clock was put back.
@@ -13,7 +13,7 @@ local function is_time_to_tell(t, told_at) return t - told_at >= SECOND or told_
 -- nil: none.
 local function count_refusal(what, stamp)
     local t = tonumber(stamp)
-    local r = call('HMGET', REFUSALS, 'since', 'minute', 'before', 'told', 'told_at', 'untold_' .. what)
+    local r = call('HMGET', REFUSALS, 'since', 'minute', 'before', 'events', 'last_event_at', 'pending_' .. what)
     for k = 1, 6 do r[k] = tonumber(r[k] or '0') or 0 end
     local since, minute, before, told, told_at, untold = unpack(r)
     if t < since or t - since >= MINUTE then
@@ -25,15 +25,15 @@ local function count_refusal(what, stamp)
     untold = untold + 1
     local is_told = told < OWN_EVENTS or is_time_to_tell(t, told_at)
     call('HSET', REFUSALS, 'since', string.format('%d', since), 'minute', minute, 'before', before,
-        'told', is_told and told + 1 or told, 'told_at', is_told and stamp or string.format('%d', told_at),
-        'untold_' .. what, is_told and 0 or untold)
+        'events', is_told and told + 1 or told, 'last_event_at', is_told and stamp or string.format('%d', told_at),
+        'pending_' .. what, is_told and 0 or untold)
     increment(REFUSALS, what, 1)
     return is_told and untold or nil
 end
 
 -- Tells of the refused jobs and duplicates that still wait for an event, once a second has passed since the last one.
 local function tell_untold(t)
-    local r = call('HMGET', REFUSALS, 'told_at', 'untold_refused', 'untold_duplicates')
+    local r = call('HMGET', REFUSALS, 'last_event_at', 'pending_refused', 'pending_duplicates')
     if not r[1] or not is_time_to_tell(t, tonumber(r[1]) or 0) then return end
     local refused, duplicates, stamp = tonumber(r[2] or '0') or 0, tonumber(r[3] or '0') or 0, string.format('%d', t)
     if refused + duplicates == 0 then return end
@@ -42,7 +42,7 @@ local function tell_untold(t)
             'jobs', refused)
     end
     if duplicates > 0 then tell('job.duplicate', stamp, 'jobs', duplicates) end
-    call('HSET', REFUSALS, 'told_at', stamp, 'untold_refused', 0, 'untold_duplicates', 0)
+    call('HSET', REFUSALS, 'last_event_at', stamp, 'pending_refused', 0, 'pending_duplicates', 0)
 end
 
 -- Keeps a refused job for inspection. `jobs` is for how many it stands.
@@ -65,7 +65,7 @@ local function note_refused(stamp, job, field, position, reason, original)
     return true
 end
 
--- Refuses the first taken job. `intake` is its hash's [careful, head, offset]; `rest` is why those pushes of a job split
+-- Refuses the first taken job. `intake` is its hash's [suspects, head, offset]; `rest` is why those pushes of a job split
 -- in part fail that are in no batch, and `keep` how long its account then stays. Returns whether it was told of.
 local function refuse_head(intake, stamp, job, field, position, reason, original, rest, keep)
     local careful, head, offset = unpack(intake)

@@ -1,4 +1,4 @@
--- Parks and opens the positions of jobs and devices that are held back.
+-- Closes and opens the positions of paused jobs and device tokens.
 -- Uses base, holds, batches, cancelling.
 
 -- The tokens of a shard's devices that get nothing for now.
@@ -79,10 +79,10 @@ local function put_away(id, s)
     s.worker, s.granted, s.caution = '', 0, ''
     save_state(id, s)
     if s.open == 0 then
-        call('RPUSH', P .. 'parked', id)
+        call('RPUSH', P .. 'paused', id)
     else
         local list, nn = ready_list(id)
         return_batch(list, id)
-        call('PUBLISH', P .. 'bell', nn)
+        call('PUBLISH', P .. 'wakeups', nn)
     end
 end

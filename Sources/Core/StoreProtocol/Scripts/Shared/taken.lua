@@ -6,9 +6,9 @@ local function drop_taken(n, careful)
     call('LTRIM', P .. 'taken', n, -1)
     if not careful then return end
     if tonumber(careful) > tonumber(n) then
-        call('HSET', P .. 'intake', 'careful', string.format('%d', careful - n))
+        call('HSET', P .. 'intake', 'suspects', string.format('%d', careful - n))
     else
-        call('HDEL', P .. 'intake', 'careful', 'suspect', 'ends')
+        call('HDEL', P .. 'intake', 'suspects', 'suspect_step', 'crashes')
     end
 end
 
