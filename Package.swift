@@ -395,6 +395,7 @@ let package = Package(
                 "OpenSSL",
                 "Simulator",
             ],
+            exclude: ["Recorded"],
             swiftSettings: strict
         ),
     ]

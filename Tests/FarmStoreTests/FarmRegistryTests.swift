@@ -50,6 +50,43 @@ import Testing
         }
     }
 
+    @Test func `the first coordinator writes the data's format, and its data are accepted`() async throws {
+        try await withRegistry { registry, redis in
+            try await registry.checkFormat(apps: ["demo"])
+            try redis.run("RPUSH", "pushfarm:demo", "{}")
+            try await registry.checkFormat(apps: ["demo"])
+            try await registry.fixShards(64)
+            #expect(try redis.run("HGET", "{pushfarm}:farm", "format").text == "\(DataFormat.current)")
+            try await registry.checkFormat(apps: ["demo"])
+        }
+    }
+
+    @Test(arguments: [nil, "0", "2", "x"] as [String?])
+    func `data in another format are refused, with the number of open pushes`(format: String?) async throws {
+        try await withRegistry { registry, redis in
+            try redis.run("HSET", "{pushfarm}:farm", "shards", "64", "version", "1")
+            if let format { try redis.run("HSET", "{pushfarm}:farm", "format", format) }
+            try redis.run("SADD", "{pushfarm}:apps", "demo", "shop")
+            try redis.run("HSET", "{pushfarm:demo}:load", "open", "12", "settled", "5")
+            try redis.run("HSET", "{pushfarm:other}:load", "open", "30")
+            try redis.run("HSET", "{pushfarm:shop}:load", "open", "-3")
+            try redis.run("RPUSH", "pushfarm:shop", "{}")
+            try redis.run("RPUSH", "{pushfarm:shop}:taken", "{}", "{}")
+            await #expect(throws: UnreadableFormat(format: format, openPushes: 42, waitingJobs: 3)) {
+                try await registry.checkFormat(apps: ["demo", "other"])
+            }
+        }
+    }
+
+    @Test func `old keys are found where the farm's own key is gone`() async throws {
+        try await withRegistry { registry, redis in
+            try redis.run("HSET", "{pushfarm:demo}:gate", "retry", "1000")
+            await #expect(throws: UnreadableFormat(format: nil, openPushes: 0, waitingJobs: 0)) {
+                try await registry.checkFormat(apps: ["demo"])
+            }
+        }
+    }
+
     @Test func `the functions are loaded once, and a newer version stays`() async throws {
         try await withRegistry { registry, redis in
             #expect(try await registry.functionLibrary() == nil)

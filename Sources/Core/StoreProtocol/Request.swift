@@ -52,7 +52,7 @@ extension Request {
 }
 
 extension RESPCommand {
-    init(_ name: String, key: [UInt8], _ words: String...) {
+    package init(_ name: String, key: [UInt8], _ words: String...) {
         self.init()
         append(name)
         append(key)

@@ -95,8 +95,10 @@ import Supervision
         await context.redis.whenReady()
         try await context.retryWhileRedisIsAway { [context] in
             try await context.checkRedis()
+            let apps = context.configuration.apps.map(\.name)
+            try await registry.checkFormat(apps: apps)
             try await registry.fixShards(context.shards)
-            try await registry.addApps(context.configuration.apps.map(\.name))
+            try await registry.addApps(apps)
         }
     }
 

@@ -32,7 +32,7 @@ package import StoreProtocol
     /// Fixes the farm's number of shards at the first start.
     /// - Throws: ``FarmMismatch`` when it was fixed to another number.
     package func fixShards(_ shards: Int) async throws {
-        let fixed = try await found(shards: shards, apps: [])
+        let fixed = try await initFarm(shards: shards, apps: [])
         if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
     }
 
@@ -43,17 +43,17 @@ package import StoreProtocol
     }
 
     package func addApps(_ apps: [String]) async throws(RedisError) {
-        _ = try await found(shards: 0, apps: apps)
+        _ = try await initFarm(shards: 0, apps: apps)
     }
 
-    /// Makes sure that the farm is founded and its apps are known, as after Redis was flushed.
+    /// Makes sure that the farm is initialised and its apps are known, as after Redis was flushed.
     /// - Returns: the farm's number of shards, which may be another one when another host has initialised it.
-    package func keepFounded(shards: Int, apps: [String]) async throws(RedisError) -> Int {
-        try await found(shards: shards, apps: apps)
+    package func keepInitialised(shards: Int, apps: [String]) async throws(RedisError) -> Int {
+        try await initFarm(shards: shards, apps: apps)
     }
 
-    private func found(shards: Int, apps: [String]) async throws(RedisError) -> Int {
-        let words = [FarmKeys.farm, FarmKeys.apps, "\(shards)"] + apps
+    private func initFarm(shards: Int, apps: [String]) async throws(RedisError) -> Int {
+        let words = [FarmKeys.farm, FarmKeys.apps, "\(shards)", "\(DataFormat.current)"] + apps
         return Int(try await run(.initFarm, keys: 2, words.map { Array($0.utf8) }).integer ?? 0)
     }
 

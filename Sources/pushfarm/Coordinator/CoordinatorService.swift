@@ -56,6 +56,8 @@ import Supervision
             try await HostCoordinator(options, log: Logger(label: "coordinator")).run()
         } catch let error as FarmMismatch {
             throw CommandFailure.usage("shards: \(error)")
+        } catch let error as UnreadableFormat {
+            throw CommandFailure.usage("\(location): \(error)")
         } catch let error as RedisError {
             throw error.isTemporary
                 ? CommandFailure.temporary("\(location): \(error)") : .failed("\(location): \(error)")

@@ -23,6 +23,16 @@ import Transport
             let text = "\(location): \(error)" + (configuration.isOfNoFile ? hint() : "")
             throw error.isTemporary ? .temporary(text) : .failed(text)
         }
+        do {
+            try await FarmRegistry(connection: redis).checkFormat(apps: configuration.apps.map(\.name))
+        } catch {
+            // Users whose rights do not reach so far see what Redis lets them see.
+            guard let error = error as? UnreadableFormat else {
+                return FarmClient(configuration: configuration, redis: redis, location: location)
+            }
+            redis.close()
+            throw .failed("\(location): \(error)")
+        }
         return FarmClient(configuration: configuration, redis: redis, location: location)
     }
 

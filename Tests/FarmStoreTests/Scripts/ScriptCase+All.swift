@@ -539,14 +539,14 @@ extension ScriptCase {
         },
         ScriptCase(.alert, "calls off none that was not raised", again: .same) { _ in alert("cleared", 1) },
         ScriptCase(.initFarm, "founds the farm", again: .same) { _ in
-            ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "a", "b"]
+            ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "1", "a", "b"]
         },
         ScriptCase(.initFarm, "leaves a farm as it was founded", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:farm", "shards", "16", "version", "1")
-            return ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "a"]
+            try desk.redis.run("HSET", "{pushfarm}:farm", "shards", "16", "format", "1")
+            return ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "1", "a"]
         },
         ScriptCase(.initFarm, "makes an app known", again: .same) { _ in
-            ["2", "{pushfarm}:farm", "{pushfarm}:apps", "0", "a"]
+            ["2", "{pushfarm}:farm", "{pushfarm}:apps", "0", "1", "a"]
         },
     ]
 }

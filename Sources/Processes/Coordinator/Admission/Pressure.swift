@@ -127,7 +127,7 @@ import StoreProtocol
         lastLook = now
         do throws(RedisError) {
             // A Redis that was flushed knows neither the farm nor its apps.
-            _ = try await registry.keepFounded(shards: shards, apps: apps.map(\.name).sorted())
+            _ = try await registry.keepInitialised(shards: shards, apps: apps.map(\.name).sorted())
             if try await registry.loadFunctions() { log.info("functions for producers loaded") }
             hasFunctions = true
         } catch {
