@@ -38,8 +38,8 @@ import Testing
 
     private static func message(_ text: String) -> AlertMessage {
         AlertMessage(
-            what: .raised, alert: Alert(.hostGone, .farm), level: 1, text: text, since: 0, at: 0,
-            teller: "here")
+            what: .fired, alert: Alert(.hostGone, .farm), level: 1, text: text, since: 0, at: 0,
+            sender: "here")
     }
 
     @Test func `what is not taken is tried three times, and then the next one`() async throws {

@@ -50,7 +50,7 @@ import Testing
             guard let change = look(1, busy: Double(staffing.workers), waiting: 9, rate: 1000).first else {
                 continue
             }
-            #expect(change.reason == (change.to == 2 ? .busy : .vain))
+            #expect(change.reason == (change.to == 2 ? .busy : .noGain))
             if change.to == 2 { ups.append(now) }
         }
         let pauses = zip(ups, ups.dropFirst()).map { $1 - $0 }

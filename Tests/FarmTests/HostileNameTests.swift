@@ -24,7 +24,7 @@ import Testing
         try client.run("HSET", "{pushfarm}:desired", "scale:\(name)", "2", "pin:demo:01", name)
         try client.run("HSET", "{pushfarm}:active_alerts", "host_gone:\(name)", "1 1 \(name)")
         try client.run(
-            "XADD", "{pushfarm}:alerts", "*", "type", "alert.raised", "alert", name, "text", name)
+            "XADD", "{pushfarm}:alerts", "*", "type", "alert.fired", "alert", name, "text", name)
         let operation = [
             "id", name, "by", name, "host", name, "verb", name, "arguments", name, "text", name,
         ]

@@ -87,7 +87,7 @@ import Testing
         let alerts = try client.run("XRANGE", "{pushfarm}:alerts", "-", "+").entries
         #expect(
             alerts.map { "\($0["type"] ?? "") \($0["alert"] ?? "")" } == [
-                "alert.raised stray_inbox", "alert.cleared stray_inbox",
+                "alert.fired stray_inbox", "alert.cleared stray_inbox",
             ])
         #expect(try farm.scrape().sum("pushfarm_stray_inboxes") == 0)
     }

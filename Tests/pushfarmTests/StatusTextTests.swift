@@ -41,7 +41,7 @@ struct StatusTextTests {
                 "text": "shop is paused: x",
             ]),
             ToldAlert([
-                "type": "alert.raised", "at": "\(TopFarm.start)", "alert": "redis_full",
+                "type": "alert.fired", "at": "\(TopFarm.start)", "alert": "redis_full",
                 "text": "Redis is full",
             ]),
         ]

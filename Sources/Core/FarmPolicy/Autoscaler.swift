@@ -27,7 +27,7 @@ package struct Autoscaler: Sendable {
         /// Fewer do the same work.
         case idle
         /// More of them brought nothing.
-        case vain
+        case noGain = "no_gain"
         /// A process that was to be one does not start.
         case unstartable
         /// An operator said so.
@@ -184,7 +184,7 @@ package struct Autoscaler: Sendable {
             return nil
         }
         beInDoubt(at: now)
-        return change(to: trial.before, .vain, at: now)
+        return change(to: trial.before, .noGain, at: now)
     }
 
     private mutating func beInDoubt(at now: Instant) {

@@ -28,22 +28,22 @@ extension FarmRegistry {
     }
 
     /// - Returns: false when that was so already, at that level or a worse one.
-    package func raise(_ alert: RaisedAlert, teller: String) async throws(RedisError) -> Bool {
-        try await tell("raised", alert, teller)
+    package func raise(_ alert: RaisedAlert, sender: String) async throws(RedisError) -> Bool {
+        try await tell("fired", alert, sender)
     }
 
     /// - Returns: false when it was not raised.
-    package func callOff(_ alert: RaisedAlert, teller: String) async throws(RedisError) -> Bool {
-        try await tell("cleared", alert, teller)
+    package func callOff(_ alert: RaisedAlert, sender: String) async throws(RedisError) -> Bool {
+        try await tell("cleared", alert, sender)
     }
 
     private func tell(
-        _ verb: String, _ alert: RaisedAlert, _ teller: String
+        _ verb: String, _ alert: RaisedAlert, _ sender: String
     ) async throws(RedisError) -> Bool {
         let words = [
             FarmKeys.activeAlerts, FarmKeys.alerts, verb, alert.id, "\(alert.level)", "\(alert.since)",
             alert.text,
-            teller,
+            sender,
         ]
         return try await run(.alert, keys: 2, words.map { Array($0.utf8) }).integer == 1
     }

@@ -55,7 +55,7 @@ struct ToldAlert: Sendable, Equatable {
 
     var json: JSONValue {
         .object([
-            "at": .number(at), "type": .string(isRaised ? "alert.raised" : "alert.cleared"),
+            "at": .number(at), "type": .string(isRaised ? "alert.fired" : "alert.cleared"),
             "alert": .string(kind), "app": .text(app), "host": .text(host), "text": .string(text),
         ])
     }

@@ -524,14 +524,14 @@ extension ScriptCase {
             try desk.redis.run("HSET", "{pushfarm}:hosts", "a", "\(try end(desk, in: 30)) n1 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "0", "n1", "", "0", "", ""]
         },
-        ScriptCase(.alert, "raises an alert", again: .other("0")) { _ in alert("raised", 1) },
+        ScriptCase(.alert, "raises an alert", again: .other("0")) { _ in alert("fired", 1) },
         ScriptCase(.alert, "raises a worse one", again: .other("0")) { desk in
             try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
-            return alert("raised", 2)
+            return alert("fired", 2)
         },
         ScriptCase(.alert, "raises none that is better than it was", again: .same) { desk in
             try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "3 4000 full")
-            return alert("raised", 2)
+            return alert("fired", 2)
         },
         ScriptCase(.alert, "calls an alert off", again: .other("0")) { desk in
             try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")

@@ -42,17 +42,17 @@ import Testing
                 lines: Self.lines("webhook: \"http://127.0.0.1:\(hook.port)/\(secret)?key=\(secret)\"")))
         _ = try await farm.ready()
         try farm.push([Job(id: "kept", tokens: Tokens.make(20))])
-        try await Self.eventually(["alert.raised app_paused demo"], in: farm.folder.path)
-        let event = try await farm.event("alert.raised")
-        #expect(event["alert"] == "app_paused" && event["teller"] == "here")
+        try await Self.eventually(["alert.fired app_paused demo"], in: farm.folder.path)
+        let event = try await farm.event("alert.fired")
+        #expect(event["alert"] == "app_paused" && event["sent_by"] == "here")
         #expect(event["text"]?.contains("InvalidProviderToken") == true)
-        #expect(try Self.stream(farm.redis) == ["alert.raised app_paused demo"])
+        #expect(try Self.stream(farm.redis) == ["alert.fired app_paused demo"])
         // The first try was refused.
         try await FarmHarness.eventually("the webhook has it") { await hook.requests.count == 2 }
         let request = try #require(await hook.requests.last)
         #expect(request.line == "POST /\(secret)?key=\(secret) HTTP/1.1")
         #expect(
-            request.body["type"] as? String == "alert.raised" && request.body["app"] as? String == "demo")
+            request.body["type"] as? String == "alert.fired" && request.body["app"] as? String == "demo")
         #expect((request.body["since"] as? Int ?? 0) > 1_700_000_000_000)
         let status = try await farm.run("status", "--json")
         #expect(status.status == 1 && status.output.contains(#""alert":"app_paused""#))
@@ -69,10 +69,10 @@ import Testing
         try farm.gateway.tell("answer off")
         #expect(try await farm.run("resume", "demo").status == 0)
         try await Self.eventually(
-            ["alert.raised app_paused demo", "alert.cleared app_paused demo"], in: farm.folder.path)
+            ["alert.fired app_paused demo", "alert.cleared app_paused demo"], in: farm.folder.path)
         #expect(try await farm.finished("kept").delivered == 20)
         _ = try await farm.event("alert.cleared")
-        #expect(try farm.events("alert.raised").count == 1)
+        #expect(try farm.events("alert.fired").count == 1)
         #expect(try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 0)
         #expect(await hook.requests.count == 3)
     }
@@ -97,10 +97,10 @@ import Testing
         #expect(
             reload.status == 0 && reload.output.contains("alerts: as the configuration has them now;"),
             "\(reload)")
-        try await Self.eventually(["alert.raised backlog_age demo"], in: farm.folder.path)
+        try await Self.eventually(["alert.fired backlog_age demo"], in: farm.folder.path)
         try farm.gateway.tell("silence off")
         try await Self.eventually(
-            ["alert.raised backlog_age demo", "alert.cleared backlog_age demo"], in: farm.folder.path,
+            ["alert.fired backlog_age demo", "alert.cleared backlog_age demo"], in: farm.folder.path,
             within: .seconds(120))
         #expect(try await farm.finished("late").delivered == 5)
     }
@@ -112,12 +112,12 @@ import Testing
         let farm = try await Farm(Farm.Options(faults: ["refuse 100%"], lines: Self.lines()))
         _ = try await farm.ready()
         try farm.push([Job(id: "refused", tokens: Tokens.make(300))])
-        try await Self.eventually(["alert.raised gateway_stalled demo"], in: farm.folder.path)
+        try await Self.eventually(["alert.fired gateway_stalled demo"], in: farm.folder.path)
         try farm.gateway.tell("refuse off")
         let account = try await farm.finished("refused")
         #expect(account.delivered == 300)
         try await Self.eventually(
-            ["alert.raised gateway_stalled demo", "alert.cleared gateway_stalled demo"],
+            ["alert.fired gateway_stalled demo", "alert.cleared gateway_stalled demo"],
             in: farm.folder.path)
     }
 
@@ -130,7 +130,7 @@ import Testing
             Farm.Options(faults: ["answer 503"], lines: Self.lines("error_share: 100")))
         _ = try await farm.ready()
         try farm.push([Job(id: "held", tokens: Tokens.make(300))])
-        try await Self.eventually(["alert.raised gateway_stalled demo"], in: farm.folder.path)
+        try await Self.eventually(["alert.fired gateway_stalled demo"], in: farm.folder.path)
         let words = "demo: the gateway, or a proxy, answers every push with ServiceUnavailable"
         let status = try await farm.run("status")
         #expect(status.status == 1 && status.output.contains(words), "\(status)")
@@ -138,7 +138,7 @@ import Testing
         #expect(job.output.contains(words), "\(job)")
         try farm.gateway.tell("answer off")
         try await Self.eventually(
-            ["alert.raised gateway_stalled demo", "alert.cleared gateway_stalled demo"],
+            ["alert.fired gateway_stalled demo", "alert.cleared gateway_stalled demo"],
             in: farm.folder.path)
     }
 
@@ -152,9 +152,9 @@ import Testing
             farm.kill(worker: worker)
             try await FarmHarness.eventually("it has ended") { !farm.workers.contains(worker) }
         }
-        try await Self.eventually(["alert.raised worker_crash_loop here"], in: farm.folder.path)
+        try await Self.eventually(["alert.fired worker_crash_loop here"], in: farm.folder.path)
         try await Self.eventually(
-            ["alert.raised worker_crash_loop here", "alert.cleared worker_crash_loop here"],
+            ["alert.fired worker_crash_loop here", "alert.cleared worker_crash_loop here"],
             in: farm.folder.path, within: .seconds(150))
     }
 
@@ -166,16 +166,16 @@ import Testing
             try client.run("INFO", "memory").text?.split(separator: "\r\n")
                 .first { $0.hasPrefix("used_memory:") }?.split(separator: ":").last.flatMap { Int($0) })
         try client.run("CONFIG", "SET", "maxmemory", "\(used * 4 / 3)")
-        try await Self.eventually(["alert.raised redis_full"], in: farm.folder.path)
+        try await Self.eventually(["alert.fired redis_full"], in: farm.folder.path)
         try client.run("CONFIG", "SET", "maxmemory", "\(used * 100)")
         try await Self.eventually(
-            ["alert.raised redis_full", "alert.cleared redis_full"], in: farm.folder.path)
+            ["alert.fired redis_full", "alert.cleared redis_full"], in: farm.folder.path)
         try farm.push([
             Job(id: "bad", tokens: Tokens.make(100) + Tokens.make(60, start: "bad10000", seed: 9))
         ])
         _ = try await farm.finished("bad")
         try await Self.eventually(
-            ["alert.raised redis_full", "alert.cleared redis_full", "alert.raised error_share demo"],
+            ["alert.fired redis_full", "alert.cleared redis_full", "alert.fired error_share demo"],
             in: farm.folder.path)
     }
 
@@ -191,8 +191,8 @@ import Testing
                     return [app]
                 }, lines: Self.lines()))
         _ = try await farm.ready()
-        try await Self.eventually(["alert.raised credential_expiring demo"], in: farm.folder.path)
-        let event = try await farm.event("alert.raised")
+        try await Self.eventually(["alert.fired credential_expiring demo"], in: farm.folder.path)
+        let event = try await farm.event("alert.fired")
         // Less than seven days: the second of three levels.
         #expect(event["level"] == "2" && event["text"]?.contains("expires in 4 days") == true)
         let text = try await farm.run("status")
@@ -263,7 +263,7 @@ import Testing
         #expect(try await farm.finished("kept").delivered == 20)
         try await FarmHarness.eventually("the next alert is sent") { await hook.requests.count == 4 }
         let types = await hook.requests.map { $0.body["type"] as? String }
-        #expect(types == ["alert.raised", "alert.raised", "alert.raised", "alert.cleared"])
+        #expect(types == ["alert.fired", "alert.fired", "alert.fired", "alert.cleared"])
     }
 }
 
@@ -285,7 +285,7 @@ import Testing
         try await farm.startAll()
         try farm.redis.client().run(
             "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
-        try await eventually("the pause fires") { told() == ["alert.raised app_paused demo"] }
+        try await eventually("the pause fires") { told() == ["alert.fired app_paused demo"] }
         // The intake's next owner does not fire it again, because Redis has it.
         try await eventually("Redis has the pause") {
             try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 1
@@ -293,7 +293,7 @@ import Testing
         let owner = try #require(try farm.owners()["intake"])
         farm.signal(owner, SIGKILL)
         try await eventually("the host is gone", within: .seconds(90)) {
-            told().contains("alert.raised host_gone \(owner)")
+            told().contains("alert.fired host_gone \(owner)")
         }
         try await eventually("another host has the intake", within: .seconds(90)) {
             try farm.owners()["intake"].map { $0 != owner } ?? false
@@ -316,14 +316,14 @@ import Testing
         )
         func told() async -> [String] {
             await hook.requests.filter { $0.body["alert"] as? String == "lease_lost" }.map {
-                "\($0.body["type"] ?? "") \($0.body["host"] ?? "") by \($0.body["teller"] ?? "")"
+                "\($0.body["type"] ?? "") \($0.body["host"] ?? "") by \($0.body["sent_by"] ?? "")"
             }
         }
         try await farm.startAll()
         farm.signal("alpha", SIGSTOP)
         try await farm.shared(by: ["beta"])
         farm.signal("alpha", SIGCONT)
-        try await eventually("the loss fires") { await told() == ["alert.raised alpha by alpha"] }
+        try await eventually("the loss fires") { await told() == ["alert.fired alpha by alpha"] }
         try await farm.shared(by: ["alpha", "beta"])
         try await eventually("the alert clears", within: .seconds(90)) { await told().count == 2 }
         #expect(await told().last == "alert.cleared alpha by alpha")

@@ -14,7 +14,7 @@ package struct AlertEvaluator: Sendable {
     }
 
     package struct News: Equatable, Sendable {
-        package enum What: String, Sendable { case raised, again, cleared }
+        package enum What: String, Sendable { case fired, again, cleared }
         package let what: What
         package let alert: Alert
         package let level: Int
@@ -70,7 +70,7 @@ package struct AlertEvaluator: Sendable {
     ) -> News? {
         guard var one = raised[alert] else {
             raised[alert] = Raised(level: level, text: text, since: clock, toldAt: now)
-            return News(what: .raised, alert: alert, level: level, text: text, since: clock)
+            return News(what: .fired, alert: alert, level: level, text: text, since: clock)
         }
         let isWorse = level > one.level
         (one.level, one.text, one.wellSince) = (level, text, nil)
@@ -79,7 +79,7 @@ package struct AlertEvaluator: Sendable {
         raised[alert] = one
         guard isDue else { return nil }
         return News(
-            what: isWorse ? .raised : .again, alert: alert, level: level, text: text, since: one.since)
+            what: isWorse ? .fired : .again, alert: alert, level: level, text: text, since: one.since)
     }
 
     private mutating func good(_ alert: Alert, _ now: Instant) -> News? {

@@ -16,7 +16,7 @@ package struct FarmEvent: Sendable {
         case workers = "workers.scaled"
         /// The budget of connections is too small for the farm's workers.
         case budget = "budget.exceeded"
-        case alertRaised = "alert.raised"
+        case alertFired = "alert.fired"
         case alertCleared = "alert.cleared"
         /// A results entry cannot be settled.
         case unreadable = "data.unreadable"

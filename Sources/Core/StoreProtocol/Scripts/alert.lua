@@ -1,20 +1,20 @@
 #!lua flags=allow-oom
--- Raises an alert, or calls it off, in the farm's own books, and tells of it there.
+-- Notes that an alert fires or clears, and adds that to the stream of alerts.
 --
--- KEYS  1 raised alerts, a hash; 2 alerts that were told, a stream
--- ARGV  1 raised or cleared; 2 id, "kind app|host|farm NAME subject"; 3 level; 4 since when, in ms; 5 text;
---       6 host that tells
--- Reply 1 told, 0 it was so already.
--- Fence none: an alert has one teller, and a second one changes nothing.
+-- KEYS  1 active alerts, a hash; 2 alerts, a stream
+-- ARGV  1 fired or cleared; 2 id, "kind app|host|farm NAME subject"; 3 level; 4 since when, in ms; 5 text;
+--       6 host that sends it
+-- Reply 1 when it is new, 0 when it was so already
+-- Fence none: one host sends an alert, and a second call changes nothing.
 -- OOM   allowed: that memory is short is one of the alerts. Again it is so already.
-local raised, told = KEYS[1], KEYS[2]
+local active, stream = KEYS[1], KEYS[2]
 local verb, id, level = ARGV[1], ARGV[2], ARGV[3]
-local old = redis.call('HGET', raised, id)
+local old = redis.call('HGET', active, id)
 if verb == 'cleared' then
     if not old then return 0 end
-    redis.call('HDEL', raised, id)
+    redis.call('HDEL', active, id)
 else
-    redis.call('HSET', raised, id, level .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
+    redis.call('HSET', active, id, level .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
     if old and tonumber(old:match('^%d+')) >= tonumber(level) then return 0 end
 end
 local t = redis.call('TIME')
@@ -28,6 +28,6 @@ add('subject', subject)
 add('level', level)
 add('since', ARGV[4])
 add('text', ARGV[5])
-add('teller', ARGV[6])
-redis.call('XADD', told, 'MAXLEN', '~', 1000, '*', unpack(words))
+add('sent_by', ARGV[6])
+redis.call('XADD', stream, 'MAXLEN', '~', 1000, '*', unpack(words))
 return 1

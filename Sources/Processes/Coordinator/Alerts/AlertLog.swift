@@ -54,8 +54,8 @@ import StoreProtocol
         do throws(RedisError) {
             let isNew =
                 message.what == .cleared
-                ? try await registry.callOff(alert, teller: host)
-                : try await registry.raise(alert, teller: host)
+                ? try await registry.callOff(alert, sender: host)
+                : try await registry.raise(alert, sender: host)
             if isNew, case .app(let app) = message.alert.scope { tellApp(app, FarmEvent(message)) }
             return true
         } catch {
@@ -68,7 +68,7 @@ import StoreProtocol
 
 extension FarmEvent {
     fileprivate init(_ message: AlertMessage) {
-        self.init(message.what == .cleared ? .alertCleared : .alertRaised)
+        self.init(message.what == .cleared ? .alertCleared : .alertFired)
         for (name, value) in message.fields where name != "type" && name != "app" { add(name, value) }
         for (name, value) in message.numbers where name != "at" { add(name, String(value)) }
     }

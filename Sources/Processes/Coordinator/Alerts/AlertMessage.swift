@@ -11,7 +11,7 @@ struct AlertMessage: Equatable, Sendable {
     var since: Int64
     var at: Int64
     /// That tells.
-    var teller: String
+    var sender: String
 
     var type: String { "alert.\(what.rawValue)" }
 
@@ -24,7 +24,7 @@ struct AlertMessage: Equatable, Sendable {
         case .farm: break
         }
         if !alert.subject.isEmpty { fields.append(("subject", alert.subject)) }
-        return fields + [("text", text), ("teller", teller)]
+        return fields + [("text", text), ("sent_by", sender)]
     }
 
     var numbers: [(name: String, value: Int64)] {

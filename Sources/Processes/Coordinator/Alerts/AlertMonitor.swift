@@ -56,7 +56,7 @@ import StoreProtocol
         history.write(
             AlertMessage(
                 what: .cleared, alert: alert, level: raised.level, text: raised.text, since: raised.since,
-                at: clock, teller: host))
+                at: clock, sender: host))
     }
 
     /// Tells nothing more; what is being told may be finished within two seconds.
@@ -80,7 +80,7 @@ import StoreProtocol
     private func tell(_ news: AlertEvaluator.News, at clock: Int64) {
         let message = AlertMessage(
             what: news.what, alert: news.alert, level: news.level, text: news.text, since: news.since,
-            at: clock, teller: host)
+            at: clock, sender: host)
         let level: Logger.Level = news.what == .cleared ? .notice : .error
         log.log(
             level: level, news.what == .cleared ? "alert called off" : "alert",
