@@ -66,7 +66,7 @@ simulate: setup
 		swift test --skip-build --filter 'many.seeds'
 
 # Changes every line of the scripts in turn, or of some: `make mutants SCRIPTS="report settle"`. Takes long.
-# In Swift files it changes conditions, constants and calls: `make mutants SWIFT="Sources/Processes/Worker/Window/Window.swift"`, or a folder, or a file with a list
+# In Swift files it changes conditions, constants and calls: `make mutants SWIFT="Sources/Core/Delivery/Window.swift"`, or a folder, or a file with a list
 # of faults (Tests/Tools/SourceMutants/MutantList.swift has its form); DRAW=50 SEED=7 draws fifty at random,
 # and SKIP=20 skips the first twenty of these.
 SCRIPTS ?= settle report reclaim checkout split take refuse blame promote release putback park lease base events records holds endings batches suspicion \

@@ -83,6 +83,9 @@ let package = Package(
         core("FarmPolicy", ["PushModel"]),
         core("ControlChannel", ["PushModel"]),
         core("RedisProtocol", ["PushModel"]),
+        core("Delivery", ["PushModel", "APNs", "FarmPolicy", "StoreProtocol", deque]),
+        core("Leasing", ["FarmPolicy", "StoreProtocol"]),
+        core("Settling", ["PushModel", "FarmPolicy", "StoreProtocol"]),
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
@@ -119,10 +122,11 @@ let package = Package(
         process(
             "Worker",
             [
-                "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL",
-                "Transport",
-                "StoreProtocol", "RedisClient",
-                "Gateway", "Supervision", "Failpoints", logging, deque,
+                "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "Delivery", "ControlChannel",
+                "EventLoop",
+                "OpenSSL", "Transport", "StoreProtocol", "RedisClient", "Gateway", "Supervision",
+                "Failpoints",
+                logging, deque,
             ]),
         process(
             "Intake",
@@ -134,8 +138,8 @@ let package = Package(
         process(
             "Coordinator",
             [
-                "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "ControlChannel", "EventLoop", "OpenSSL",
-                "StoreProtocol", "RedisClient",
+                "PushModel", "APNs", "BinaryProtocol", "FarmPolicy", "Leasing", "Settling", "ControlChannel",
+                "EventLoop", "OpenSSL", "StoreProtocol", "RedisClient",
                 "FarmConfiguration", "Supervision", "Transport", "Web", logging,
             ]),
         process(
@@ -225,8 +229,9 @@ let package = Package(
         .testTarget(
             name: "WorkerTests",
             dependencies: [
-                "FarmHarness", "RandomTesting",
-                "Worker", "Coordinator", "FarmPolicy", "StoreProtocol", "RedisClient", "Gateway", "Simulator",
+                "FarmHarness", "RandomTesting", "BatchTesting",
+                "Worker", "Delivery", "Coordinator", "FarmPolicy", "StoreProtocol", "RedisClient", "Gateway",
+                "Simulator",
                 "ControlChannel",
                 "APNs", "BinaryProtocol", "HTTP2", "PushModel", "RESP", "RedisProtocol",
                 "OpenSSL", "Transport",
@@ -245,6 +250,9 @@ let package = Package(
             name: "LoopTesting", dependencies: ["EventLoop"], path: "Tests/Support/LoopTesting",
             swiftSettings: strict
         ),
+        .target(
+            name: "BatchTesting", dependencies: ["PushModel"], path: "Tests/Support/BatchTesting",
+            swiftSettings: strict),
         .target(name: "RandomTesting", path: "Tests/Support/RandomTesting", swiftSettings: strict),
         // What reads bytes of others, for `make fuzz` (libFuzzer) and FuzzingTests (a plain loop).
         .target(
@@ -262,6 +270,24 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FuzzingTests", dependencies: ["Fuzzing", "FarmHarness", "pushfarm-fuzz"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: [
+                "BatchTesting", "RandomTesting", "LoopTesting", "Delivery", "APNs", "FarmPolicy", "PushModel",
+                "StoreProtocol",
+                "RedisProtocol", "EventLoop",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LeasingTests",
+            dependencies: [
+                "FarmHarness", "RandomTesting", "Leasing", "FarmPolicy", "StoreProtocol", "RedisProtocol",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SettlingTests",
+            dependencies: ["RandomTesting", "Settling", "FarmPolicy", "PushModel", "StoreProtocol"],
             swiftSettings: strict),
         .testTarget(
             name: "CoordinatorTests",
@@ -295,7 +321,7 @@ let package = Package(
         .testTarget(
             name: "FarmStoreTests",
             dependencies: [
-                "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "RedisClient", "Worker",
+                "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "RedisClient", "Delivery",
                 "LoopTesting", "RESP", "RedisProtocol", "PushModel",
                 "EventLoop",
                 "Transport",

@@ -62,7 +62,7 @@ import Testing
     }
 
     /// One push.
-    private static func body(_ delivery: Delivery = .atLeastOnce) -> [UInt8] {
+    private static func body(_ delivery: DeliveryGuarantee = .atLeastOnce) -> [UInt8] {
         var builder = BatchBuilder()
         var options = PushOptions()
         options.delivery = delivery

@@ -54,7 +54,7 @@ struct Desk {
 
     /// A body of one segment a job.
     static func body(
-        _ jobs: [(id: String, tokens: Int)], delivery: Delivery = .atLeastOnce, attempt: UInt8 = 0
+        _ jobs: [(id: String, tokens: Int)], delivery: DeliveryGuarantee = .atLeastOnce, attempt: UInt8 = 0
     ) -> [UInt8] {
         var builder = BatchBuilder()
         for job in jobs {
@@ -71,7 +71,7 @@ struct Desk {
     func split(
         step: Int = 1, _ jobs: [(id: String, tokens: Int)], shard: Int = 1, lane: Lane = .high,
         due: Int64 = 0,
-        delivery: Delivery = .atLeastOnce
+        delivery: DeliveryGuarantee = .atLeastOnce
     ) throws -> Split.Reply {
         try perform(Submit(job: Array("job".utf8)))
         _ = try perform(Take(token: token, known: 0, maxJobs: 1, maxBytes: 1000, maxJobBytes: 1000))
@@ -81,7 +81,7 @@ struct Desk {
 
     func splitRequest(
         step: Int, _ jobs: [(id: String, tokens: Int)], shard: Int = 1, lane: Lane = .high, due: Int64 = 0,
-        delivery: Delivery = .atLeastOnce
+        delivery: DeliveryGuarantee = .atLeastOnce
     ) -> Split {
         Split(
             token: token, step: step, dropped: 1,

@@ -27,7 +27,7 @@ struct BatchFuzzTests {
             collapseID: text(&random, [nil, "c", String(repeating: "ü", count: 32)]),
             topic: text(&random, [nil, "t", String(repeating: "x", count: 255)]),
             receipts: Receipts.allCases.randomElement(using: &random)!,
-            delivery: Delivery.allCases.randomElement(using: &random)!,
+            delivery: DeliveryGuarantee.allCases.randomElement(using: &random)!,
             maxAttempts: UInt8.random(in: 1...100, using: &random), registeredAt: time(&random))
     }
 

@@ -4,6 +4,7 @@ import LoopTesting
 import PushModel
 import Testing
 
+@testable import Delivery
 @testable import Simulator
 @testable import Worker
 
@@ -275,8 +276,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [(Delivery.atLeastOnce, "retry unknownOutcome"), (.atMostOnce, "failed")])
-    func `an unknown outcome is tried again, or lost, as the job wants`(delivery: Delivery, result: String)
+    @Test(arguments: [(DeliveryGuarantee.atLeastOnce, "retry unknownOutcome"), (.atMostOnce, "failed")])
+    func `an unknown outcome is tried again, or lost, as the job wants`(
+        delivery: DeliveryGuarantee, result: String
+    )
         async throws
     {
         try await SendingFarm.run {

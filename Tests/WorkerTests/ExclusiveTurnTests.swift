@@ -2,6 +2,7 @@ import EventLoop
 import LoopTesting
 import Testing
 
+@testable import Delivery
 @testable import Worker
 
 /// Careful batches of one app beside another app that cannot send for a while.

@@ -3,6 +3,7 @@ import EventLoop
 import LoopTesting
 import Testing
 
+@testable import Delivery
 @testable import Worker
 
 /// Shards that are withdrawn or taken over, batches that cannot be read, and a Redis that goes back in time.

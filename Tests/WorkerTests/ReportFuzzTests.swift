@@ -8,6 +8,7 @@ import StoreProtocol
 import Testing
 
 @testable import Coordinator
+@testable import Delivery
 @testable import Simulator
 @testable import Worker
 
@@ -73,7 +74,7 @@ import Testing
             let gatherer = ResultsConsumer(context, poll: .milliseconds(5))
             // A topic of their own: nothing that a gateway says of it stops the app.
             for receipts in [Receipts.failures, .all, .none] {
-                for delivery in [Delivery.atLeastOnce, .atMostOnce] {
+                for delivery in [DeliveryGuarantee.atLeastOnce, .atMostOnce] {
                     try await farm.submit(
                         [120, 100, 7, 1],
                         options: PushOptions(

@@ -1,4 +1,5 @@
 import APNs
+import BatchTesting
 import ControlChannel
 import EventLoop
 import FarmHarness
@@ -15,6 +16,7 @@ import Simulator
 import StoreProtocol
 import Testing
 
+@testable import Delivery
 @testable import Worker
 
 /// One app's sender between a Redis of its own and a simulated gateway.

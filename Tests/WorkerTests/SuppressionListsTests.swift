@@ -1,3 +1,4 @@
+import BatchTesting
 import EventLoop
 import FarmPolicy
 import LoopTesting
@@ -6,6 +7,7 @@ import RedisProtocol
 import StoreProtocol
 import Testing
 
+@testable import Delivery
 @testable import Worker
 
 /// What is suppressed does not reach the gateway, which counts what comes.

@@ -1,4 +1,5 @@
 import ControlChannel
+import Delivery
 import EventLoop
 import FarmPolicy
 import Logging

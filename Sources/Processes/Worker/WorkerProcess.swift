@@ -1,4 +1,5 @@
 import ControlChannel
+import Delivery
 package import EventLoop
 import FarmPolicy
 import Gateway
@@ -76,7 +77,7 @@ package import Supervision
             let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
             apps[app]?.assign(Dictionary(tokens) { $1 })
         case .ring(let app, let shards):
-            apps[app]?.window.shards.ring(shards.lazy.map { Int($0) })
+            apps[app]?.window.mayHaveBatches(shards.lazy.map { Int($0) })
             apps[app]?.schedule()
         case .suppressed(let app, let shards):
             apps[app]?.suppressionLists.heard(shards.lazy.map { Int($0) })
@@ -160,7 +161,7 @@ package import Supervision
             let plan = try GatewayPlan(
                 setup, token: setup.credentials == .providerToken ? token?.token : nil,
                 generation: token?.generation ?? setup.generation, worker: context.index)
-            app.window.builder.marksDelivered = setup.isAudited
+            app.window.setMarksDelivered(setup.isAudited)
             app.suppressionLists.life = Int64(setup.suppressionSeconds)
             app.share(weight: Int(setup.weight), bulkFloor: Int(setup.bulkFloor))
             app.follow(
@@ -208,7 +209,7 @@ package import Supervision
 
     private func pollApps() {
         for app in apps.values {
-            app.window.shards.ringAll()
+            app.window.mayHaveBatches()
             app.expireOverdue()
             if polls.isMultiple(of: Self.pollsBetweenSearches) { app.searchBatches() }
         }

@@ -676,7 +676,7 @@ extension ScriptCase {
         ScriptCase("closes what was sent of several segments", again: .any) { desk in
             var builder = BatchBuilder()
             for (job, delivery, count) in [
-                ("a", Delivery.atLeastOnce, 2), ("b", .atMostOnce, 4), ("c", .atLeastOnce, 3),
+                ("a", DeliveryGuarantee.atLeastOnce, 2), ("b", .atMostOnce, 4), ("c", .atLeastOnce, 3),
             ] {
                 let head = SegmentHead(jobID: job, options: PushOptions(delivery: delivery))
                 Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }

@@ -6,7 +6,7 @@ struct SimulatedJob {
     /// Nil when the farm makes one.
     let id: String?
     let tokens: [[UInt8]]
-    let delivery: Delivery
+    let delivery: DeliveryGuarantee
     let lane: Lane
     /// Redis's milliseconds before which nothing of it is sent; 0 for now.
     let due: Int64

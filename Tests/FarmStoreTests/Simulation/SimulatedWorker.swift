@@ -1,9 +1,9 @@
 import PushModel
 import Testing
 
+@testable import Delivery
 @testable import RedisClient
 @testable import StoreProtocol
-@testable import Worker
 
 /// A worker process: the product's own ``Window`` between Redis and the gateway, on a connection that breaks.
 final class SimulatedWorker {

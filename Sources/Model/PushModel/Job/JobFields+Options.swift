@@ -62,7 +62,8 @@ extension JobFields {
         let type = try pushType()
         let expiration = try expiration(type, now: now, start: start, longestWait: longestWait)
         let receipts = try word(.receipts, among: Receipts.allCases.map(\.name), Receipts.init(name:))
-        let delivery = try word(.delivery, among: Delivery.allCases.map(\.name), Delivery.init(name:))
+        let delivery = try word(
+            .delivery, among: DeliveryGuarantee.allCases.map(\.name), DeliveryGuarantee.init(name:))
         let attempts = try integer(.maxAttempts, in: 1...100, mustBe: "a whole number from 1 to 100")
         return PushOptions(
             pushType: type, priority: try priority(type), expiration: expiration,

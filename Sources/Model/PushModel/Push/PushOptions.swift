@@ -12,7 +12,7 @@ package struct PushOptions: Hashable, Sendable {
     /// The job's own topic, at most 255 bytes; nil is ``PushType/topic(ofApp:)``.
     package var topic: String?
     package var receipts: Receipts
-    package var delivery: Delivery
+    package var delivery: DeliveryGuarantee
     /// How many tries a push gets, 1 to 100.
     package var maxAttempts: UInt8
     /// Unix seconds when the producer last saw these tokens registered; older news of death does not count.
@@ -23,7 +23,7 @@ package struct PushOptions: Hashable, Sendable {
     package init(
         pushType: PushType = .alert, priority: UInt8? = nil, expiration: Int64? = nil, deadline: Int64? = nil,
         collapseID: String? = nil, topic: String? = nil, receipts: Receipts = .failures,
-        delivery: Delivery = .atLeastOnce, maxAttempts: UInt8 = Self.defaultMaxAttempts,
+        delivery: DeliveryGuarantee = .atLeastOnce, maxAttempts: UInt8 = Self.defaultMaxAttempts,
         registeredAt: Int64? = nil
     ) {
         self.pushType = pushType
@@ -61,7 +61,7 @@ package enum Receipts: UInt8, CaseIterable, Hashable, Sendable {
 }
 
 /// What happens to a push whose outcome is unknown, because a connection or a worker was lost.
-package enum Delivery: UInt8, CaseIterable, Hashable, Sendable {
+package enum DeliveryGuarantee: UInt8, CaseIterable, Hashable, Sendable {
     /// It is sent again: a device may get it twice, and the job counts it as maybe duplicated.
     case atLeastOnce = 0
     /// It is not sent again: it fails with the reason `unknown`.

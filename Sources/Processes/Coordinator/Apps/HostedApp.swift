@@ -2,6 +2,7 @@ import ControlChannel
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
+import Leasing
 import Logging
 import RedisClient
 import StoreProtocol
@@ -70,10 +71,10 @@ import StoreProtocol
         tellIntake = around.tellIntake
         retention = around.retention
         store = AppStore(app: name, connection: around.redis)
-        let holdings = Holdings(
+        let heldLeases = HeldLeases(
             host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
             predecessor: around.predecessor)
-        leases = AppLeases(holdings, store: store, log: around.log)
+        leases = AppLeases(heldLeases, store: store, log: around.log)
         liveWorkers = around.liveWorkers
         credentials = AppCredentials(
             configuration, store: store, registry: around.registry, log: around.log,

@@ -1,10 +1,11 @@
 import EventLoop
 import FarmPolicy
+import Leasing
 import Logging
 import RedisClient
 import StoreProtocol
 
-/// Keeps an app's ``Holdings`` in Redis. One call at a time is under way: ``keep()`` is called by one task.
+/// Keeps an app's ``HeldLeases`` in Redis. One call at a time is under way: ``keep()`` is called by one task.
 @Loop final class AppLeases {
     /// What came of a round.
     enum Outcome {
@@ -19,11 +20,11 @@ import StoreProtocol
     /// Something was won, lost or withdrawn.
     var onChange: @Loop () -> Void = {}
     /// Takes back what the owners before have left in flight on these shards; false when Redis did not do it.
-    var onWon: @Loop (_ shards: [Holdings.Shard]) async -> Bool = { _ in true }
+    var onWon: @Loop (_ shards: [HeldLeases.Shard]) async -> Bool = { _ in true }
     /// Something was given back: other hosts may want to know.
     var onRelease: @Loop () -> Void = {}
 
-    private let holdings: Holdings
+    private let heldLeases: HeldLeases
     private let store: AppStore
     private let log: Logger
     private var isInTrouble = false
@@ -32,54 +33,54 @@ import StoreProtocol
     /// Leases that were lost or have run out so far.
     private(set) var lost = 0
 
-    init(_ holdings: Holdings, store: AppStore, log: Logger) {
-        (self.holdings, self.store) = (holdings, store)
+    init(_ heldLeases: HeldLeases, store: AppStore, log: Logger) {
+        (self.heldLeases, self.store) = (heldLeases, store)
         var log = log
         log[metadataKey: "app"] = "\(store.keys.app)"
         self.log = log
     }
 
-    var tokens: [Int: FenceToken] { holdings.tokens }
-    var intake: FenceToken? { holdings.intake }
-    var isOwner: Bool { holdings.isOwner }
+    var tokens: [Int: FenceToken] { heldLeases.tokens }
+    var intake: FenceToken? { heldLeases.intake }
+    var isOwner: Bool { heldLeases.isOwner }
     /// The shards that workers may serve, with the proofs.
-    var served: [Int: FenceToken] { holdings.served }
+    var served: [Int: FenceToken] { heldLeases.served }
     /// Shards that are being withdrawn from their workers.
-    var leaving: Set<Int> { holdings.handOver.leaving }
+    var leaving: Set<Int> { heldLeases.leaving }
 
     /// Who should own what, as far as we know.
     var shares: HostShares {
-        get { holdings.shares }
-        set { holdings.shares = newValue }
+        get { heldLeases.shares }
+        set { heldLeases.shares = newValue }
     }
 
     /// The host serves nothing.
     var isQuiet: Bool {
-        get { holdings.isQuiet }
-        set { holdings.isQuiet = newValue }
+        get { heldLeases.isQuiet }
+        set { heldLeases.isQuiet = newValue }
     }
     /// Shards of ours that others should own.
-    var strangers: Int { holdings.strangers }
+    var strangers: Int { heldLeases.strangers }
 
     /// A script said FENCED: one lease at least belongs to another owner. All are acquired again.
     func doubt() {
-        if !holdings.isDoubtful, isOwner { lost += 1 }
-        holdings.doubt()
+        if !heldLeases.isDoubtful, isOwner { lost += 1 }
+        heldLeases.doubt()
     }
 
     /// A look is worth a call: something may have become free, or a host came or went.
-    func wake() { holdings.wake() }
+    func wake() { heldLeases.wake() }
 
-    func isDue(at now: ContinuousClock.Instant) -> Bool { holdings.isDue(at: now) }
+    func isDue(at now: ContinuousClock.Instant) -> Bool { heldLeases.isDue(at: now) }
 
     // MARK: Taking and keeping
 
     /// Gives back what is to be given back, keeps what is ours, takes what should be and is free.
     func keep() async -> Outcome {
-        if holdings.beginRound() { log.notice("acquiring leases again") }
+        if heldLeases.beginRound() { log.notice("acquiring leases again") }
         tell()
         do throws(StoreError) {
-            while let step = holdings.nextStep(at: .now) {
+            while let step = heldLeases.nextStep(at: .now) {
                 try await take(step)
                 tell()
             }
@@ -89,7 +90,7 @@ import StoreProtocol
         } catch {
             if !isInTrouble { log.warning("leases not renewed", metadata: ["error": "\(error)"]) }
             isInTrouble = true
-            holdings.failed()
+            heldLeases.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
             // At once: the workers' clock, which all apps share, goes on with the others'.
@@ -98,44 +99,44 @@ import StoreProtocol
         }
     }
 
-    private func take(_ step: Holdings.Step) async throws(StoreError) {
+    private func take(_ step: HeldLeases.Step) async throws(StoreError) {
         switch step {
         case .giveBack(let call):
             _ = try await store.perform(call)
-            holdings.gaveBack(call)
+            heldLeases.gaveBack(call)
             onRelease()
         case .renew(let call):
-            let lost = holdings.renewed(call, try await store.perform(call))
+            let lost = heldLeases.renewed(call, try await store.perform(call))
             if lost > 0 { log.notice("leases lost", metadata: ["count": "\(lost)"]) }
             self.lost += lost
         case .acquire(let call):
             let now = ContinuousClock.now
-            holdings.acquired(call, try await store.perform(call), at: now)
+            heldLeases.acquired(call, try await store.perform(call), at: now)
         case .sweep(let shards):
-            if await onWon(shards) { holdings.swept(shards) }
+            if await onWon(shards) { heldLeases.swept(shards) }
         }
     }
 
     private func tell() {
-        if holdings.takeChange() { onChange() }
+        if heldLeases.takeChange() { onChange() }
     }
 
     /// Time is up: without Redis's confirmation nothing is ours.
     func expire() {
         guard isOwner else { return }
         log.error("leases have run out")
-        lost += holdings.tokens.count
-        holdings.forgetAll()
+        lost += heldLeases.tokens.count
+        heldLeases.forgetAll()
         tell()
     }
 
     /// Gives everything back, so that others need not wait.
     func leave() async {
         // Before the call: what is given back is not renewed meanwhile.
-        holdings.forgetAll()
+        heldLeases.forgetAll()
         tell()
         // If this does not get through, the next owner waits for the lease's end.
-        _ = try? await store.perform(ReleaseLeases(nonce: holdings.nonce, tokens: nil))
+        _ = try? await store.perform(ReleaseLeases(nonce: heldLeases.nonce, tokens: nil))
         onRelease()
     }
 
@@ -143,36 +144,36 @@ import StoreProtocol
 
     /// Begins to withdraw shards that others should own; the intake goes at once.
     func handOverOthers() {
-        holdings.handOverOthers(at: .now)
+        heldLeases.handOverOthers(at: .now)
         tell()
     }
 
     /// The host ends: everything is withdrawn, and nothing more is taken.
     func handOverAll() {
-        holdings.handOverAll(at: .now)
+        heldLeases.handOverAll(at: .now)
         tell()
     }
 
     /// The next few shards go to the coordinator that follows.
     func handOverSome() {
-        holdings.handOverSome(at: .now)
+        heldLeases.handOverSome(at: .now)
         tell()
     }
 
     /// Takes a shard from its owner, which is stuck.
-    func seize(_ shard: Int) { holdings.seize(.shard(shard)) }
+    func seize(_ shard: Int) { heldLeases.seize(.shard(shard)) }
 
     /// The host takes part again.
-    func comeBack() { holdings.comeBack() }
+    func comeBack() { heldLeases.comeBack() }
 
     /// Nothing of these shards is in our workers' hands: those that are leaving are given back.
     /// - Returns: whether there are such.
     @discardableResult
-    func emptied(_ shards: some Sequence<Int>) -> Bool { holdings.emptied(shards) }
+    func emptied(_ shards: some Sequence<Int>) -> Bool { heldLeases.emptied(shards) }
 
     /// Keeps shards that their workers have not let go of in time.
     func keepOverdue() {
-        let late = holdings.keepOverdue(at: .now)
+        let late = heldLeases.keepOverdue(at: .now)
         guard late > 0 else { return }
         log.warning(
             "shards are not handed over: their pushes are still in the air", metadata: ["shards": "\(late)"])

@@ -1,5 +1,6 @@
 import EventLoop
 import FarmPolicy
+import Leasing
 
 /// Renews the leases of all apps in time, and tells the workers until when they may start pushes.
 @Loop final class LeaseKeeper {

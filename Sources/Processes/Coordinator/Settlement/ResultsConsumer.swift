@@ -2,6 +2,7 @@ import EventLoop
 import FarmPolicy
 import Logging
 import PushModel
+import Settling
 import StoreProtocol
 
 /// Settles what workers report. Every host has one for each app; the host that reads an entry settles it.

@@ -1,3 +1,4 @@
+package import APNs
 import BinaryProtocol
 package import EventLoop
 package import FarmPolicy

@@ -1,3 +1,4 @@
+package import APNs
 package import EventLoop
 package import FarmPolicy
 package import PushModel

@@ -1,4 +1,5 @@
 import ControlChannel
+import Delivery
 import EventLoop
 import Logging
 import StoreProtocol
@@ -58,7 +59,7 @@ extension AppSender {
         learnGate(isPaused: reply.pauseReason != nil)
         #if FAILPOINTS
             for given in reply.batches {
-                guard let batch = window.held[given.id]?.batch else {
+                guard let batch = window.batch(given.id)?.batch else {
                     continue
                 }
                 for segment in batch.segments.indices {

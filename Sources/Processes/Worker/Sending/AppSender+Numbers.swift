@@ -1,4 +1,5 @@
 import ControlChannel
+import Delivery
 
 /// What a worker tells of an app with its heartbeats, and in a dump.
 extension AppSender {
@@ -10,7 +11,7 @@ extension AppSender {
         if let rate = governor.rate {
             numbers.slowedTo = UInt32(clamping: Int(clamping: max(1, min(rate, 1e9))))
         }
-        if !window.held.isEmpty {
+        if !window.isEmpty {
             numbers.isStalled = pool.isStalled
             if troubles.isLasting { numbers.trouble = troubles.reason }
         }
@@ -22,7 +23,7 @@ extension AppSender {
     func add(to sum: inout Notice.Beat) {
         sum.connections += UInt32(pool.connections.count)
         sum.openStreams += UInt32(pool.openStreams)
-        sum.batches += UInt32(window.held.count)
+        sum.batches += UInt32(window.batchCount)
         sum.sent += counts.sent
         sum.delivered += counts.delivered
         sum.failed += counts.failed
@@ -37,9 +38,9 @@ extension AppSender {
     var summary: String {
         let state = hold.map { "\($0)" } ?? "sending"
         return [
-            state, "shards \(shards.count)", "batches \(window.held.count)", "in flight \(pool.openStreams)",
-            "not reported \(window.exposure)", "waiting high \(window.queues.count(.high))",
-            "bulk \(window.queues.count(.bulk))", "dials \(pool.dials)",
+            state, "shards \(shards.count)", "batches \(window.batchCount)", "in flight \(pool.openStreams)",
+            "not reported \(window.exposure)", "waiting high \(window.waitingBatches(of: .high))",
+            "bulk \(window.waitingBatches(of: .bulk))", "dials \(pool.dials)",
         ].joined(separator: ", ")
     }
 

@@ -1,5 +1,6 @@
 import APNs
 import ControlChannel
+import Delivery
 import EventLoop
 import FarmPolicy
 import Gateway
@@ -12,7 +13,7 @@ import PushModel
 /// The outcomes of pushes, and what they mean for their batch, their app and their connection.
 extension AppSender {
     func completed(_ ticket: PushTicket, _ outcome: SendOutcome) {
-        guard let batch = window.held[ticket.batch] else { return }
+        guard let batch = window.batch(ticket.batch) else { return }
         let position = Int(ticket.position)
         let wasSuspect = batch.isSuspect
         defer { if wasSuspect { context.exclusiveTurn.cameBack(to: self) } }

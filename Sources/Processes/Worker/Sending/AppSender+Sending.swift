@@ -1,3 +1,4 @@
+import Delivery
 import EventLoop
 import FarmPolicy
 import Gateway
@@ -26,19 +27,19 @@ extension AppSender {
         let (allowance, share) = (governor.allowance(at: now), context.turns.share(of: self, weight: weight))
         var left = min(allowance, share)
         var (isBulkFull, maySpread) = (false, false)
-        window.queues.beginTurn()
-        pool.share(window.queues.sendable)
+        window.beginTurn()
+        pool.share(window.sendable)
         while left > 0 {
             guard let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) else {
                 // What is left follows its shard on a full connection: now it may use another one.
-                guard window.queues.hasPassed, !maySpread else { break }
+                guard window.hasPassedBatches, !maySpread else { break }
                 maySpread = true
-                window.queues.beginTurn()
+                window.beginTurn()
                 continue
             }
             guard let connection = connection(for: batch, maySpread: maySpread) else {
                 if pool.roomiest(for: batch.lane) != nil {
-                    window.queues.pass(batch)
+                    window.pass(batch)
                     continue
                 }
                 guard batch.lane == .bulk, !isBulkFull else { break }
@@ -101,7 +102,7 @@ extension AppSender {
 
     /// High was sent; a campaign may be on its way, too.
     private func sentHigh() {
-        guard window.held.values.contains(where: { $0.lane == .bulk }) else { return }
+        guard window.holdsBulk else { return }
         sentBothLanes()
     }
 

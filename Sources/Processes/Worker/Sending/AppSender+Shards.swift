@@ -1,4 +1,5 @@
 import ControlChannel
+import Delivery
 import FarmPolicy
 import StoreProtocol
 
@@ -6,7 +7,7 @@ import StoreProtocol
 extension AppSender {
     /// These shards are served from now on; the others are withdrawn.
     func assign(_ tokens: [Int: FenceToken]) {
-        let withdrawn = shards.assign(tokens) { window.shards.token(of: $0) != nil }
+        let withdrawn = shards.assign(tokens) { window.token(of: $0) != nil }
         // One that went to another owner and is back is read again.
         suppressionLists.serve(tokens.keys)
         takeShare()
@@ -28,14 +29,14 @@ extension AppSender {
     /// Nothing of a shard is checked out before its suppression list is known, nor while it is emptied.
     private func serveKnown() {
         window.now = .now
-        window.assign(shards.served { suppressionLists.isLoaded($0) || window.shards.tokens[$0] != nil })
+        window.assign(shards.served { suppressionLists.isLoaded($0) || window.servedToken(of: $0) != nil })
         schedule()
     }
 
     /// The suppression lists of some shards are known.
     func suppressionsAreKnown() {
         let mayServeMore = shards.contains { shard, token in
-            window.shards.tokens[shard] != token && suppressionLists.isLoaded(shard)
+            window.servedToken(of: shard) != token && suppressionLists.isLoaded(shard)
         }
         if mayServeMore { serveKnown() }
         resumeIfKnown()
@@ -48,7 +49,7 @@ extension AppSender {
     func recall(jobs: [String], shards: [Int]) {
         let ids = Set(jobs)
         // What a checkout under way brings may have been assigned before the order was given.
-        if window.checkouts.isPending { self.shards.recallLate(ids) }
+        if window.isCheckingOut { self.shards.recallLate(ids) }
         empty(window.shards(of: ids).union(shards))
     }
 
@@ -59,7 +60,7 @@ extension AppSender {
     }
 
     private func empty(_ wanted: Set<Int>) {
-        let mine = wanted.filter { window.shards.tokens[$0] != nil }
+        let mine = wanted.filter { window.servedToken(of: $0) != nil }
         guard !mine.isEmpty else { return }
         shards.recall(mine)
         serveKnown()

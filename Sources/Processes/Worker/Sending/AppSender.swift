@@ -1,5 +1,6 @@
 import APNs
 import ControlChannel
+import Delivery
 import EventLoop
 import FarmPolicy
 import Gateway
@@ -86,9 +87,7 @@ import StoreProtocol
     ///   - bulkFloor: percent of what is sent that is bulk while high waits, too.
     func share(weight: Int, bulkFloor: Int) {
         self.weight = max(1, weight)
-        if bulkFloor != window.queues.share.bulkFloor {
-            window.queues.share = LaneShare(bulkFloor: bulkFloor)
-        }
+        window.setBulkFloor(bulkFloor)
     }
 
     func follow(
@@ -163,7 +162,7 @@ import StoreProtocol
         }
         hold = nil
         troubles.reset()
-        window.shards.ringAll()
+        window.mayHaveBatches()
         schedule()
     }
 
@@ -190,7 +189,7 @@ import StoreProtocol
     /// There is a connection to Redis again.
     func reconnected(isOther: Bool) {
         window.now = .now
-        window.shards.ringAll()
+        window.mayHaveBatches()
         window.reconnected(isOther: isOther)
         suppressionLists.reconnected(isOther: isOther)
         schedule()
@@ -228,7 +227,7 @@ import StoreProtocol
         if let mixedAt, window.now - mixedAt > Self.mixedFor { (self.mixedAt, pool.isMixed) = (nil, false) }
         counts.addFailed(window.expireOverdue(at: context.redis.clock.seconds))
         // While Redis is away nothing grows old: it may come back without what it was told last.
-        if context.redis.isReady { window.repeats.dropOld(at: window.now) }
+        if context.redis.isReady { window.dropOldOutcomes() }
         schedule()
     }
 
@@ -252,9 +251,9 @@ import StoreProtocol
 
     func loopTurnEnded() {
         isDue = false
-        context.turns.note(self, isAtWork: !window.held.isEmpty)
+        context.turns.note(self, isAtWork: !window.isEmpty)
         window.now = .now
-        window.credit.limit = limit
+        window.setCreditLimit(limit)
         window.yieldsToSuspect = context.exclusiveTurn.isWanted
         feed()
         let wantsMore = wantsBatches && !window.yieldsToSuspect

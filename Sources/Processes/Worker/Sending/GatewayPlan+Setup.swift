@@ -1,6 +1,7 @@
 import APNs
 import BinaryProtocol
 import ControlChannel
+import Delivery
 import Gateway
 import OpenSSL
 import Transport

@@ -1,4 +1,5 @@
 import APNs
+import Delivery
 import EventLoop
 import Gateway
 import PushModel

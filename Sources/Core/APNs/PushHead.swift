@@ -1,0 +1,24 @@
+package import PushModel
+
+/// The options that the pushes of one segment share, as request headers as well; compared by identity.
+package final class PushHead {
+    package let options: PushOptions
+    /// They were tried before.
+    package let isRetry: Bool
+    package let topic: [UInt8]
+    package let pushType: String
+    package let priority: String
+    package let expiration: String?
+    package let collapseID: String?
+
+    /// - Parameter topic: of the app, to which the push type adds its suffix; the options' own topic wins.
+    package init(_ options: PushOptions, appTopic: String, isRetry: Bool = false) {
+        self.options = options
+        self.isRetry = isRetry
+        topic = Array((options.topic ?? options.pushType.topic(ofApp: appTopic)).utf8)
+        pushType = options.pushType.name
+        priority = String(options.priority)
+        expiration = options.expiration.map { String($0) }
+        collapseID = options.collapseID
+    }
+}

@@ -1,0 +1,93 @@
+package import APNs
+package import PushModel
+
+/// Positions leave for the gateway, and come back with their outcomes.
+extension HeldBatch {
+    /// The next position to send, which is in flight from now on; `nil` when there is none within the credit.
+    package func next() -> Int? {
+        guard hasNext else { return nil }
+        cursor += 1
+        return take(cursor - 1)
+    }
+
+    package var hasNext: Bool {
+        guard maySend else { return false }
+        while cursor < min(granted, count), positions[cursor] != .open { cursor += 1 }
+        return cursor < min(granted, count)
+    }
+
+    /// Expires what may be sent and is past its job's deadline, whether or not there is a connection to send it on.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: how many positions.
+    func expire(now: Int64) -> Int {
+        guard standing == .ours else { return 0 }
+        var count = 0
+        for segment in batch.segments {
+            guard let deadline = segment.options.deadline, deadline <= now else { continue }
+            for position in segment.pushes where position < granted && positions[position] == .open {
+                record(take(position), as: .expired)
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// A position that certainly was not processed may be sent again, before those behind it.
+    package func giveBack(_ position: Int) {
+        precondition(
+            positions[position] == .inFlight, "position \(position) given back in \(positions[position])")
+        positions[position] = .open
+        inFlight -= 1
+        if !isExposed(position) { exposure -= 1 }
+        cursor = min(cursor, position)
+    }
+
+    package func segment(of position: Int) -> Int { Int(batch.pushes[position].segment) }
+
+    package func head(of segment: Int, appTopic: String) -> PushHead {
+        segmentInUse.head(of: segment, in: batch, appTopic: appTopic)
+    }
+
+    package func pushID(of position: Int, token: UnsafeRawBufferPointer) -> PushID {
+        segmentInUse.job(of: segment(of: position), in: batch).pushID(token: token)
+    }
+
+    /// Tells devices apart, as a rule: a part of the token.
+    package func device(of position: Int) -> UInt64 {
+        batch.bytes[batch.pushes[position].token].suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    func delivered(_ position: Int) {
+        land(position, as: .delivered)
+        if standing == .ended { drop(position) }
+    }
+
+    /// - Parameter timestamp: milliseconds since 1970 when the gateway found the token invalid.
+    func record(_ position: Int, as outcome: ReportedOutcome, timestamp: Int64? = nil) {
+        land(position, as: .other)
+        outcomes[position] = outcome
+        timestamps[position] = timestamp
+        if standing == .ended || standing == .stale && !outcome.isFinal { drop(position) }
+    }
+
+    private func land(_ position: Int, as state: PushState) {
+        precondition(
+            positions[position] == .inFlight,
+            "position \(position) given an outcome in \(positions[position])")
+        positions[position] = state
+        inFlight -= 1
+        unreported += 1
+    }
+
+    private func drop(_ position: Int) {
+        markReported(position)
+        exposure -= 1
+    }
+
+    private func take(_ position: Int) -> Int {
+        positions[position] = .inFlight
+        inFlight += 1
+        return position
+    }
+}

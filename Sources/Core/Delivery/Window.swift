@@ -1,0 +1,210 @@
+import FarmPolicy
+import PushModel
+package import StoreProtocol
+
+/// The batches of one app that Redis has assigned to this worker, and what is to be said to Redis about them.
+///
+/// Is told what happens (batches, responses of the gateway, replies of Redis), and says what is to be done: the next push,
+/// and ``Action`` values. Owns no connection, no timer, no clock. Its parts have the state: what is held, what waits for its turn,
+/// for a report, for its return, for credit.
+package final class Window {
+    package typealias Instant = ContinuousClock.Instant
+
+    /// A call to be made, whose answer is to be told, or something to be told to the coordinator.
+    package enum Action {
+        /// To be answered by ``answered(_:_:)``.
+        case report(Call, Report)
+        /// To be answered by ``putBack(_:_:)``.
+        case putBack(Call, PutBack)
+        /// To be answered by ``quarantined(_:_:)``.
+        case quarantine(Park)
+        /// To be answered by ``repeated(_:_:)``.
+        case repeated(Report)
+        /// Results wait for the coordinator to settle them.
+        case hasReported
+        /// Nothing is left of these shards, which were withdrawn.
+        case released([Int])
+        /// Redis says that a shard which was not withdrawn belongs to another owner.
+        case fenced
+    }
+
+    /// What a call was about: the batch may have changed when the answer comes.
+    package struct Call: Hashable {
+        let batch: UInt32
+        let delivery: Int
+        let token: FenceToken
+    }
+
+    package enum Mode {
+        case sending
+        /// Nothing is sent for now; what is held stays.
+        case holding
+        /// Nothing is sent any more; what is held goes back.
+        case returning
+    }
+
+    let worker: String
+    let tally: ExposureTally
+    var held = HeldBatches()
+    var queues = LaneQueues()
+    var suspects = SuspectQueue()
+    var credit: CreditQueue
+    var reports = ReportQueue()
+    var returns = ReturnQueue()
+    var repeats = ReportRepeats()
+    var checkouts: ShardCheckouts
+    var unreadable = UnreadableBatches()
+    var builder = ResultsBuilder()
+    private let faults: FaultInjection<DeliveryFault>
+    private var actions: [Action] = []
+    private(set) var mode = Mode.sending
+    /// Set before anything is told.
+    package var now: Instant
+    /// A suspect batch of this worker, whatever its app, waits for its turn or has it: no other is to get credit.
+    package var yieldsToSuspect = false
+
+    /// - Parameter fault: one that a test puts in.
+    package init(worker: String, now: Instant, fault: DeliveryFault? = nil) {
+        self.worker = worker
+        self.now = now
+        faults = FaultInjection(fault)
+        tally = ExposureTally()
+        credit = CreditQueue(tally)
+        checkouts = ShardCheckouts(tally)
+    }
+
+    var shards: ReadyShards { checkouts.shards }
+    /// Granted positions without a known outcome, with the credit that is asked for.
+    package var exposure: Int { tally.sum }
+    /// In how long ``reportDue()`` is to be called, if at all.
+    package var delay: Duration? { reports.delay }
+    /// Nothing is held, being checked out, or being said any more.
+    package var isIdle: Bool {
+        held.isEmpty && unreadable.isEmpty && !checkouts.isPending && repeats.isIdle && checkouts.isConfirmed
+    }
+
+    package func takeActions() -> [Action] {
+        if returns.isDue { returnIdle() }
+        guard !actions.isEmpty else { return [] }
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    func add(_ action: Action) { actions.append(action) }
+
+    // MARK: Orders
+
+    package func change(to mode: Mode) {
+        guard mode != self.mode else { return }
+        self.mode = mode
+        switch mode {
+        case .sending: for batch in held.values { requeue(batch) }
+        case .holding: break
+        case .returning:
+            queues.removeAll()
+            returns.isDue = true
+        }
+    }
+
+    /// These shards are served from now on; of the others everything goes back.
+    package func assign(_ tokens: [Int: FenceToken]) {
+        if faults.has(.givesNothingBack) {
+            for batch in held.values where shards.tokens[batch.shard] != nil && tokens[batch.shard] == nil {
+                _ = held.drop(batch.number)
+            }
+        }
+        checkouts.assign(tokens)
+        for batch in held.values {
+            batch.isHalted =
+                !faults.has(.ignoresWithdrawal)
+                && (tokens[batch.shard] == nil || returns.isAhead(of: batch, among: held))
+            if !batch.isHalted { requeue(batch) }
+        }
+        returns.isDue = true
+        releaseShards()
+    }
+
+    // MARK: Batches
+
+    func accept(_ given: Checkout.Batch) {
+        if faults.has(.holdsTwice) { held.forgetID(given.id) }
+        if let batch = held[given.id] {
+            batch.redeliver(given)
+            return welcome(batch)
+        }
+        let batch: Batch
+        do { batch = try Batch(decoding: given.body) } catch {
+            return quarantine(given, reason: "the batch cannot be read: \(error)")
+        }
+        guard batch.pushes.count <= PositionRuns.most else {
+            return quarantine(
+                given, reason: "the batch has \(batch.pushes.count) pushes, more than \(PositionRuns.most)")
+        }
+        guard given.map.count == batch.pushes.count else {
+            return quarantine(
+                given, reason: "the batch has \(batch.pushes.count) pushes, its map \(given.map.count)")
+        }
+        let one = HeldBatch(
+            number: held.nextNumber(), id: given.id, shard: given.id.shard, lane: given.id.lane ?? .high,
+            delivery: given.delivery, granted: given.granted, suspicion: given.suspicion, map: given.map,
+            batch: batch, tally: tally, route: held.route(of: given.id), faults: faults)
+        if let past = repeats[given.id] { one.restore(past) }
+        held.add(one)
+        welcome(one)
+    }
+
+    private func welcome(_ batch: HeldBatch) {
+        batch.isHalted = shards.tokens[batch.shard] == nil || returns.isAhead(of: batch, among: held)
+        credit.add(batch)
+        if batch.unreported > 0 { report(batch) }
+        proceed(batch)
+    }
+
+    func release(_ batch: HeldBatch) {
+        guard held.remove(batch) else { return }
+        if batch.knowsOutcomes { repeats.add(batch, at: now) }
+        suspects.remove(batch)
+        releaseShards()
+        if faults.has(.remembersNothing) { repeats.forgetAll() }
+    }
+
+    /// Puts a batch in its place in its lane again, after more of it may be sent: older ones go first.
+    func requeue(_ batch: HeldBatch) {
+        guard mode != .returning, !batch.isReleased else { return }
+        if batch.isSuspect { return suspects.add(batch) }
+        if batch.hasNext { queues.insert(batch) }
+    }
+
+    /// Expires what is held and can no longer be sent in time: the gateway may be out of reach for long.
+    ///
+    /// - Parameter seconds: since 1970.
+    /// - Returns: how many pushes.
+    package func expireOverdue(at seconds: Int64) -> Int {
+        var sum = 0
+        for batch in held.values {
+            let count = batch.expire(now: seconds)
+            guard count > 0 else { continue }
+            sum += count
+            outcomesRecorded(of: batch)
+        }
+        return sum
+    }
+
+    // MARK: Responses of the gateway
+
+    package func delivered(_ batch: HeldBatch, _ position: Int) {
+        batch.delivered(position)
+        outcomesRecorded(of: batch)
+    }
+
+    package func record(_ batch: HeldBatch, _ position: Int, as outcome: ReportedOutcome, timestamp: Int64?) {
+        batch.record(position, as: outcome, timestamp: timestamp)
+        outcomesRecorded(of: batch)
+    }
+
+    /// The gateway certainly did not act on the push.
+    package func giveBack(_ batch: HeldBatch, _ position: Int) {
+        batch.giveBack(position)
+        proceed(batch)
+    }
+}

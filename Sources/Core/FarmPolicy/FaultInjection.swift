@@ -1,0 +1,14 @@
+/// A fault that a test puts into a core on purpose, to prove that its simulation notices it. Release builds have none.
+package struct FaultInjection<Fault: Equatable & Sendable>: Sendable {
+    #if FAILPOINTS
+        @usableFromInline let fault: Fault?
+
+        @inlinable package init(_ fault: Fault? = nil) { self.fault = fault }
+
+        @inlinable package func has(_ fault: Fault) -> Bool { self.fault == fault }
+    #else
+        @inlinable package init(_ fault: Fault? = nil) {}
+
+        @inlinable package func has(_ fault: Fault) -> Bool { false }
+    #endif
+}

@@ -1,0 +1,314 @@
+package import FarmPolicy
+package import StoreProtocol
+
+/// What of one app is this host's: its intake and its shards. Is told what happens, and says what Redis is to be asked.
+///
+/// A round is a row of ``Step``s, one after the other: what is to be given back goes first, then what is ours is kept, then
+/// what should be ours is taken as soon as it is free, and what should be another's only after it has stayed free.
+package final class HeldLeases {
+    package typealias Instant = ContinuousClock.Instant
+    package typealias Shard = (number: Int, token: FenceToken)
+
+    /// A call to make. Its answer is told before the next one is asked for; one that fails ends the round.
+    package enum Step {
+        case giveBack(ReleaseLeases)
+        case renew(RenewLeases)
+        case acquire(AcquireLeases)
+        /// Takes back what the owners before have left in flight on these shards.
+        case sweep([Shard])
+    }
+
+    private enum Stage { case givingBack, renewing, acquiring, sweeping, over }
+
+    package private(set) var tokens: [Int: FenceToken] = [:]
+    package private(set) var intake: FenceToken?
+    /// Who should own what, as far as we know.
+    package var shares: HostShares {
+        get { rightful.shares }
+        set { rightful.shares = newValue }
+    }
+
+    private let faults: FaultInjection<LeaseFault>
+    private let host: String
+    private let shards: Int
+    private var names: LeaseNonce
+    /// What should be ours.
+    private var rightful: RightfulFields
+    /// Redis said that something of ours has another owner: everything is acquired again.
+    package private(set) var isDoubtful = false
+    /// Nothing more is taken: the host ends, or gives everything away.
+    private(set) var isEnding = false
+    /// The host serves nothing: it takes no more than what no other host can serve, and hands all else over at once.
+    package var isQuiet = false
+    /// Won, and not yet free of what the owner before had in flight: no worker gets it.
+    private(set) var unswept: Set<Int> = []
+    private var handOver = HandOver()
+    /// To be taken even from a living owner.
+    private var seizures: Set<LeaseField> = []
+    private(set) var givenBack: [LeaseField: FenceToken] = [:]
+    private var vacancies = Vacancies<LeaseField>()
+    private var stage = Stage.over
+    private var isWoken = false
+    private var hasChanged = false
+    /// When a field that should be ours may become free.
+    private var nextLook: Instant?
+
+    /// - Parameters:
+    ///   - nonce: no lease was ever taken with it.
+    ///   - predecessor: the nonce of a coordinator of this host that is known to be gone, or "".
+    ///   - fault: one that a test puts in.
+    package init(
+        host: String, shards: Int, shares: HostShares, nonce: String, predecessor: String,
+        fault: LeaseFault? = nil
+    ) {
+        faults = FaultInjection(fault)
+        (self.host, self.shards) = (host, shards)
+        names = LeaseNonce(nonce, predecessor: predecessor)
+        rightful = RightfulFields(shares, host: host, shards: shards)
+    }
+
+    package var nonce: String { names.current }
+    /// Shards that are being withdrawn from this host's workers.
+    package var leaving: Set<Int> { handOver.leaving }
+    package var isOwner: Bool { intake != nil || !tokens.isEmpty }
+
+    /// The shards that workers may serve, with the proofs.
+    package var served: [Int: FenceToken] {
+        tokens.filter {
+            (!unswept.contains($0.key) || faults.has(.servesUnswept))
+                && (!handOver.isLeaving($0.key) || faults.has(.servesLeaving))
+        }
+    }
+
+    /// Whether those who serve are to be told: something was won, lost or withdrawn since this was last asked.
+    package func takeChange() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
+    }
+
+    /// A script said FENCED.
+    package func doubt() {
+        isDoubtful = true
+        isWoken = true
+    }
+
+    /// A look is worth a call: something may have become free, or a host came or went.
+    package func wake() { isWoken = true }
+
+    package func isDue(at now: Instant) -> Bool {
+        isWoken || !givenBack.isEmpty || !unswept.isEmpty || nextLook.map { $0 <= now } ?? false
+    }
+
+    // MARK: A round
+
+    /// - Returns: whether it begins with everything being given up, to be acquired again.
+    package func beginRound() -> Bool {
+        let isAnew = isDoubtful
+        if isAnew { renounce() }
+        isWoken = false
+        stage = .givingBack
+        return isAnew
+    }
+
+    /// What is to be done next; nil when the round is over.
+    package func nextStep(at now: Instant) -> Step? {
+        if stage == .givingBack {
+            stage = .renewing
+            if !givenBack.isEmpty, !faults.has(.forgetsToGiveBack) {
+                return .giveBack(ReleaseLeases(nonce: nonce, tokens: givenBack))
+            }
+        }
+        if stage == .renewing {
+            stage = .acquiring
+            if isOwner { return .renew(renewal) }
+        }
+        if stage == .acquiring {
+            stage = .sweeping
+            if !isEnding, tokens.count < shards || intake == nil { return .acquire(acquisition(at: now)) }
+        }
+        guard stage == .sweeping, !unswept.isEmpty else { return nil }
+        stage = .over
+        return .sweep(unswept.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } })
+    }
+
+    /// The round has failed: another one is due.
+    package func failed() {
+        stage = .over
+        isWoken = true
+    }
+
+    package func gaveBack(_ call: ReleaseLeases) {
+        for (field, token) in call.tokens ?? [:] where givenBack[field] == token { givenBack[field] = nil }
+    }
+
+    private var renewal: RenewLeases {
+        let fields: [LeaseField] = (intake == nil ? [] : [.intake]) + tokens.keys.sorted().map { .shard($0) }
+        return RenewLeases(nonce: nonce, host: host, lease: LeaseClock.lease, fields: fields)
+    }
+
+    /// - Returns: how many were lost.
+    package func renewed(_ call: RenewLeases, _ kept: [Bool]) -> Int {
+        let lost = zip(call.fields, kept).filter { !$0.1 && !faults.has(.keepsLost) }.map(\.0)
+        for field in lost { forget(field) }
+        if !lost.isEmpty { hasChanged = true }
+        return lost.count
+    }
+
+    private func acquisition(at now: Instant) -> AcquireLeases {
+        var missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
+        if intake == nil { missing.append(.intake) }
+        missing.removeAll { !mayAsk(for: $0) }
+        let forced = missing.filter { seizures.contains($0) }
+        missing.removeAll { seizures.contains($0) }
+        let wanted = missing.filter {
+            rightful.contains($0) || !isQuiet && vacancies.isOverdue($0, at: now) || faults.has(.takesAll)
+        }
+        let others = missing.filter { !wanted.contains($0) }
+        return AcquireLeases(
+            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: names.predecessor, fields: wanted,
+            others: others, seized: forced)
+    }
+
+    /// The next round takes a field even from a living owner.
+    package func seize(_ field: LeaseField) {
+        seizures.insert(field)
+        isWoken = true
+    }
+
+    /// What is to be given back still bears our nonce in Redis: asked for, it would be ours again.
+    private func mayAsk(for field: LeaseField) -> Bool {
+        givenBack[field] == nil || faults.has(.asksForGivenBack)
+    }
+
+    /// - Parameter now: from before the call.
+    package func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
+        nextLook = nil
+        for (field, answer) in zip(call.all, reply.answers) {
+            seizures.remove(field)
+            vacancies.see(field, isFree: answer == .free, at: now)
+            switch answer {
+            case .free: break
+            case .taken(let left):
+                if rightful.contains(field) { nextLook = min(nextLook ?? now + left, now + left) }
+            case .ours(let token):
+                guard case .shard(let shard) = field else {
+                    intake = token
+                    hasChanged = true
+                    continue
+                }
+                tokens[shard] = token
+                unswept.insert(shard)
+            }
+        }
+        // The end began while the call was under way.
+        if isEnding { handOverAll(at: now) }
+    }
+
+    package func swept(_ shards: [Shard]) {
+        // Not all of it is ours: nothing is served before it was acquired again.
+        guard !isDoubtful else { return }
+        for (shard, token) in shards where tokens[shard] == token { unswept.remove(shard) }
+        hasChanged = true
+    }
+
+    // MARK: Losing
+
+    /// Nothing is ours any more.
+    package func forgetAll() {
+        for shard in tokens.keys { handOver.ended(shard) }
+        tokens = [:]
+        intake = nil
+        unswept = []
+        hasChanged = true
+    }
+
+    /// Nothing is ours any more, and what is taken from now on is taken under another name.
+    private func renounce() {
+        isDoubtful = false
+        names.renew()
+        givenBack = [:]
+        forgetAll()
+    }
+
+    private func forget(_ field: LeaseField) {
+        switch field {
+        case .intake: intake = nil
+        case .shard(let shard):
+            tokens[shard] = nil
+            unswept.remove(shard)
+            handOver.ended(shard)
+        }
+    }
+
+    // MARK: Handing over
+
+    /// Shards of ours that others should own.
+    package var strangers: Int { tokens.keys.count { !rightful.contains(.shard($0)) } }
+
+    /// Begins to withdraw shards that others should own; the intake goes at once.
+    package func handOverOthers(at now: Instant) {
+        guard !isEnding, !faults.has(.handsNothingOver) else { return }
+        let strangers = tokens.keys.sorted().filter {
+            !unswept.contains($0) && !rightful.contains(.shard($0))
+        }
+        let back = handOver.cancel { rightful.contains(.shard($0)) }
+        let leaving = handOver.begin(strangers, isAll: isQuiet, at: now)
+        let isIntakeLeaving = intake != nil && !rightful.contains(.intake)
+        if isIntakeLeaving { giveBackIntake() }
+        if !back.isEmpty || !leaving.isEmpty || isIntakeLeaving { hasChanged = true }
+        if !back.isEmpty, faults.has(.changesSilently) { hasChanged = false }
+        if faults.has(.givesBackAtOnce) { emptied(handOver.leaving) }
+    }
+
+    /// The host ends, or gives everything away: all is withdrawn, and nothing more is taken.
+    package func handOverAll(at now: Instant) {
+        isEnding = true
+        _ = handOver.begin(tokens.keys.sorted(), isAll: true, at: now)
+        emptied(unswept)
+        giveBackIntake()
+        hasChanged = true
+    }
+
+    /// The coordinator gives everything to its successor, a few shards at a time; the intake goes at once.
+    package func handOverSome(at now: Instant) {
+        isEnding = true
+        _ = handOver.begin(tokens.keys.sorted().filter { !unswept.contains($0) }, at: now)
+        emptied(unswept)
+        giveBackIntake()
+        hasChanged = true
+    }
+
+    /// The host takes part again: it may take what is free.
+    package func comeBack() {
+        isEnding = false
+        isWoken = true
+    }
+
+    private func giveBackIntake() {
+        if let token = intake { givenBack[.intake] = token }
+        intake = nil
+    }
+
+    /// Nothing of these shards is in our workers' hands: those that are leaving are given back.
+    /// - Returns: whether there are such.
+    @discardableResult
+    package func emptied(_ shards: some Sequence<Int>) -> Bool {
+        var hasSome = false
+        for shard in shards where handOver.isLeaving(shard) || faults.has(.givesBackServed) {
+            guard let token = tokens[shard] else { continue }
+            forget(.shard(shard))
+            givenBack[.shard(shard)] = token
+            hasSome = true
+        }
+        return hasSome
+    }
+
+    /// Keeps shards that their workers have not let go of in time.
+    /// - Returns: how many.
+    package func keepOverdue(at now: Instant) -> Int {
+        guard !isEnding else { return 0 }
+        let late = handOver.overdue(at: now)
+        if !late.isEmpty { hasChanged = true }
+        return late.count
+    }
+}

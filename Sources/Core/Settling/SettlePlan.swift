@@ -1,0 +1,220 @@
+package import FarmPolicy
+package import PushModel
+package import StoreProtocol
+
+/// Works out what results entries come to: accounts, retries, dead tokens, events. Does no I/O.
+package struct SettlePlan {
+    private let shards: Int
+    private let policy: RetryPolicy
+    private var reasons = ReasonNames()
+    /// What becomes of each push is remembered.
+    package var isAudited = false
+
+    package init(shards: Int, policy: RetryPolicy) {
+        (self.shards, self.policy) = (shards, policy)
+    }
+
+    /// What a worker's report comes to.
+    ///
+    /// - Parameters:
+    ///   - lane: of the batch that it is about.
+    ///   - now: Unix seconds.
+    ///   - random: spreads retries; all of one entry that may go together do.
+    package mutating func settlement(
+        of id: EntryID, report bytes: [UInt8], lane: Lane, now: Int64,
+        using random: inout some RandomNumberGenerator
+    ) throws(EntryFault) -> Settlement {
+        let entry = try EntryFault.translate { () throws(CodecError) in try ResultsEntry(salvaging: bytes) }
+        var settlement = Settlement(entry: id)
+        var retries = RetryBatches(lane: lane, shards: shards)
+        var seed: UInt64?
+        var last: Range<Int>?
+        for item in entry.items {
+            if last.map({ !entry.bytes[$0].elementsEqual(entry.bytes[item.jobID]) }) ?? true {
+                settlement.jobs.append(Settlement.Job(id: entry.jobID(of: item)))
+                last = item.jobID
+            }
+            switch item.result {
+            case .delivered(let tokens):
+                settlement.deliver(item, tokens, in: entry)
+                settlement.countAnswers(item.count)
+            case .failed(let failure):
+                let text = Self.reason(entry.text(failure.reason))
+                settlement.fail(item.count, text, as: reasons.name(text))
+                if FarmReason(rawValue: text) == nil { settlement.countAnswers(item.count) }
+                settlement.tell(failure, reason: text, in: entry, now: now) { token in
+                    token.withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
+                }
+            case .letter(let letter):
+                let text = Self.reason(entry.text(letter.reason))
+                settlement.fail(item.count, text, as: reasons.name(text))
+                if FarmReason(rawValue: text) == nil { settlement.countAnswers(item.count) }
+                settlement.bury(letter.segment, of: entry, reason: text, status: letter.status)
+                settlement.tell(
+                    .pushFailed, entry.pushes[letter.segment.pushes].lazy.map(\.token), of: entry,
+                    letter.segment.options.receipts, reason: text, cause: entry.text(letter.segment.cause),
+                    status: letter.status)
+            case .expired(let expiry):
+                settlement.expire(item.count)
+                settlement.tell(
+                    .pushExpired, entry.tokens[expiry.tokens].lazy.map(\.range), of: entry, expiry.receipts,
+                    cause: entry.text(expiry.cause))
+            case .retry(let retry):
+                let start = seed ?? random.next()
+                seed = start
+                settle(retry, item.count, of: entry, now: now, seed: start, &settlement, &retries)
+            }
+        }
+        settlement.retries = retries.finish()
+        settlement.failUnreadable(of: entry)
+        if isAudited { settlement.audit = AuditRecord(of: entry).bytes }
+        return settlement
+    }
+
+    /// An empty reason is none.
+    private static func reason(_ text: String) -> String {
+        text.isEmpty ? FarmReason.unreadable.rawValue : text
+    }
+
+    /// Nothing but the counts of an entry whose settlement Redis has refused: what was not delivered fails as unreadable, and
+    /// the entry is kept.
+    ///
+    /// - Parameter why: Redis's words.
+    package func bareSettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement {
+        var settlement = Settlement(entry: record.id)
+        settlement.lane = record.lane
+        var unread = 0
+        func add(_ job: String, delivered: Int = 0, unreadable: Int = 0) {
+            if settlement.jobs.last?.id != job { settlement.jobs.append(Settlement.Job(id: job)) }
+            settlement.jobs[settlement.jobs.count - 1].delivered += delivered
+            unread += unreadable
+            if unreadable > 0 { settlement.fail(unreadable, .unreadable) }
+        }
+        let original: [UInt8]
+        switch record.content {
+        case .report(let bytes):
+            original = bytes
+            let entry = try EntryFault.translate { () throws(CodecError) in
+                try ResultsEntry(salvaging: bytes)
+            }
+            for item in entry.items {
+                if case .delivered = item.result {
+                    add(entry.jobID(of: item), delivered: item.count)
+                } else {
+                    add(entry.jobID(of: item), unreadable: item.count)
+                }
+            }
+            for item in entry.unreadable { add(entry.text(item.jobID), unreadable: item.count) }
+        case .closed(_, let body, let positions):
+            original = body
+            for (job, count) in try Self.counts(of: body, positions) { add(job, unreadable: count) }
+        case .gone: return settlement
+        case .unreadable(let why): throw .form(why)
+        }
+        if unread > 0 {
+            settlement.unreadable = Settlement.Unreadable(why: why, pushes: unread, original: original)
+        }
+        return settlement
+    }
+
+    /// How many of the positions belong to each job, by the batch's table alone.
+    private static func counts(
+        of body: [UInt8], _ positions: [Range<Int>]
+    ) throws(EntryFault) -> [(job: String, count: Int)] {
+        let table = try EntryFault.translate { () throws(CodecError) in try Batch.table(body) }
+        return table.map { row in
+            (row.job, positions.reduce(0) { $0 + $1.clamped(to: row.positions).count })
+        }
+    }
+
+    /// What positions come to that were closed when their worker was lost.
+    package mutating func settlement(
+        of id: EntryID, closed reason: FarmReason, body: [UInt8], positions: [Range<Int>]
+    ) throws(EntryFault) -> Settlement {
+        var settlement = Settlement(entry: id)
+        let batch: Batch
+        do throws(CodecError) { batch = try Batch(decoding: body) } catch {
+            var unread = 0
+            for (job, count) in try Self.counts(of: body, positions) where count > 0 {
+                settlement.jobs.append(Settlement.Job(id: job))
+                settlement.fail(count, .unreadable)
+                unread += count
+            }
+            settlement.unreadable = Settlement.Unreadable(why: "\(error)", pushes: unread, original: body)
+            return settlement
+        }
+        var letters = DeadLetterBuilder(of: batch, reason: reason)
+        var segment: UInt16?
+        // A position that the batch does not have stands for no push.
+        for position in positions.lazy.map({ $0.clamped(to: batch.pushes.indices) }).joined() {
+            let push = batch.pushes[position]
+            if push.segment != segment {
+                settlement.jobs.append(Settlement.Job(id: batch.jobID(of: Int(push.segment))))
+                segment = push.segment
+            }
+            settlement.fail(1, reason.rawValue, as: reason.rawValue)
+            letters.append(push)
+            guard batch.segments[Int(push.segment)].options.receipts != .none else { continue }
+            settlement.events.append(
+                FarmEvent(
+                    .pushFailed, job: settlement.job, token: batch.bytes[push.token], reason: reason.rawValue,
+                    cause: DeadLetterBuilder.cause))
+        }
+        settlement.letters = letters.finish()
+        if isAudited { settlement.audit = AuditRecord(of: settlement.letters).bytes }
+        return settlement
+    }
+
+    private mutating func settle(
+        _ retry: ResultsEntry.Retry, _ count: Int, of entry: ResultsEntry, now: Int64, seed: UInt64,
+        _ settlement: inout Settlement, _ retries: inout RetryBatches
+    ) {
+        let options = retry.segment.options
+        let cause = entry.text(retry.reason)
+        let tokens = entry.pushes[retry.segment.pushes].lazy.map(\.token)
+        func fail(_ reason: String, as name: String, cause: String) {
+            settlement.fail(count, reason, as: name)
+            settlement.bury(retry.segment, of: entry, reason: reason, status: retry.status)
+            settlement.tell(
+                .pushFailed, tokens, of: entry, options.receipts, reason: reason, cause: cause,
+                status: retry.status)
+        }
+        func fail(_ reason: FarmReason) { fail(reason.rawValue, as: reason.rawValue, cause: cause) }
+        if retry.why == .unknownOutcome, options.delivery == .atMostOnce { return fail(.unknown) }
+
+        var random = SplitMix(seed)
+        let wait = retry.retryAfterMilliseconds
+        let decision = policy.decide(
+            retry.why, attempts: Int(retry.segment.attempt), maxAttempts: Int(options.maxAttempts),
+            deadline: options.deadline, now: now, retryAfter: wait == 0 ? nil : .milliseconds(wait),
+            using: &random)
+        switch decision {
+        case .retry(let delay):
+            settlement.wait(count, isDoubtful: retry.why == .unknownOutcome)
+            settlement.retried.append((retry.why, count))
+            retries.append(retry.segment, of: entry, after: delay)
+        case .exhausted: fail(.exhausted)
+        case .refused:
+            let reason = Self.reason(cause)
+            fail(reason, as: reasons.name(reason), cause: "")
+        case .expired:
+            settlement.expire(count)
+            settlement.tell(.pushExpired, tokens, of: entry, options.receipts, cause: cause)
+        }
+    }
+}
+
+/// A generator that starts again wherever the same draw is wanted again.
+private struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,19 @@
+import Testing
+
+@testable import Delivery
+
+@Suite struct FairTurnsTests {
+    private final class App {}
+
+    @Test func `an app that is alone hardly shares, several share by weight`() {
+        let turns = FairTurns()
+        let (one, other) = (App(), App())
+        turns.note(one, isAtWork: true)
+        #expect(turns.share(of: one, weight: 1) > 1000)
+        #expect(turns.share(of: other, weight: 1) < 200, "the first one is at work")
+        turns.note(other, isAtWork: true)
+        #expect(turns.share(of: one, weight: 3) == 3 * turns.share(of: other, weight: 1))
+        turns.note(other, isAtWork: false)
+        #expect(turns.share(of: one, weight: 1) > 1000)
+    }
+}

@@ -1,0 +1,93 @@
+import EventLoop
+import LoopTesting
+import RandomTesting
+import StoreProtocol
+import Testing
+
+@testable import Delivery
+
+@Suite struct ReadyShardsTests {
+    @Loop private static func shards(_ numbers: some Sequence<Int>) -> ReadyShards {
+        let shards = ReadyShards()
+        shards.assign(
+            Dictionary(uniqueKeysWithValues: numbers.map { ($0, FenceToken(Array("t\($0)".utf8))) }))
+        return shards
+    }
+
+    @Test func `all shards are rung at first, and quiet when taken`() async throws {
+        try await onLoop { () async throws -> Void in
+            let shards = Self.shards([3, 1, 2])
+            let taken = shards.take(atMost: 16)
+            #expect(taken.map(\.number) == [1, 2, 3])
+            #expect(taken.map(\.token) == [1, 2, 3].map { FenceToken(Array("t\($0)".utf8)) })
+            #expect(shards.isQuiet() && shards.take(atMost: 16).isEmpty)
+        }
+    }
+
+    @Test func `only shards that are ours can be rung`() async throws {
+        try await onLoop { () async throws -> Void in
+            let shards = Self.shards([1])
+            _ = shards.take(atMost: 9)
+            shards.ring([0, 1, 2])
+            #expect(shards.take(atMost: 9).map(\.number) == [1])
+            shards.ring([1])
+            shards.assign([:])
+            #expect(shards.isQuiet())
+        }
+    }
+
+    @Test func `shards that always have more do not keep the others waiting`() async throws {
+        try await onLoop { () async throws -> Void in
+            let shards = Self.shards(0..<64)
+            var turns: [Int: Int] = [:]
+            for _ in 0..<40 {
+                let taken = shards.take(atMost: 16).map(\.number)
+                #expect(taken.count == 16 && Set(taken).count == 16)
+                for number in taken { turns[number, default: 0] += 1 }
+                shards.ring(taken)
+            }
+            #expect(turns.count == 64 && turns.values.allSatisfy { $0 == 10 })
+        }
+    }
+
+    @Test func `a shard that is rung has its turn within one round, whatever else is rung`() async throws {
+        try await onLoop { () async throws -> Void in
+            var random = SplitMix(seed: 7)
+            let shards = Self.shards(0..<64)
+            _ = shards.take(atMost: 64)
+            var waiting: [Int: Int] = [:]
+            for _ in 0..<2000 {
+                let rung = (0..<20).map { _ in Int.random(in: 0..<64, using: &random) }
+                shards.ring(rung)
+                for number in rung where waiting[number] == nil { waiting[number] = 0 }
+                for shard in shards.take(atMost: 16) { waiting[shard.number] = nil }
+                for number in waiting.keys { waiting[number]! += 1 }
+                #expect(waiting.values.allSatisfy { $0 <= 4 })
+            }
+        }
+    }
+
+    @Test func `bulk can be taken alone`() async throws {
+        try await onLoop { () async throws -> Void in
+            let shards = Self.shards([1, 2, 3])
+            #expect(shards.take(atMost: 2, .bulkOnly).map(\.number) == [1, 2])
+            #expect(!shards.isQuiet(.bulkOnly) && !shards.isQuiet(.highOnly))
+            #expect(shards.take(atMost: 2, .bulkOnly).map(\.number) == [3] && shards.isQuiet(.bulkOnly))
+            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3] && shards.isQuiet())
+        }
+    }
+
+    @Test func `what is only bulk does not ring for high, and the other way round`() async throws {
+        try await onLoop { () async throws -> Void in
+            let shards = Self.shards([1, 2, 3])
+            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3])
+            #expect(shards.isQuiet(.highOnly) && !shards.isQuiet())
+            #expect(shards.take(atMost: 9).map(\.number) == [1, 2, 3])
+            shards.ring([1], of: .bulk)
+            shards.ring([2], of: .high)
+            #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [2])
+            #expect(shards.take(atMost: 9).map(\.number) == [1])
+            #expect(shards.isQuiet())
+        }
+    }
+}

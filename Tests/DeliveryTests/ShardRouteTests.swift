@@ -1,0 +1,237 @@
+import BatchTesting
+import RandomTesting
+import Testing
+
+@testable import Delivery
+
+/// Pushes of a shard follow each other over one connection, unless a batch shares no device with the others.
+@Suite struct ShardRouteTests {
+    private final class Connection {}
+    private let first = ObjectIdentifier(Connection.self)
+    private let second = ObjectIdentifier(ShardRoute.self)
+    private let route = ShardRoute()
+
+    /// A held batch, of which so many pushes are in flight over the first connection.
+    private func batch(_ number: UInt32, _ devices: [Int], inFlight: Int = 0) throws -> HeldBatch {
+        let batch = try Batches.held(number, devices: devices, on: route)
+        for _ in 0..<inFlight { _ = batch.next() }
+        if inFlight > 0 { route.left(over: first, by: batch) }
+        return batch
+    }
+
+    private func land(_ batch: HeldBatch, _ positions: Range<Int>) {
+        for position in positions { batch.delivered(position) }
+    }
+
+    @Test func `with nothing in flight any connection will do`() throws {
+        let one = try batch(1, [1, 2, 3])
+        #expect(route.way(of: 1) == .any)
+        _ = one.next()
+        route.left(over: first, by: one)
+        land(one, 0..<1)
+        #expect(route.way(of: 1) == .any)
+    }
+
+    @Test func `pushes follow those in flight, of whichever batch`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
+        for number: UInt32 in [1, 2] { #expect(route.way(of: number) == .following(first)) }
+        land(one, 0..<2)
+        #expect(route.way(of: two.number) == .following(first))
+    }
+
+    @Test func `nothing follows over a connection that was left, until all has landed`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
+        route.leave()
+        #expect(route.way(of: 1) == .none && route.way(of: two.number) == .none)
+        land(one, 0..<2)
+        #expect(route.way(of: 2) == .none)
+        land(one, 2..<3)
+        route.leave()
+        #expect(route.way(of: 2) == .any)
+    }
+
+    @Test func `a batch that shares no device with another in hand may use any connection`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 2), try batch(2, [4, 5], inFlight: 1))
+        #expect(route.way(of: 2) == .following(first))
+        #expect(route.free(two) && route.free(two))
+        #expect(route.way(of: 2) == .any && route.way(of: 1) == .following(first))
+        // What it has in flight says nothing about the others.
+        land(one, 0..<2)
+        #expect(route.way(of: 1) == .any)
+        _ = two.next()
+        route.left(over: second, by: two)
+        #expect(route.way(of: 1) == .any)
+        land(two, 0..<2)
+        #expect(route.way(of: 1) == .any)
+    }
+
+    @Test func `a batch that shares a device, or has one twice, cannot be freed`() throws {
+        let (one, two) = (try batch(1, [1, 2, 3], inFlight: 1), try batch(2, [3, 4]))
+        #expect(!route.free(two) && !route.free(one))
+        #expect(try !route.free(batch(3, [7, 8, 7])))
+        // The other one is done: nothing holds it any more.
+        land(one, 0..<1)
+        one.leaveRoute()
+        #expect(route.free(two))
+    }
+
+    @Test func `what comes later waits for a free batch with which it shares a device, to its end`() throws {
+        let one = try batch(1, [1, 2], inFlight: 1)
+        #expect(route.free(one))
+        let (two, three) = (try batch(2, [2, 3]), try batch(3, [4]))
+        #expect(route.way(of: 2) == .none && !route.free(two))
+        #expect(route.way(of: 3) == .any)
+        land(one, 0..<1)
+        #expect(route.way(of: 2) == .none, "the push to the shared device has not even left")
+        _ = one.next()
+        #expect(route.way(of: 2) == .none)
+        land(one, 1..<2)
+        #expect(route.way(of: 2) == .any)
+        #expect(route.free(three))
+        one.leaveRoute()
+        #expect(route.way(of: 2) == .any && route.batches == 2)
+    }
+
+    @Test func `what is younger waits for a batch of which Redis is asked what it knows`() throws {
+        let first = try Batches.held([.init(job: "j", count: 3)])
+        let route = first.route
+        first.mustCompare = true
+        #expect(route.way(of: first.number) == .any && route.way(of: first.number + 1) == .none)
+        first.mustCompare = false
+        #expect(route.way(of: first.number + 1) == .any)
+        first.mustCompare = true
+        first.end()
+        #expect(route.way(of: first.number + 1) == .any, "it is nobody's any more")
+    }
+
+    @Test func `a batch knows whether it has a device twice`() throws {
+        let job = Batches.Part(job: "j", count: 3)
+        #expect(try Batches.held([job]).isOfDistinctDevices)
+        var other = Batches.Part(job: "k", count: 2)
+        #expect(try Batches.held([job, other]).isOfDistinctDevices)
+        other.repeatsTokens = true
+        #expect(try !Batches.held([job, other]).isOfDistinctDevices)
+    }
+
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func `no push overtakes another one to its device, whatever connections do`(seed: UInt64) throws {
+        var game = try RouteGame(seed: seed)
+        try game.play()
+        #expect(game.wasSpread || seed % 4 == 0, "batches use several connections")
+    }
+}
+
+/// Batches of one shard and lane over several connections, on a seed: connections land the oldest of what they carry, or give all
+/// of it back.
+private struct RouteGame {
+    struct Flying {
+        let batch: HeldBatch
+        let position: Int
+        var device: UInt64 { batch.device(of: position) }
+        var place: (UInt32, Int) { (batch.number, position) }
+    }
+
+    struct Overtaken: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private var random: SplitMix
+    private let route = ShardRoute()
+    private var batches: [HeldBatch] = []
+    private var made: UInt32 = 0
+    private let names: [ObjectIdentifier] = [
+        ObjectIdentifier(Flying.self), ObjectIdentifier(RouteGame.self), ObjectIdentifier(Overtaken.self),
+    ]
+    private var carried: [[Flying]] = [[], [], []]
+    private(set) var wasSpread = false
+    /// Devices there are: few of them are shared by many batches.
+    private let devices: Int
+    private static let window = 12
+
+    init(seed: UInt64) throws {
+        random = SplitMix(seed: seed)
+        devices = [8, 100, 1_000, 60_000][Int(seed % 4)]
+    }
+
+    mutating func play() throws {
+        for step in 0..<3_000 {
+            if step < 2_000, batches.count < 6, random.int(in: 1...4) == 1 { try addBatch() }
+            try send()
+            connectionActs()
+            for batch in batches where batch.isComplete { batch.leaveRoute() }
+            batches.removeAll { $0.isComplete }
+        }
+        guard batches.isEmpty else { throw Overtaken(description: "\(batches.count) batches never end") }
+    }
+
+    private mutating func addBatch() throws {
+        made += 1
+        let count = random.int(in: 1...20)
+        let list = (0..<count).map { _ in random.int(in: 1...devices) }
+        batches.append(try Batches.held(made, devices: list, on: route))
+    }
+
+    /// As the sender does in a turn: what cannot be sent is passed over.
+    private mutating func send() throws {
+        for batch in batches {
+            while batch.hasNext, let connection = choose(batch) {
+                guard let position = batch.next() else { break }
+                let push = Flying(batch: batch, position: position)
+                try check(push, connection)
+                carried[connection].append(push)
+                route.left(over: names[connection], by: batch)
+                if carried.count(where: { $0.contains { $0.batch === batch } }) > 1 { wasSpread = true }
+            }
+        }
+    }
+
+    private mutating func choose(_ batch: HeldBatch) -> Int? {
+        let open = carried.indices.filter { carried[$0].count < Self.window }
+        switch route.way(of: batch.number) {
+        case .none: return nil
+        case .any: return open.randomElement(using: &random)
+        case .following(let name):
+            let same = names.firstIndex(of: name) ?? 0
+            if open.contains(same), random.int(in: 1...4) > 1 { return same }
+            guard let other = open.randomElement(using: &random) else { return nil }
+            if route.free(batch) { return other }
+            guard !open.contains(same) else { return same }
+            route.leave()
+            return nil
+        }
+    }
+
+    private func check(_ push: Flying, _ connection: Int) throws {
+        for (index, list) in carried.enumerated() {
+            for other in list where other.device == push.device {
+                guard index == connection, other.place < push.place else {
+                    throw Overtaken(description: "\(push.place) meets \(other.place)")
+                }
+            }
+        }
+        for batch in batches where batch.number <= push.batch.number {
+            for position in batch.positions.indices
+            where (batch.number, position) < push.place && batch.positions[position] == .open
+                && batch.device(of: position) == push.device
+            {
+                throw Overtaken(description: "\(push.place) goes before \((batch.number, position))")
+            }
+        }
+    }
+
+    private mutating func connectionActs() {
+        let connection = random.int(in: 0...2)
+        if random.int(in: 1...5) == 1 {
+            for push in carried[connection] { push.batch.giveBack(push.position) }
+            carried[connection] = []
+        } else {
+            let count = random.int(in: 0...carried[connection].count)
+            for push in carried[connection].prefix(count) {
+                push.batch.delivered(push.position)
+                // Redis has taken the report.
+                push.batch.markReported(push.position)
+            }
+            carried[connection].removeFirst(count)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+@testable import Delivery
+
+/// A fault put into the window's logic on purpose: the simulation must notice it.
+///
+/// To go on with a credit that Redis has forgotten is not here, because it is no fault: the report that asks a Redis that
+/// went back in time for its map names the old credit, and so restores it. Outcomes dropped after a batch went stale are not here either: its
+/// new holder finds another outcome, so the accounting is right all the same; `LostOwnershipTests` looks for the duplicates.
+struct WindowMutant: Sendable, CustomStringConvertible {
+    let description: String
+    private let fault: DeliveryFault
+
+    private init(_ description: String, _ fault: DeliveryFault) {
+        (self.description, self.fault) = (description, fault)
+    }
+
+    func make(at now: ContinuousClock.Instant) -> Window { Window(worker: "w", now: now, fault: fault) }
+
+    static let all = [
+        WindowMutant("sends of a batch that another worker owns", .sendsStale),
+        WindowMutant("sends before it has compared its map with a Redis that went back", .sendsUncompared),
+        WindowMutant("takes more credit than it was given", .grantsMore),
+        WindowMutant("does not repeat reports that Redis has forgotten", .forgetsToRepeat),
+        WindowMutant("sends again what it knew of a batch that it had before", .restoresNothing),
+        WindowMutant("releases a stale batch with pushes in flight", .releasesInFlight),
+        WindowMutant("sends of a batch that it is giving back", .sendsGoingBack),
+        WindowMutant("begins again when a batch is assigned to it once more", .beginsAgain),
+        WindowMutant("keeps a batch that Redis has ended", .neverEnds),
+        WindowMutant("asks for more credit than there is room for", .asksForMore),
+        WindowMutant("leaves the exposure of batches that it released", .leavesExposure),
+        WindowMutant("takes what is in flight for open", .resendsInFlight),
+        WindowMutant("remembers nothing of batches that are done", .remembersNothing),
+        WindowMutant("goes on sending of withdrawn shards", .ignoresWithdrawal),
+        WindowMutant("holds a batch twice", .holdsTwice),
+        WindowMutant("gives nothing back", .givesNothingBack),
+    ]
+}

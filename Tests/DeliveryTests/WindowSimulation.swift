@@ -1,0 +1,457 @@
+import BatchTesting
+import PushModel
+import RandomTesting
+import StoreProtocol
+
+@testable import Delivery
+@testable import StoreProtocol
+
+/// A worker's window between a model of Redis and a gateway that does anything, on one clock and one seed: replies are lost,
+/// Redis goes back in time, shards are withdrawn, taken over and given back.
+struct WindowSimulation {
+    typealias Place = ModelRedis.Place
+
+    /// A promise that was broken.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Which kinds of trouble there are.
+    struct Troubles: OptionSet {
+        let rawValue: Int
+        static let losses = Troubles(rawValue: 1)
+        static let rollBacks = Troubles(rawValue: 2)
+        static let owners = Troubles(rawValue: 4)
+        static let all: Troubles = [.losses, .rollBacks, .owners]
+    }
+
+    private enum Wire {
+        case action(Window.Action)
+        case checkOut(Checkout)
+    }
+
+    private struct Flying {
+        let batch: HeldBatch
+        let position: Int
+        var place: Place { Place(batch: batch.id, position: position) }
+    }
+
+    private static let shards = 3
+    private static let worker = "w"
+    private var random: SplitMix
+    private let troubles: Troubles
+    private let limit: Int
+    private let window: Window
+    private var redis = ModelRedis()
+    /// Redis as it was, with the time since when it was so.
+    private var past: [(at: ContinuousClock.Instant, redis: ModelRedis)] = []
+    private var now = ContinuousClock.now
+    /// Calls on their way to Redis.
+    private var wire: [Wire] = []
+    private var isConnected = true
+    private var nextLook = ContinuousClock.now + .seconds(5)
+    private var flying: [Flying] = []
+    /// Final outcomes that the worker has had from the gateway.
+    private var known: Set<Place> = []
+    /// What a reply has shown to be closed.
+    private var shown: Set<Place> = []
+    /// How far the worker was told that it may send.
+    private var credit: [BatchID: Int] = [:]
+    private var putBack: Set<BatchID> = []
+    private var withdrawn: Set<Int> = []
+    private var epoch = 0
+    private var made = 0
+    private var isQuiet = false
+    private(set) var sent = 0
+
+    init(seed: UInt64, troubles: Troubles, make: (ContinuousClock.Instant) -> Window) {
+        random = SplitMix(seed: seed)
+        self.troubles = troubles
+        limit = Int.random(in: 80...200, using: &random)
+        window = make(now)
+        window.credit.limit = limit
+        for shard in 0..<Self.shards { redis.owners[shard] = newToken() }
+        window.assign(redis.owners)
+    }
+
+    /// The whole of it.
+    mutating func run(steps: Int = 350) throws {
+        for _ in 0..<steps { try step() }
+        try calmDown()
+    }
+
+    // MARK: Steps
+
+    private mutating func step() throws {
+        now += .milliseconds(Int.random(in: 0...30, using: &random))
+        window.now = now
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<30: try send()
+        case 30..<55: try answer()
+        case 55..<78: try deliver()
+        case 78..<84: tick()
+        case 84..<90: checkOut()
+        case 90..<94: addBatch()
+        default: trouble()
+        }
+        try collect()
+        try check()
+    }
+
+    private mutating func chance(_ oneIn: Int) -> Bool { Int.random(in: 0..<oneIn, using: &random) == 0 }
+
+    private mutating func newToken() -> FenceToken {
+        epoch += 1
+        return FenceToken(Array("\(epoch):n\(epoch):here".utf8))
+    }
+
+    private mutating func addBatch() {
+        guard made < 40, !isQuiet else { return }
+        made += 1
+        let count = Int.random(in: 1...40, using: &random)
+        let id = BatchID(Array("0\(Int.random(in: 0..<Self.shards, using: &random)).h.\(made)".utf8))
+        let options = PushOptions(delivery: chance(4) ? .atMostOnce : .atLeastOnce)
+        change {
+            $0.add(
+                id, body: Batches.body([Batches.Part(options: options, count: count)]), count: count)
+        }
+        window.shards.ring([id.shard])
+    }
+
+    private mutating func send() throws {
+        window.queues.beginTurn()
+        for _ in 0..<Int.random(in: 1...40, using: &random) {
+            guard let (batch, _) = window.nextBatch(isAlone: window.isClearForSuspect) else { return }
+            if !batch.isSuspect, batch.route.way(of: batch.number) == .none {
+                window.queues.pass(batch)
+                continue
+            }
+            if let older = older(than: batch) {
+                throw Fault(description: "\(batch.id) goes before \(older.id), which is older, and may go")
+            }
+            guard let position = batch.next() else { return }
+            let push = Flying(batch: batch, position: position)
+            sent += 1
+            guard !flying.contains(where: { $0.place == push.place }) else {
+                throw Fault(description: "\(push.place) is in flight twice")
+            }
+            guard !known.contains(push.place) else {
+                throw Fault(description: "\(push.place) was sent again though its outcome was known")
+            }
+            guard position < credit[batch.id, default: 0] else {
+                throw Fault(
+                    description: "\(push.place) was sent beyond the credit of \(credit[batch.id] ?? 0)")
+            }
+            guard !putBack.contains(batch.id), !withdrawn.contains(batch.shard) else {
+                throw Fault(description: "\(push.place) was sent though the batch was on its way back")
+            }
+            flying.append(push)
+        }
+    }
+
+    /// One of the same list that is to be sent first, or of which that is not known.
+    private func older(than batch: HeldBatch) -> HeldBatch? {
+        guard !batch.isSuspect else { return nil }
+        return window.held.values.first {
+            $0.number < batch.number && $0.shard == batch.shard && $0.lane == batch.lane && !$0.isSuspect
+                && ($0.hasNext || $0.mustCompare && $0.standing == .ours && !$0.isHalted)
+        }
+    }
+
+    private mutating func answer() throws {
+        for _ in 0..<Int.random(in: 1...30, using: &random) {
+            guard let index = flying.indices.randomElement(using: &random) else { return }
+            let push = flying.remove(at: index)
+            let segment = push.batch.batch.segments[0]
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0: window.giveBack(push.batch, push.position)
+            case 1:
+                known.insert(push.place)
+                settle(push, .failed(reason: "Unregistered", status: 410, isDead: true))
+            case 2: settle(push, .retry(.server, status: 503, reason: "busy", retryAfterMilliseconds: 0))
+            case 3 where segment.options.delivery == .atMostOnce:
+                known.insert(push.place)
+                settle(push, .lostTrack(cause: "cut"))
+            default:
+                known.insert(push.place)
+                guard window.held[push.batch.number] === push.batch else {
+                    throw Fault(description: "\(push.place) was answered, but its batch is forgotten")
+                }
+                window.delivered(push.batch, push.position)
+            }
+        }
+    }
+
+    private func settle(_ push: Flying, _ fact: ReportedOutcome) {
+        guard window.held[push.batch.number] === push.batch else { return }
+        window.record(push.batch, push.position, as: fact, timestamp: nil)
+    }
+
+    private mutating func tick() {
+        if nextLook <= now {
+            window.searchBatches()
+            nextLook = now + .seconds(5)
+        }
+        guard isConnected, window.delay != nil else { return }
+        window.reportDue()
+    }
+
+    private mutating func checkOut() {
+        guard isConnected else { return }
+        if isQuiet || chance(10) { window.shards.ringAll() }
+        if let request = window.checkOut(wantsMore: true) { wire.append(.checkOut(request)) }
+    }
+
+    // MARK: Redis
+
+    private mutating func change(_ body: (inout ModelRedis) -> Void) {
+        past.append((now, redis))
+        while let first = past.first, first.at + .seconds(2) < now { past.removeFirst() }
+        body(&redis)
+    }
+
+    /// Redis takes the next call, and its answer arrives.
+    private mutating func deliver() throws {
+        guard isConnected else { return }
+        for _ in 0..<Int.random(in: 1...6, using: &random) where !wire.isEmpty {
+            let call = wire.removeFirst()
+            execute(call, isLost: false)
+            try collect()
+        }
+    }
+
+    /// - Parameter isLost: Redis does it, but the worker hears of a lost connection.
+    private mutating func execute(_ call: Wire, isLost: Bool) {
+        let lost = StoreError.redis(.notConnected("lost"))
+        switch call {
+        case .checkOut(let request):
+            var reply: Checkout.Reply?
+            change { reply = $0.checkOut(request) }
+            guard let reply, !isLost else { return window.checkedOut(request, .failure(lost)) }
+            for batch in reply.batches {
+                credit[batch.id] = batch.granted
+                putBack.remove(batch.id)
+                show(batch.id, batch.map)
+            }
+            window.checkedOut(request, .success(reply))
+        case .action(.report(let call, let report)):
+            var reply: Report.Reply?
+            change { reply = $0.report(report) }
+            guard let reply, !isLost else { return window.answered(call, .failure(lost)) }
+            note(report, reply)
+            window.answered(call, .success(reply))
+        case .action(.repeated(let report)):
+            var reply: Report.Reply?
+            change { reply = $0.report(report) }
+            guard let reply, !isLost else { return window.repeated(report, .failure(lost)) }
+            window.repeated(report, .success(reply))
+        case .action(.putBack(let call, let request)):
+            var result: Result<Int, StoreError> = .success(0)
+            change { result = $0.putBack(request) }
+            window.putBack(call, isLost ? .failure(lost) : result)
+        case .action: break
+        }
+    }
+
+    private mutating func note(_ report: Report, _ reply: Report.Reply) {
+        let id = report.batch
+        switch reply {
+        case .taken(let state):
+            if state.isDone { finished(id) } else if state.staleness == nil { credit[id] = state.granted }
+            if let map = state.map { show(id, map) }
+        case .map(let map):
+            if map.staleness == nil { credit[id] = map.granted }
+            show(id, map.positions)
+        case .stale: break
+        }
+    }
+
+    private mutating func show(_ id: BatchID, _ map: [UInt8]) {
+        for position in map.indices where map[position] == UInt8(ascii: "x") {
+            shown.insert(Place(batch: id, position: position))
+        }
+    }
+
+    private mutating func finished(_ id: BatchID) {
+        for position in 0..<40 { shown.insert(Place(batch: id, position: position)) }
+    }
+
+    // MARK: Trouble
+
+    private mutating func trouble() {
+        guard !isQuiet else { return }
+        if !isConnected { return chance(3) ? connect() : () }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0 where troubles.contains(.losses), 1 where troubles.contains(.rollBacks): disconnect()
+        case 2 where troubles.contains(.owners): takeOver()
+        case 3 where troubles.contains(.owners): withdraw()
+        case 4, 5:
+            if troubles.contains(.owners) { giveBackShards() }
+        default: break
+        }
+    }
+
+    /// The connection ends: some calls on their way were done, all have no answer.
+    private mutating func disconnect() {
+        isConnected = false
+        let calls = wire
+        wire = []
+        let done = Int.random(in: 0...calls.count, using: &random)
+        for (index, call) in calls.enumerated() {
+            if index < done { execute(call, isLost: true) } else { fail(call) }
+        }
+    }
+
+    private func fail(_ call: Wire) {
+        let lost = StoreError.redis(.notConnected("lost"))
+        switch call {
+        case .checkOut(let request): window.checkedOut(request, .failure(lost))
+        case .action(.report(let call, _)): window.answered(call, .failure(lost))
+        case .action(.repeated(let report)): window.repeated(report, .failure(lost))
+        case .action(.putBack(let call, _)): window.putBack(call, .failure(lost))
+        case .action: break
+        }
+    }
+
+    private mutating func connect() {
+        isConnected = true
+        let isOther = troubles.contains(.rollBacks) && chance(2)
+        if isOther { rollBack() }
+        window.now = now
+        window.reconnected(isOther: isOther)
+    }
+
+    /// Redis has lost its last seconds.
+    private mutating func rollBack() {
+        guard let moment = past.indices.randomElement(using: &random) else { return }
+        redis = past[moment].redis
+        past.removeSubrange(moment...)
+        // Batches that Redis never had are never heard of again.
+        for id in Set(known.map(\.batch)) where redis.batches[id] == nil { finished(id) }
+        for place in shown where redis.batches[place.batch]?.isOpen[safe: place.position] == true {
+            shown.remove(place)
+        }
+        for (id, batch) in redis.batches { credit[id] = batch.worker == Self.worker ? batch.granted : 0 }
+    }
+
+    /// Another host has the shard: it takes everything back, and sends some of it.
+    private mutating func takeOver() {
+        let shard = Int.random(in: 0..<Self.shards, using: &random)
+        let (token, isFast) = (newToken(), chance(2))
+        var random = random
+        change { redis in
+            redis.owners[shard] = token
+            for id in redis.flight[shard] ?? [] { redis.takeBack(id) }
+            guard isFast, let id = redis.ready[shard]?.first, let batch = redis.batches[id] else { return }
+            for position in batch.isOpen.indices where batch.isOpen[position] {
+                if Bool.random(using: &random) { redis.close(Place(batch: id, position: position)) }
+            }
+        }
+        self.random = random
+    }
+
+    /// The coordinator takes a shard away in order, or notices that it is lost.
+    private mutating func withdraw() {
+        let shard = Int.random(in: 0..<Self.shards, using: &random)
+        withdrawn.insert(shard)
+        window.assign(window.shards.tokens.filter { $0.key != shard })
+    }
+
+    /// The coordinator acquires all shards again.
+    private mutating func giveBackShards() {
+        var tokens = window.shards.tokens
+        for shard in 0..<Self.shards where tokens[shard] == nil || tokens[shard] != redis.owners[shard] {
+            let token = newToken()
+            tokens[shard] = token
+            change { $0.owners[shard] = token }
+        }
+        withdrawn = []
+        window.assign(tokens)
+    }
+
+    // MARK: Checks
+
+    private mutating func collect() throws {
+        for action in window.takeActions() {
+            switch action {
+            case .report, .repeated:
+                wire.append(.action(action))
+            case .putBack(_, let request):
+                for batch in request.batches {
+                    putBack.insert(batch.id)
+                    guard !flying.contains(where: { $0.batch.id == batch.id }) else {
+                        throw Fault(description: "\(batch.id) is given back with pushes in flight")
+                    }
+                }
+                wire.append(.action(action))
+            case .quarantine(let park):
+                throw Fault(description: "\(park.batch) is quarantined: \(park.reason)")
+            case .released(let shards):
+                guard !flying.contains(where: { shards.contains($0.batch.shard) }) else {
+                    throw Fault(description: "shards \(shards) are released with pushes in flight")
+                }
+            case .hasReported, .fenced: break
+            }
+        }
+        if !isConnected {
+            // A call without a connection fails at once.
+            let calls = wire
+            wire = []
+            for call in calls { fail(call) }
+        }
+    }
+
+    private func check() throws {
+        if flying.count > limit { throw Fault(description: "\(flying.count) in flight, \(limit) allowed") }
+        let sum = window.held.values.reduce(0) { $0 + $1.exposure + $1.asked } + window.checkouts.credit
+        guard window.exposure == sum else {
+            throw Fault(description: "the tally says \(window.exposure), the batches say \(sum)")
+        }
+        if troubles.isSubset(of: .losses), window.exposure > limit {
+            throw Fault(description: "exposed to \(window.exposure), \(limit) allowed")
+        }
+    }
+
+    /// No more trouble: everything must come to its end.
+    private mutating func calmDown() throws {
+        isQuiet = true
+        if !isConnected { connect() }
+        giveBackShards()
+        for _ in 0..<3000 {
+            try step()
+            // The sweep: what is stamped with somebody else's name is taken back.
+            if chance(50) {
+                change { redis in
+                    for (shard, ids) in redis.flight {
+                        for id in ids where redis.batches[id]?.worker != Self.worker { redis.takeBack(id) }
+                        _ = shard
+                    }
+                }
+            }
+            if redis.batches.isEmpty, window.isIdle, flying.isEmpty, wire.isEmpty { break }
+        }
+        guard redis.batches.isEmpty, window.isIdle, flying.isEmpty else {
+            let inRedis = redis.batches.map { id, batch in
+                "\(id) of '\(batch.worker)', delivery \(batch.delivery), \(batch.open) open, credit \(batch.granted)"
+            }
+            let held = window.held.values.map { batch in
+                "\(batch.id) \(batch.standing) credit \(batch.granted)/\(batch.count) reported \(batch.reported) "
+                    + "unreported \(batch.unreported) in flight \(batch.inFlight)"
+            }
+            throw Fault(
+                description:
+                    "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.exposure) of \(limit), "
+                    + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.isQuiet() ? "quiet" : "rung"), "
+                    + "\(window.checkouts.isPending ? "checking out" : ""), lists \(redis.ready) \(redis.flight)"
+            )
+        }
+        guard window.exposure == 0 else { throw Fault(description: "exposure of \(window.exposure) is left") }
+        if let lost = known.subtracting(redis.told).subtracting(shown).min(by: { "\($0)" < "\($1)" }) {
+            throw Fault(description: "what became of \(lost) was never told")
+        }
+    }
+}
+
+extension Array {
+    fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Delivery
+
+/// Thousands of seeds of ``WindowSimulation``, and faults put in on purpose that they must find.
+@Suite struct WindowTests {
+    private static let seedsPerBlock: UInt64 = 100
+
+    @Test(arguments: 0..<16) func `no push is sent again whose outcome is known, and nothing hangs`(
+        block: UInt64
+    ) throws {
+        var sent = 0
+        for seed in block * Self.seedsPerBlock..<(block + 1) * Self.seedsPerBlock {
+            var simulation = WindowSimulation(seed: seed, troubles: .all) {
+                Window(worker: "w", now: $0)
+            }
+            do { try simulation.run() } catch {
+                Issue.record("seed \(seed): \(error)")
+                return
+            }
+            sent += simulation.sent
+        }
+        #expect(sent > 10_000)
+    }
+
+    @Test(arguments: 0..<4) func `without an owner's change the exposure stays within the limit`(
+        block: UInt64
+    ) throws {
+        for seed in block * Self.seedsPerBlock..<(block + 1) * Self.seedsPerBlock {
+            var simulation = WindowSimulation(seed: seed, troubles: .losses) {
+                Window(worker: "w", now: $0)
+            }
+            do { try simulation.run() } catch {
+                Issue.record("seed \(seed): \(error)")
+                return
+            }
+        }
+    }
+
+    @Test(arguments: WindowMutant.all) func `a fault in the window is found`(mutant: WindowMutant) {
+        var found: String?
+        for seed in 0..<400 where found == nil {
+            var simulation = WindowSimulation(
+                seed: UInt64(seed), troubles: seed.isMultiple(of: 4) ? .losses : .all, make: mutant.make(at:))
+            do { try simulation.run() } catch { found = "seed \(seed): \(error)" }
+        }
+        #expect(found != nil, "not noticed: \(mutant)")
+    }
+}

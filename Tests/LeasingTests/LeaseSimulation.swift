@@ -1,0 +1,297 @@
+import FarmPolicy
+import RandomTesting
+import StoreProtocol
+
+@testable import Leasing
+@testable import StoreProtocol
+
+/// Several hosts with their coordinators and workers, and one Redis, on one seed and one simulated time: each host has a clock
+/// of its own, answers are late or lost, calls are done long after they were given up, processes stop, die and come back,
+/// hosts join and leave.
+final class LeaseSimulation {
+    typealias Instant = ContinuousClock.Instant
+
+    /// A promise that was broken.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Which kinds of trouble there are.
+    struct Troubles: OptionSet {
+        let rawValue: Int
+        /// Calls without an answer, done or not, at once or much later.
+        static let losses = Troubles(rawValue: 1)
+        /// Processes and hosts that stop, die and come back.
+        static let deaths = Troubles(rawValue: 2)
+        /// Hosts that join, leave, and change their number of workers.
+        static let changes = Troubles(rawValue: 4)
+        /// Redis's clock jumps.
+        static let jumps = Troubles(rawValue: 8)
+        static let all: Troubles = [.losses, .deaths, .changes, .jumps]
+    }
+
+    /// How long there is trouble, in milliseconds.
+    static let trouble = 40_000
+    static let shards = 8
+    static let fields = [LeaseField.intake] + (0..<shards).map { .shard($0) }
+    var random: SplitMix
+    let troubles: Troubles
+    let mutant: LeaseMutant?
+    /// True milliseconds.
+    private(set) var now = 0
+    var redis = ModelLeases()
+    /// What Redis's clock is ahead of the true time, and when it jumped ahead, by how much.
+    private(set) var redisAhead = 0
+    private var jumps: [(at: Int, by: Int)] = []
+    /// The tokens with which a shard was swept.
+    private(set) var swept: [Int: Set<FenceToken>] = [:]
+    /// Each change of an owner, with how the one before ended.
+    private(set) var moves: [(field: LeaseField, from: String, to: String)] = []
+    /// When shards were given back that nobody serves yet.
+    private var free: [Int: Int] = [:]
+    private var longestGap = 0
+    private(set) var hosts: [SimulatedHost] = []
+    private var isQuiet = false
+    private var events: [Event] = []
+    private var made = 0
+
+    private struct Event {
+        /// By time, and by number among equals.
+        let key: Int
+        let body: () throws -> Void
+
+        var at: Int { key >> 32 }
+    }
+
+    init(seed: UInt64, troubles: Troubles, mutant: LeaseMutant? = nil) {
+        random = SplitMix(seed: seed)
+        self.troubles = troubles
+        self.mutant = mutant
+        redis.releasesByNonce = mutant?.fault == .releasesByNonce
+        for index in 0..<int(2...4) {
+            let host = SimulatedHost(index, self)
+            hosts.append(host)
+            after(index == 0 ? 0 : int(0...20_000)) { host.start() }
+        }
+        after(1000) { [unowned self] in try trouble() }
+    }
+
+    func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
+    /// Trouble of this kind is due, now and then.
+    func strikes(_ kind: Troubles, oneIn: Int) -> Bool {
+        !isQuiet && troubles.contains(kind) && chance(oneIn)
+    }
+
+    var redisTime: Int { now + redisAhead + 1_000_000 }
+
+    func after(_ delay: Int, _ body: @escaping () throws -> Void) {
+        made += 1
+        push(Event(key: (now + delay) << 32 | made, body: body))
+    }
+
+    func run(until end: Int) throws {
+        while let event = events.first, event.at <= end {
+            pop()
+            now = event.at
+            try event.body()
+        }
+        now = end
+    }
+
+    // MARK: The whole of it
+
+    func run() throws {
+        try run(until: Self.trouble)
+        isQuiet = true
+        for host in hosts { host.comeBack() }
+        // What has stopped goes on, leases end, a clock that went back catches up, nothing changes any more.
+        try settle("after the trouble", within: 120_000)
+        let joining = SimulatedHost(hosts.count, self)
+        hosts.append(joining)
+        try step("after a host has come") { joining.start() }
+        guard let leaving = living.randomElement(using: &random), living.count > 1 else { return }
+        try step("after a host has gone") { leaving.leave() }
+    }
+
+    private var living: [SimulatedHost] { hosts.filter(\.isRunning) }
+
+    /// One host comes or goes: each place moves once if it must, and stands still for a moment at most.
+    private func step(_ when: String, _ change: () -> Void) throws {
+        let before = rightful
+        (free, longestGap, moves) = ([:], 0, [])
+        change()
+        try settle(when, within: 45_000)
+        let after = rightful
+        let different = Self.fields.filter { before[$0] != after[$0] }
+        guard moves.count == different.count else {
+            throw Fault(description: "\(when) there were the moves \(moves) for \(different)")
+        }
+        guard longestGap < 5000 else {
+            throw Fault(description: "\(when) a shard stood still for \(longestGap) ms")
+        }
+    }
+
+    /// Everything comes to where it should be, and stays there.
+    private func settle(_ when: String, within time: Int) throws {
+        let deadline = now + time
+        // Nothing is moved before nothing has changed for ten seconds.
+        try run(until: now + 13_000)
+        while let rest = astray {
+            guard now < deadline else { throw Fault(description: "\(when): \(rest)") }
+            try run(until: now + 1000)
+        }
+        try run(until: now + 5000)
+        if let rest = astray { throw Fault(description: "\(when), and not for good: \(rest)") }
+    }
+
+    /// What is not as it should be.
+    private var astray: String? {
+        let rightful = rightful
+        for field in Self.fields {
+            guard let owner = rightful[field] else { continue }
+            guard let token = redis.token(of: field), token.host == owner, redis.isHeld(field, at: redisTime)
+            else { return "\(field) is not \(owner)'s: \(redis.owners[field] as Any)" }
+            guard let host = hosts.first(where: { $0.name == owner }), host.serves(field, token) else {
+                return "\(owner) owns \(field), and nobody serves it"
+            }
+        }
+        for host in hosts where host.isUp {
+            if let rest = host.unfinished { return "\(host.name) still has \(rest)" }
+        }
+        return nil
+    }
+
+    /// Who should own what.
+    private var rightful: [LeaseField: String] {
+        let members = living.map { (name: $0.name, capacity: $0.capacity) }
+        guard !members.isEmpty else { return [:] }
+        let shares = HostShares(app: "demo", hosts: members, shards: LeaseSimulation.shards)
+        var rightful: [LeaseField: String] = [:]
+        for field in Self.fields {
+            if case .shard(let shard) = field { rightful[field] = shares.owner(of: .shard(shard)) }
+        }
+        rightful[.intake] = shares.owner(of: .intake)
+        return rightful
+    }
+
+    // MARK: Redis
+
+    /// Redis carries a call out.
+    func execute(_ call: SimulatedHost.Call, of host: SimulatedHost) throws -> SimulatedHost.Reply {
+        let before = redis.owners
+        let reply: SimulatedHost.Reply
+        switch call {
+        case .acquire(let call): reply = .acquired(redis.acquire(call, at: redisTime))
+        case .renew(let call): reply = .renewed(redis.renew(call, at: redisTime))
+        case .release(let call):
+            for field in redis.release(call) {
+                guard case .shard(let shard) = field else { continue }
+                free[shard] = now
+                guard let reason = host.busyReason(shard) else { continue }
+                throw Fault(description: "\(host.name) gives \(shard) back though \(reason)")
+            }
+            reply = .released
+        case .sweep(let shards):
+            var fenced: [Int] = []
+            for (shard, token) in shards {
+                guard redis.token(of: .shard(shard)) == token else {
+                    fenced.append(shard)
+                    continue
+                }
+                swept[shard, default: []].insert(token)
+            }
+            reply = .swept(fenced: fenced)
+        case .beat(let line, let predecessor, let lifetime):
+            reply = .members(
+                redis.beat(line, predecessor: predecessor, lifetime: lifetime, at: redisTime))
+        }
+        for field in Self.fields where before[field] != redis.owners[field] {
+            try moved(field, before[field])
+        }
+        return reply
+    }
+
+    private func moved(_ field: LeaseField, _ before: ModelLeases.Owner?) throws {
+        guard let owner = redis.owners[field], !owner.nonce.isEmpty else { return }
+        moves.append((field, before?.host ?? "", owner.host))
+        for host in hosts { try check(host, field) }
+    }
+
+    /// Nobody takes for his own what may be another's, where he may send for it.
+    func check(_ host: SimulatedHost, _ field: LeaseField) throws {
+        guard let belief = host.belief(in: field), belief.left > 0 else { return }
+        guard let owner = redis.owners[field], owner.host == host.name,
+            owner.nonce.hasPrefix(belief.nonce + ".")
+        else {
+            // A clock that jumps ahead ends leases before their time, by as much.
+            let ahead = jumps.filter { $0.at > now - 12_000 }.reduce(0) { $0 + $1.by }
+            guard belief.left > ahead else { return }
+            throw Fault(
+                description: "\(belief.who) takes \(field) for its own for \(belief.left) ms more; "
+                    + "it is \(redis.owners[field] as Any)")
+        }
+    }
+
+    /// A worker has got the shard.
+    func isServed(_ shard: Int) {
+        if let since = free.removeValue(forKey: shard) { longestGap = max(longestGap, now - since) }
+    }
+
+    /// Tells all coordinators.
+    func announce(_ command: HostCommand) {
+        for host in hosts where !strikes(.losses, oneIn: 10) {
+            after(int(1...30)) { host.hear(command) }
+        }
+    }
+
+    // MARK: Trouble
+
+    private func trouble() throws {
+        guard !isQuiet else { return }
+        after(int(200...3000)) { [unowned self] in try trouble() }
+        guard let host = hosts.randomElement(using: &random) else { return }
+        switch int(0...9) {
+        case 0...2 where troubles.contains(.losses): host.cutOff(for: int(500...15_000))
+        case 3...6 where troubles.contains(.deaths): host.suffer()
+        case 7...8 where troubles.contains(.changes): host.change()
+        case 9 where troubles.contains(.jumps):
+            let jump = int(-12_000...12_000)
+            if jump > 0 { jumps.append((now, jump)) }
+            redisAhead += jump
+            for host in hosts {
+                for field in Self.fields { try check(host, field) }
+            }
+        default: break
+        }
+    }
+
+    // MARK: The queue
+
+    private func push(_ event: Event) {
+        events.append(event)
+        var child = events.count - 1
+        while child > 0, Self.isBefore(events[child], events[(child - 1) / 2]) {
+            events.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    private func pop() {
+        events.swapAt(0, events.count - 1)
+        events.removeLast()
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < events.count && Self.isBefore(events[child], events[least]) {
+                least = child
+            }
+            guard least != parent else { return }
+            events.swapAt(parent, least)
+            parent = least
+        }
+    }
+
+    private static func isBefore(_ one: Event, _ other: Event) -> Bool { one.key < other.key }
+}

@@ -1,0 +1,104 @@
+import StoreProtocol
+
+@testable import StoreProtocol
+
+/// What `lease.lua` and `beat.lua` do, without a Redis. `ModelLeasesTests` holds it against the scripts.
+struct ModelLeases {
+    struct Owner: Equatable {
+        var epoch: Int
+        var nonce = ""
+        var host = ""
+        var token: FenceToken { FenceToken(Array("\(epoch):\(nonce):\(host)".utf8)) }
+    }
+
+    private(set) var owners: [LeaseField: Owner] = [:]
+    private(set) var ends: [String: Int] = [:]
+    private var lines: [String: (end: Int, beat: Heartbeat)] = [:]
+    /// A fault put in on purpose: what is given back goes by the nonce alone.
+    var releasesByNonce = false
+
+    func token(of field: LeaseField) -> FenceToken? {
+        guard let owner = owners[field], !owner.nonce.isEmpty else { return nil }
+        return owner.token
+    }
+
+    func isHeld(_ field: LeaseField, at now: Int) -> Bool {
+        owners[field].map { !$0.nonce.isEmpty && ends[$0.nonce, default: 0] > now } ?? false
+    }
+
+    mutating func endLease(of nonce: String) { ends[nonce] = nil }
+
+    mutating func acquire(_ call: AcquireLeases, at now: Int) -> AcquireLeases.Reply {
+        let lease = call.lease.wholeMilliseconds
+        var answers: [AcquireLeases.Answer] = []
+        var mine = 0
+        var bequeathed: Set<String> = []
+        for (index, field) in (call.fields + call.others).enumerated() {
+            let owner = owners[field] ?? Owner(epoch: 0)
+            let gone = call.predecessor
+            let isHeir = !gone.isEmpty && (owner.nonce == gone || owner.nonce.hasPrefix(gone + "."))
+            if owner.nonce == call.nonce {
+                mine += 1
+                answers.append(.ours(owner.token))
+                continue
+            }
+            var left = 0
+            if !owner.nonce.isEmpty, !isHeir {
+                left = ends[owner.nonce, default: 0] - now
+                if left <= 0 { ends[owner.nonce] = nil }
+            }
+            if left > 0 {
+                answers.append(.taken(for: .milliseconds(left)))
+            } else if index >= call.fields.count, !isHeir {
+                answers.append(.free)
+            } else {
+                if isHeir { bequeathed.insert(owner.nonce) }
+                owners[field] = Owner(epoch: owner.epoch + 1, nonce: call.nonce, host: call.host)
+                mine += 1
+                answers.append(.ours(owners[field]!.token))
+            }
+        }
+        bequeathed.subtract(owners.values.map(\.nonce))
+        for nonce in bequeathed { ends[nonce] = nil }
+        if mine > 0 { ends[call.nonce] = now + lease }
+        return AcquireLeases.Reply(leaseEnds: Int64(now + lease), answers: answers)
+    }
+
+    mutating func renew(_ call: RenewLeases, at now: Int) -> [Bool] {
+        let kept = call.fields.map { owners[$0]?.nonce == call.nonce }
+        if kept.contains(true) { ends[call.nonce] = now + call.lease.wholeMilliseconds }
+        return kept
+    }
+
+    mutating func release(_ call: ReleaseLeases) -> [LeaseField] {
+        var freed: [LeaseField] = []
+        for (field, owner) in owners {
+            if let tokens = call.tokens {
+                guard let token = tokens[field] else { continue }
+                guard releasesByNonce ? owner.nonce == call.nonce : owner.token == token else { continue }
+            } else if owner.nonce != call.nonce || owner.nonce.isEmpty {
+                continue
+            }
+            owners[field] = Owner(epoch: owner.epoch)
+            freed.append(field)
+        }
+        if call.tokens == nil { ends[call.nonce] = nil }
+        return freed
+    }
+
+    /// - Returns: nil when the name is another coordinator's.
+    mutating func beat(
+        _ line: Heartbeat, predecessor: String, lifetime: Int, at now: Int
+    ) -> [Heartbeat.Member]? {
+        if let old = lines[line.host], old.beat.nonce != line.nonce, old.beat.nonce != predecessor,
+            old.end > now
+        {
+            return nil
+        }
+        lines[line.host] = lifetime == 0 ? nil : (now + lifetime, line)
+        return lines.values.filter { $0.end > now }.map {
+            Heartbeat.Member(
+                name: $0.beat.host, nonce: $0.beat.nonce, capacity: $0.beat.capacity, apps: $0.beat.apps)
+        }
+    }
+}

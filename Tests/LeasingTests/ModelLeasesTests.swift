@@ -1,0 +1,68 @@
+import FarmHarness
+import RandomTesting
+import RedisProtocol
+import StoreProtocol
+import Testing
+
+@testable import StoreProtocol
+
+/// The model that the simulation of leases stands on, against the script on a real Redis: the same calls, the same answers.
+@Suite struct ModelLeasesTests {
+    private let keys = Keys(app: "demo")
+    private static let nonces = ["n1", "n1.1", "n2", "n2.7", "n3"]
+    private static let fields = [LeaseField.intake, .shard(0), .shard(1), .shard(12)]
+
+    @Test func `the model does what lease.lua does`() async throws {
+        let folder = try TestFolder()
+        let redis = try await RedisServer(in: folder.path)
+        let client = try redis.client()
+        let hash = try #require(try client.run(Script.lease.loadCommand).bytes)
+        var random = SplitMix(seed: 7)
+        for _ in 0..<30 {
+            var model = ModelLeases()
+            var tokens: [LeaseField: FenceToken] = [:]
+            try client.run("DEL", "{pushfarm:demo}:owners")
+            for _ in 0..<60 {
+                let nonce = Self.nonces.randomElement(using: &random) ?? ""
+                let some = Self.fields.filter { _ in random.chance(2) }
+                switch random.next() % 8 {
+                case 0...2:
+                    let call = AcquireLeases(
+                        nonce: nonce, host: "h", lease: .seconds(600),
+                        predecessor: random.chance(3) ? Self.nonces.randomElement(using: &random) ?? "" : "",
+                        fields: some, others: Self.fields.filter { !some.contains($0) })
+                    let real = try AcquireLeases.result(client.run(call.command(keys, hash: hash))).answers
+                    let model = model.acquire(call, at: 0).answers
+                    try #require(real.map(Self.known) == model.map(Self.known), "\(call)")
+                    for (field, answer) in zip(call.fields + call.others, real) {
+                        if case .ours(let token) = answer { tokens[field] = token }
+                    }
+                case 3...4:
+                    let call = RenewLeases(nonce: nonce, host: "h", lease: .seconds(600), fields: some)
+                    let real = try RenewLeases.result(client.run(call.command(keys, hash: hash)))
+                    try #require(real == model.renew(call, at: 0), "\(call)")
+                case 5:
+                    // Tokens of long ago among them.
+                    let late = tokens.filter { some.contains($0.key) }
+                    let call = ReleaseLeases(nonce: nonce, tokens: late)
+                    let real = try ReleaseLeases.result(client.run(call.command(keys, hash: hash)))
+                    try #require(real == model.release(call).count, "\(call)")
+                case 6:
+                    let call = ReleaseLeases(nonce: nonce, tokens: nil)
+                    let real = try ReleaseLeases.result(client.run(call.command(keys, hash: hash)))
+                    try #require(real == model.release(call).count, "\(call)")
+                default:
+                    // The lease of this nonce ends.
+                    try client.run("HDEL", "{pushfarm:demo}:owners", "until:" + nonce)
+                    model.endLease(of: nonce)
+                }
+            }
+        }
+        try await redis.kill()
+    }
+
+    /// Without the time that is left.
+    private static func known(_ answer: AcquireLeases.Answer) -> AcquireLeases.Answer {
+        if case .taken = answer { .taken(for: .zero) } else { answer }
+    }
+}

@@ -1,0 +1,445 @@
+import FarmPolicy
+import StoreProtocol
+
+@testable import Leasing
+@testable import StoreProtocol
+
+/// One host: its clock, its way to Redis, a coordinator that does with ``HeldLeases`` what `AppLeases` and `Coordinator` do, and
+/// its workers.
+final class SimulatedHost {
+    typealias Instant = ContinuousClock.Instant
+
+    enum Call {
+        case acquire(AcquireLeases)
+        case renew(RenewLeases)
+        case release(ReleaseLeases)
+        case sweep([HeldLeases.Shard])
+        case beat(Heartbeat, predecessor: String, lifetime: Int)
+    }
+
+    enum Reply {
+        case acquired(AcquireLeases.Reply)
+        case renewed([Bool])
+        case released
+        case swept(fenced: [Int])
+        /// Nil: another coordinator has the name.
+        case members([Heartbeat.Member]?)
+    }
+
+    let name: String
+    private(set) var capacity: Int
+    unowned let farm: LeaseSimulation
+    private(set) lazy var wire = SimulatedWire(self, farm)
+    private let offset: Int
+    private let rate: Double
+    private(set) var workers: [SimulatedWorker] = []
+    let map: ShardMap
+    /// All of it stands still until then; the coordinator alone.
+    private(set) var stoppedUntil = 0
+    private var coordinatorStop = 0
+
+    // The coordinator.
+    private(set) var life = 0
+    private(set) var isUp = false
+    private var isStopping = false
+    private var staysDown = false
+    /// What the lock's file says.
+    private var lockNonce = ""
+    private(set) var heldLeases: HeldLeases?
+    private var rounds = LeaseRounds(now: .now)
+    private var membership = Membership(shards: LeaseSimulation.shards, now: .now)
+    private var bereaved: Set<Int> = []
+    private var isAtWork = false
+    private var isRung = false
+    private var nap = 0
+
+    init(_ index: Int, _ farm: LeaseSimulation) {
+        name = "h\(index)"
+        self.farm = farm
+        capacity = farm.int(1...3)
+        offset = farm.int(0...1_000_000)
+        // Crystals are a thousand times better.
+        rate = Double(farm.int(950...1050)) / 1000
+        map = ShardMap(shards: LeaseSimulation.shards, workers: capacity)
+        workers = (0..<capacity).map { SimulatedWorker($0, self) }
+    }
+
+    var isRunning: Bool { isUp && !isStopping }
+    /// On the clock that the host's processes share.
+    var milliseconds: UInt64 { UInt64(offset) + UInt64(Double(farm.now) * rate) }
+    private var instant: Instant { Self.start + .milliseconds(milliseconds) }
+    private static let start = ContinuousClock.now
+    var nonce: String { "\(name)n\(life)" }
+
+    // MARK: Time
+
+    /// Runs `body` in this life of the coordinator, when it does not stand still.
+    func later(_ delay: Int, _ body: @escaping () throws -> Void) {
+        let life = life
+        farm.after(delay) { [unowned self] in try live(life, body) }
+    }
+
+    func live(_ life: Int, _ body: @escaping () throws -> Void) throws {
+        guard isUp, life == self.life else { return }
+        let stop = max(stoppedUntil, coordinatorStop)
+        guard stop > farm.now else { return try body() }
+        farm.after(stop - farm.now) { [unowned self] in try live(life, body) }
+    }
+
+    // MARK: The coordinator's life
+
+    func start() {
+        guard !isUp, !staysDown else { return }
+        life += 1
+        isUp = true
+        isStopping = false
+        heldLeases = nil
+        bereaved = []
+        (isAtWork, isRung) = (false, false)
+        membership = Membership(shards: LeaseSimulation.shards, now: instant)
+        rounds = LeaseRounds(now: instant)
+        wire.reset()
+        later(farm.int(1...300)) { [unowned self] in awaitLock() }
+    }
+
+    private func awaitLock() {
+        guard farm.mutant?.fault == .ignoresLock || !workers.contains(where: \.isUp) else {
+            return later(50) { [unowned self] in awaitLock() }
+        }
+        let predecessor = lockNonce
+        lockNonce = nonce
+        takeSeat(predecessor)
+    }
+
+    private func takeSeat(_ predecessor: String) {
+        wire.call(.beat(line, predecessor: predecessor, lifetime: 6000)) { [unowned self] reply in
+            guard case .members(let members?) = reply else {
+                return later(500) { [unowned self] in takeSeat(predecessor) }
+            }
+            _ = membership.observe(hosts(members), at: instant)
+            let shares = membership.shares(of: "demo")
+            heldLeases = HeldLeases(
+                host: name, shards: LeaseSimulation.shards, shares: shares, nonce: nonce + ".1",
+                predecessor: predecessor, fault: farm.mutant?.leaseFault)
+            farm.announce(.hosts)
+            try look()
+            beatOn()
+            for worker in workers { worker.start() }
+        }
+    }
+
+    private func beatOn() {
+        beat { [unowned self] in later(1000) { [unowned self] in beatOn() } }
+    }
+
+    private func kill() {
+        isUp = false
+        for worker in workers { worker.lostCoordinator() }
+    }
+
+    /// Stops in order.
+    func leave() {
+        guard isRunning else { return }
+        isStopping = true
+        guard heldLeases != nil else { return kill() }
+        beat { [unowned self] in
+            farm.announce(.hosts)
+            heldLeases?.handOverAll(at: instant)
+            try tell()
+            try letGo()
+            try ring()
+            for worker in workers { worker.tell(.finish) }
+            later(20_000) { [unowned self] in for worker in workers { worker.kill() } }
+            awaitWorkers()
+        }
+    }
+
+    private func awaitWorkers() {
+        guard workers.contains(where: { $0.isUp || bereaved.contains($0.index) }) else {
+            heldLeases?.forgetAll()
+            let nonce = heldLeases?.nonce ?? ""
+            return wire.call(.release(ReleaseLeases(nonce: nonce, tokens: nil))) { [unowned self] _ in
+                farm.announce(.free(app: "demo"))
+                wire.call(.beat(line, predecessor: "", lifetime: 0)) { [unowned self] _ in
+                    farm.announce(.left(host: name))
+                    isUp = false
+                }
+            }
+        }
+        later(20) { [unowned self] in awaitWorkers() }
+    }
+
+    // MARK: Leases: what `keepLeasesOn` and `AppLeases.keep` do
+
+    func ring() throws {
+        isRung = true
+        guard !isAtWork else { return }
+        nap += 1
+        try look()
+    }
+
+    private func look() throws {
+        guard let heldLeases, !isAtWork else { return }
+        isRung = false
+        let isRenewal = rounds.isRenewalDue(at: instant)
+        guard isRenewal || heldLeases.isDue(at: instant) else { return rest() }
+        if isRenewal { rounds.begin(at: instant) }
+        isAtWork = true
+        _ = heldLeases.beginRound()
+        try tell()
+        try go(heldLeases, from: isRenewal ? milliseconds : nil)
+    }
+
+    private func rest() {
+        isAtWork = false
+        nap += 1
+        let (number, isPressing) = (nap, heldLeases?.isDue(at: instant) == true)
+        let pause = isRung ? .milliseconds(1) : rounds.pause(isPressing: isPressing, at: instant)
+        later(max(1, pause.wholeMilliseconds)) { [unowned self] in if number == nap { try look() } }
+    }
+
+    /// - Parameter start: of a renewal of everything.
+    private func go(_ heldLeases: HeldLeases, from start: UInt64?) throws {
+        try tell()
+        let now = instant
+        guard let step = heldLeases.nextStep(at: now) else { return try ended(true, from: start) }
+        func make(_ call: Call, _ take: @escaping (Reply) throws -> Void) {
+            wire.call(call) { [unowned self] reply in
+                guard let reply else {
+                    heldLeases.failed()
+                    return try ended(false, from: start)
+                }
+                try take(reply)
+                try go(heldLeases, from: start)
+            }
+        }
+        switch step {
+        case .giveBack(let call):
+            make(.release(call)) { [unowned self] _ in
+                heldLeases.gaveBack(call)
+                farm.announce(.free(app: "demo"))
+            }
+        case .renew(let call):
+            make(.renew(call)) { if case .renewed(let kept) = $0 { _ = heldLeases.renewed(call, kept) } }
+        case .acquire(let call):
+            make(.acquire(call)) {
+                if case .acquired(let reply) = $0 { heldLeases.acquired(call, reply, at: now) }
+            }
+        case .sweep(let shards):
+            wire.call(.sweep(shards)) { [unowned self] reply in
+                if case .swept(let fenced) = reply {
+                    if shards.contains(where: {
+                        fenced.contains($0.number) && heldLeases.tokens[$0.number] == $0.token
+                    }) {
+                        heldLeases.doubt()
+                    }
+                    heldLeases.swept(shards)
+                }
+                try go(heldLeases, from: start)
+            }
+        }
+    }
+
+    private func ended(_ isConfirmed: Bool, from start: UInt64?) throws {
+        if let start {
+            let from = farm.mutant?.fault == .countsFromTheReply ? milliseconds : start
+            switch rounds.ended(isConfirmed: isConfirmed, from: from, to: milliseconds, at: instant) {
+            case .granted(let end): for worker in workers { worker.tell(.lease(end: end)) }
+            case .pending: break
+            case .expired:
+                heldLeases?.forgetAll()
+                try tell()
+            }
+        }
+        rest()
+    }
+
+    private func tell() throws {
+        guard let heldLeases, heldLeases.takeChange() else { return }
+        for worker in workers where worker.isReady { assign(worker, heldLeases) }
+        for field in LeaseSimulation.fields { try farm.check(self, field) }
+    }
+
+    private func assign(_ worker: SimulatedWorker, _ heldLeases: HeldLeases) {
+        let isBereaved = bereaved.contains(worker.index)
+        worker.tell(
+            .shards(heldLeases.served.filter { !isBereaved && map.worker(of: $0.key) == worker.index }))
+    }
+
+    // MARK: Hosts: what `Coordinator.beat` does
+
+    private var line: Heartbeat {
+        Heartbeat(
+            host: name, nonce: nonce, capacity: isStopping ? 0 : capacity, apps: isStopping ? [] : ["demo"])
+    }
+
+    private func hosts(_ members: [Heartbeat.Member]) -> [Membership.Host] {
+        members.map { Membership.Host(name: $0.name, capacity: $0.capacity, apps: Set($0.apps)) }
+    }
+
+    private func beat(then: @escaping () throws -> Void = {}) {
+        wire.call(.beat(line, predecessor: "", lifetime: 6000)) { [unowned self] reply in
+            guard case .members(let members) = reply, let heldLeases else { return try then() }
+            // Another has the name: the process ends.
+            guard let members else { return kill() }
+            if membership.observe(hosts(members), at: instant) != nil {
+                heldLeases.shares = membership.shares(of: "demo")
+                heldLeases.wake()
+                try ring()
+            }
+            handOverOthers()
+            _ = heldLeases.keepOverdue(at: instant)
+            guard isStopping || heldLeases.leaving.count <= HandOver.most else {
+                throw LeaseSimulation.Fault(description: "\(name) hands over \(heldLeases.leaving)")
+            }
+            try tell()
+            try letGo()
+            try then()
+        }
+    }
+
+    func reconnected() throws {
+        rounds.renewSoon(at: instant)
+        try ring()
+    }
+
+    private func handOverOthers() {
+        if membership.isSettled(at: instant), !isStopping { heldLeases?.handOverOthers(at: instant) }
+    }
+
+    func hear(_ command: HostCommand) {
+        later(0) { [unowned self] in
+            guard let heldLeases else { return }
+            if case .left(let host) = command { membership.left(host, at: instant) }
+            guard case .free = command else { return beat() }
+            heldLeases.wake()
+            try ring()
+        }
+    }
+
+    private func letGo() throws {
+        let idle = workers.filter { !$0.isUp && !bereaved.contains($0.index) }.map(\.index)
+        try emptied(heldLeases?.leaving.filter { idle.contains(map.worker(of: $0)) } ?? [])
+    }
+
+    // MARK: Workers
+
+    func emptied(_ shards: some Sequence<Int>) throws {
+        guard heldLeases?.emptied(shards) == true else { return }
+        handOverOthers()
+        try tell()
+        try ring()
+    }
+
+    func becameReady(_ worker: SimulatedWorker) {
+        worker.tell(.lease(end: rounds.clock.end))
+        if let heldLeases { assign(worker, heldLeases) }
+    }
+
+    func ended(_ worker: SimulatedWorker) throws {
+        bereaved.insert(worker.index)
+        try reclaim(worker)
+    }
+
+    private func reclaim(_ worker: SimulatedWorker) throws {
+        wire.call(.sweep([])) { [unowned self] reply in
+            guard reply != nil else { return later(300) { [unowned self] in try reclaim(worker) } }
+            bereaved.remove(worker.index)
+            try emptied(heldLeases?.leaving.filter { map.worker(of: $0) == worker.index } ?? [])
+            if !isStopping { later(farm.int(1...2000)) { worker.start() } }
+        }
+    }
+
+    // MARK: Trouble
+
+    func cutOff(for time: Int) { wire.cutUntil = max(wire.cutUntil, farm.now + time) }
+
+    func suffer() {
+        let worker = workers[farm.int(0...workers.count - 1)]
+        switch farm.int(0...6) {
+        case 0: worker.stop(until: stopEnd(20_000))
+        case 1: worker.kill()
+        case 2: coordinatorStop = stopEnd(20_000)
+        case 3: kill()
+        case 4: stoppedUntil = stopEnd(30_000)
+        case 5:
+            kill()
+            for worker in workers { worker.kill() }
+        default:
+            later(0) { [unowned self] in
+                heldLeases?.doubt()
+                try ring()
+            }
+        }
+        if !isUp { farm.after(farm.int(100...20_000)) { [unowned self] in start() } }
+    }
+
+    private func stopEnd(_ longest: Int) -> Int {
+        min(farm.now + farm.int(500...longest), LeaseSimulation.trouble + 3000)
+    }
+
+    func change() {
+        if !isUp { return start() }
+        if farm.chance(2) {
+            leave()
+            farm.after(farm.int(1000...30_000)) { [unowned self] in start() }
+        } else {
+            capacity = farm.int(0...3)
+        }
+    }
+
+    /// No more trouble.
+    func comeBack() {
+        wire.cutUntil = 0
+        capacity = workers.count
+        if !isUp, farm.chance(2) || !farm.hosts.contains(where: \.isRunning) { start() }
+        staysDown = !isRunning
+    }
+
+    // MARK: What it takes for its own
+
+    struct Belief {
+        let who: String
+        /// True milliseconds for which it may act on it.
+        let left: Int
+        let nonce: String
+    }
+
+    func belief(in field: LeaseField) -> Belief? {
+        var best: Belief?
+        func note(_ who: String, _ end: UInt64, _ life: Int) {
+            let left = end > milliseconds ? Int(Double(end - milliseconds) / rate) : 0
+            if left > best?.left ?? 0 { best = Belief(who: who, left: left, nonce: "\(name)n\(life)") }
+        }
+        if isUp, let heldLeases {
+            switch field {
+            case .intake where heldLeases.intake != nil:
+                note("the coordinator of \(name)", rounds.clock.end, life)
+            case .shard(let shard) where heldLeases.tokens[shard] != nil:
+                note("the coordinator of \(name)", rounds.clock.end, life)
+            default: break
+            }
+        }
+        guard case .shard(let shard) = field else { return best }
+        for worker in workers where worker.maySend(shard) {
+            note("worker \(worker.index) of \(name)", worker.clock.end, worker.coordinatorLife)
+        }
+        return best
+    }
+
+    func busyReason(_ shard: Int) -> String? { workers.lazy.compactMap { $0.busyReason(shard) }.first }
+
+    func serves(_ field: LeaseField, _ token: FenceToken) -> Bool {
+        guard case .shard(let shard) = field else { return heldLeases?.intake == token }
+        let worker = workers[map.worker(of: shard)]
+        return worker.served[shard] == token && worker.maySend(shard)
+            && worker.clock.mayStart(at: milliseconds)
+    }
+
+    var unfinished: String? {
+        guard let heldLeases, !isStopping else { return "its start or its end before it" }
+        if !heldLeases.givenBack.isEmpty { return "\(heldLeases.givenBack) to give back" }
+        if !heldLeases.leaving.isEmpty { return "\(heldLeases.leaving) leaving" }
+        return heldLeases.unswept.isEmpty ? nil : "\(heldLeases.unswept) to sweep"
+    }
+}

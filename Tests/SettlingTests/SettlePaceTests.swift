@@ -1,0 +1,31 @@
+import Testing
+
+@testable import Settling
+
+@Suite struct SettlePaceTests {
+    private var pace = SettlePace()
+
+    @Test mutating func `who sends little is settled soon`() {
+        for _ in 0..<100 {
+            pace.settled()
+            #expect(pace.pause == SettlePace.shortest)
+            pace.rested()
+        }
+    }
+
+    @Test mutating func `under load pauses get longer, to a bound`() {
+        let pauses = (0..<6).map { _ in
+            pace.settled()
+            return pace.pause
+        }
+        #expect(pauses == [5, 10, 20, 40, 40, 40].map { .milliseconds($0) })
+    }
+
+    @Test mutating func `a rest makes them short again`() {
+        for _ in 0..<9 { pace.settled() }
+        pace.rested()
+        #expect(pace.pause == SettlePace.shortest)
+        pace.settled()
+        #expect(pace.pause == SettlePace.shortest)
+    }
+}

@@ -1,0 +1,59 @@
+package import PushModel
+
+/// Short ways to make batches.
+package enum Batches {
+    /// A part of a batch to be: pushes of one job.
+    package struct Part {
+        package var job: String
+        package var options: PushOptions
+        package var attempt: UInt8
+        package var count: Int
+        package var payloadPerPush: Bool
+        /// Its tokens are those of the first part once more.
+        package var repeatsTokens: Bool
+
+        package init(
+            job: String = "job", options: PushOptions = PushOptions(), attempt: UInt8 = 0, count: Int = 1,
+            payloadPerPush: Bool = false, repeatsTokens: Bool = false
+        ) {
+            (self.job, self.options, self.attempt, self.count) = (job, options, attempt, count)
+            (self.payloadPerPush, self.repeatsTokens) = (payloadPerPush, repeatsTokens)
+        }
+    }
+
+    /// The token of a position, which no other has.
+    package static func token(_ position: Int) -> [UInt8] {
+        [UInt8](repeating: 0xA7, count: 30) + [UInt8(position >> 8), UInt8(truncatingIfNeeded: position)]
+    }
+
+    package static func position(ofToken token: ArraySlice<UInt8>) -> Int {
+        Int(token[token.endIndex - 2]) << 8 | Int(token[token.endIndex - 1])
+    }
+
+    package static func payload(_ position: Int) -> [UInt8] { Array("{\"n\":\(position)}".utf8) }
+
+    /// - Parameter first: what the tokens count from.
+    package static func body(_ parts: [Part], from first: Int = 0) -> [UInt8] {
+        var builder = BatchBuilder()
+        var position = first
+        for part in parts {
+            if part.repeatsTokens { position = first }
+            let head = SegmentHead(
+                jobID: part.job, options: part.options, attempt: part.attempt,
+                cause: part.attempt > 0 ? "before" : "",
+                payloadPerPush: part.payloadPerPush)
+            Array((part.payloadPerPush ? "" : "{}").utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
+            for _ in 0..<part.count {
+                token(position).withUnsafeBytes { token in
+                    if part.payloadPerPush {
+                        payload(position).withUnsafeBytes { builder.append(token: token, payload: $0) }
+                    } else {
+                        builder.append(token: token)
+                    }
+                }
+                position += 1
+            }
+        }
+        return builder.finish()!
+    }
+}
