@@ -25,9 +25,7 @@ import Testing
         try await load.expectExactlyOnce()
         for host in ["alpha", "beta"] {
             let log = farm.log(host)
-            for trouble in [
-                "leases lost", "leases again", "leases are renewed again", "takes part again", "again in",
-            ] {
+            for trouble in Farm.leaseTroubles + ["takes part again", "again in"] {
                 #expect(!log.contains(trouble), "\(log)")
             }
         }

@@ -38,6 +38,12 @@ extension Farm {
 
     // MARK: Owners
 
+    /// What a coordinator logs of leases that it could not renew in time.
+    static let leaseTroubles = [
+        "leases not renewed", "leases are renewed again", "leases lost", "leases have run out",
+        "acquiring leases again",
+    ]
+
     /// The owners of shards and intake; fields without an owner are omitted.
     func owners(of app: String = "demo") throws -> [String: String] {
         try redis.client().run("HGETALL", "{pushfarm:\(app)}:owners").fields

@@ -35,8 +35,8 @@ final class HostileRedis {
     /// The keys of Keys.swift.
     private static func declared() throws -> [String] {
         let text = try Repository.text(of: "Sources/Core/StoreProtocol/Keys.swift")
-        let own = text.matches(of: /key\("([a-z]+)"\)/).map { "{pushfarm:\(app)}:\($0.1)" }
-        let shared = text.matches(of: /"(\{pushfarm\}:[a-z]+)"/).map { String($0.1) }
+        let own = text.matches(of: /key\("([a-z_]+)"\)/).map { "{pushfarm:\(app)}:\($0.1)" }
+        let shared = text.matches(of: /"(\{pushfarm\}:[a-z_]+)"/).map { String($0.1) }
         return ["pushfarm:\(app)"] + own + shared
     }
 
