@@ -49,12 +49,12 @@ test:
 	swift build --build-tests
 	@Tests/all
 
-# Tests with other software of Debian: the producers of docs/jobs.md with the clients of five languages.
+# Tests with other software of Debian: the producers of docs/jobs.md with the clients of five languages, and h2load.
 test-outside: export SWIFT_DETERMINISTIC_HASHING = 1
 test-outside:
 	@deploy/install-packages outside
 	swift build --build-tests
-	swift test --skip-build --filter '^FarmTests\.ProducerProgramTests'
+	@Tests/all outside
 
 # More seeds of the simulation of the scripts than `make test` runs (docs/internals/proof.md): SEEDS of each profile, from FIRST.
 # A single seed prints each step: `make simulate SEEDS=1 FIRST=42 PROFILE=roll-backs`.

@@ -6,22 +6,6 @@ import Testing
 
 /// The built program, at a hundredth of its size. What it measures means nothing then; what it counts does.
 struct FarmBenchProgramTests {
-    private static let hasTool = ["/usr/bin/h2load", "/usr/local/bin/h2load"].contains {
-        FileManager.default.isExecutableFile(atPath: $0)
-    }
-
-    private func run(_ words: String...) async throws -> (end: Child.End, report: BenchReport) {
-        let folder = try TestFolder()
-        let program = URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/farm-bench"
-        let child = try Child(
-            "bench", program, ["quick", "keep=\(folder.path)/kept"] + words, in: folder.path)
-        let end = try await child.wait(within: .seconds(300))
-        let data = FileManager.default.contents(atPath: folder.path + "/kept/bench.json")
-        let report = try JSONDecoder().decode(
-            BenchReport.self, from: #require(data, "\(end) \(child.output)\(child.error)"))
-        return (end, report)
-    }
-
     @Test func `a case that does not exist is told with those that do`() async throws {
         let folder = try TestFolder()
         let program = URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/farm-bench"
@@ -31,26 +15,28 @@ struct FarmBenchProgramTests {
         #expect(child.output.contains("there are worker, farm, singles"))
     }
 
-    @Test(.enabled(if: hasTool)) func `the farm and h2load are measured side by side`() async throws {
-        let (end, report) = try await run("only=worker")
-        let finding = try #require(report.findings.first)
-        #expect(report.findings.count == 1 && finding.broken.isEmpty)
-        #expect(end == .exited(report.missed.isEmpty ? 0 : 1))
-        let values = try #require(finding.rounds.first).values
-        for name in ["worker", "coordinator", "intake", "redis", "gateway", "rate", "h2load's rate"] {
-            #expect((values[name] ?? 0) > 0, "\(name)")
-        }
-        // What reading its list costs it is taken off, which so few requests may not outweigh.
-        #expect(values["h2load"] != nil)
-    }
-
     @Test func `latencies and memory are measured without a tool`() async throws {
-        let (end, report) = try await run("only=idle,memory")
+        let (end, report) = try await QuickBench.run("only=idle,memory")
         #expect(report.findings.map(\.key) == ["idle", "memory"])
         #expect(report.findings.allSatisfy { $0.broken.isEmpty }, "\(report.text)")
         #expect(end == .exited(report.missed.isEmpty ? 0 : 1))
         let latencies = report.findings[0].rounds[0].values
         #expect((latencies["p50"] ?? 0) > 0 && (latencies["p99"] ?? 0) >= (latencies["p50"] ?? 0))
         #expect((report.findings[1].rounds[0].values["redis"] ?? 0) > 32, "a token has 32 bytes")
+    }
+}
+
+/// A short run of the program.
+enum QuickBench {
+    static func run(_ words: String...) async throws -> (end: Child.End, report: BenchReport) {
+        let folder = try TestFolder()
+        let program = URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/farm-bench"
+        let child = try Child(
+            "bench", program, ["quick", "keep=\(folder.path)/kept"] + words, in: folder.path)
+        let end = try await child.wait(within: .seconds(300))
+        let data = FileManager.default.contents(atPath: folder.path + "/kept/bench.json")
+        let report = try JSONDecoder().decode(
+            BenchReport.self, from: #require(data, "\(end) \(child.output)\(child.error)"))
+        return (end, report)
     }
 }
