@@ -11,13 +11,7 @@ import Testing
         let farm = try await Farm(
             Farm.Options(
                 workers: workers, faults: faults, simulatorOptions: ["--binary-port", "0"] + options,
-                apps: { started, _ in
-                    let identity = started.caFile.dropLast("ca.pem".count) + "push.pem"
-                    var app = App(
-                        started, credentials: "certificate: { file: \(identity) }", more: lines)
-                    app.gateway = started.binary ?? ""
-                    return [app]
-                }))
+                apps: { started, _ in [App.binary(started, more: lines)] }))
         _ = try await farm.ready()
         return farm
     }

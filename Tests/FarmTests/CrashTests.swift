@@ -9,20 +9,36 @@ import Testing
         .init(faults: ["latency 1s", "streams 100"], appLines: ["max_conns: 2"])
     }
     private static let fast = "latency 20ms"
+    private static let tokens = Tokens.make(5_000)
+
+    /// Pushes jobs, and waits until some of their pushes have reached the gateway.
+    private static func load(_ farm: Farm) async throws -> [Job] {
+        let jobs = Job.several("load", tokens, size: 500)
+        try farm.push(jobs)
+        try await farm.gateway.requests(800)
+        return jobs
+    }
+
+    /// Starts another coordinator at a faster gateway, which sends each push that is left once.
+    private static func expectRestAfterRestart(_ farm: Farm, _ jobs: [Job]) async throws {
+        try farm.gateway.tell(fast)
+        try farm.restartCoordinator()
+        let totals = try await farm.finished(jobs)
+        #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
+        let ledger = try farm.gateway.ledger()
+        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+    }
 
     @Test func `a worker that is killed under load loses nothing and is replaced`() async throws {
         let farm = try await Farm(Self.slow)
         let before = try await farm.ready()
-        let tokens = Tokens.make(5_000)
-        let jobs = Job.several("k", tokens, size: 500)
-        try farm.push(jobs)
-        try await farm.gateway.requests(800)
+        let jobs = try await Self.load(farm)
         farm.kill(worker: before.workers[0].pid)
         try farm.gateway.tell(Self.fast)
         let totals = try await farm.finished(jobs)
-        #expect(totals.delivered == tokens.count && totals.failed == 0)
+        #expect(totals.delivered == Self.tokens.count && totals.failed == 0)
         let ledger = try farm.gateway.ledger()
-        #expect(ledger.lost(of: tokens) == 0)
+        #expect(ledger.lost(of: Self.tokens) == 0)
         #expect(ledger.doubles <= totals.maybeDuplicated)
         #expect(totals.maybeDuplicated <= 2_000)
         // A push that is sent again has the same id.
@@ -39,42 +55,26 @@ import Testing
     {
         let farm = try await Farm(Self.slow)
         _ = try await farm.ready()
-        let tokens = Tokens.make(5_000)
-        let jobs = Job.several("c", tokens, size: 500)
-        try farm.push(jobs)
-        try await farm.gateway.requests(800)
+        let jobs = try await Self.load(farm)
         let old = farm.coordinator
         old.signal(SIGKILL)
         #expect(try await old.wait() == .killed(SIGKILL))
         try await eventually("no worker is left", within: .seconds(20)) { old.descendants.isEmpty }
-        #expect(try farm.gateway.ledger().lines.count < tokens.count, "it was killed in the middle")
-        try farm.gateway.tell(Self.fast)
-        try farm.restartCoordinator()
-        let totals = try await farm.finished(jobs)
-        #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
-        let ledger = try farm.gateway.ledger()
-        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        #expect(try farm.gateway.ledger().lines.count < Self.tokens.count, "it was killed in the middle")
+        try await Self.expectRestAfterRestart(farm, jobs)
     }
 
     @Test func `a coordinator that ends under load hands everything over`() async throws {
         let farm = try await Farm(Self.slow)
         _ = try await farm.ready()
-        let tokens = Tokens.make(5_000)
-        let jobs = Job.several("t", tokens, size: 500)
-        try farm.push(jobs)
-        try await farm.gateway.requests(800)
+        let jobs = try await Self.load(farm)
         let old = farm.coordinator
         old.signal(SIGTERM)
         #expect(try await old.wait() == .exited(0))
         #expect(old.descendants.isEmpty)
-        #expect(try farm.gateway.ledger().lines.count < tokens.count, "it was ended in the middle")
+        #expect(try farm.gateway.ledger().lines.count < Self.tokens.count, "it was ended in the middle")
         #expect(try await farm.status().hosts.isEmpty)
-        try farm.gateway.tell(Self.fast)
-        try farm.restartCoordinator()
-        let totals = try await farm.finished(jobs)
-        #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
-        let ledger = try farm.gateway.ledger()
-        #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
+        try await Self.expectRestAfterRestart(farm, jobs)
     }
 
     @Test func `a host that removed its heartbeat does not write it again, however slow Redis is`()

@@ -9,12 +9,10 @@ import Testing
         options.faults = faults
         options.simulatorOptions = ["--binary-port", "0", "--feedback-port", "0"]
         options.apps = { started, _ in
-            let folder = (started.certificateFile as NSString).deletingLastPathComponent
-            var app = App(
-                started, credentials: "certificate: { file: \(folder)/push.pem }",
-                more: ["feedback: \(started.feedback ?? "")", "feedback_interval: \(interval)"])
-            app.gateway = started.binary ?? ""
-            return [app]
+            [
+                App.binary(
+                    started, more: ["feedback: \(started.feedback ?? "")", "feedback_interval: \(interval)"])
+            ]
         }
         let farm = try await Farm(options)
         // Without a reading at the start, which would take some of the test's tuples.
@@ -55,12 +53,7 @@ import Testing
     @Test func `doctor warns of a binary gateway without a feedback service`() async throws {
         var options = Farm.Options()
         options.simulatorOptions = ["--binary-port", "0"]
-        options.apps = { started, _ in
-            let folder = (started.certificateFile as NSString).deletingLastPathComponent
-            var app = App(started, credentials: "certificate: { file: \(folder)/push.pem }")
-            app.gateway = started.binary ?? ""
-            return [app]
-        }
+        options.apps = { started, _ in [App.binary(started)] }
         let farm = try await Farm(options)
         let doctor = try await farm.run("doctor", "--json")
         #expect(doctor.status == 0 && doctor.output.contains("no feedback service"), "\(doctor)")
@@ -97,14 +90,9 @@ import Testing
     @Test func `after each failure the pause before the next reading grows`() async throws {
         var options = Farm.Options()
         options.simulatorOptions = ["--binary-port", "0"]
+        // There is no feedback service.
         options.apps = { started, _ in
-            let folder = (started.certificateFile as NSString).deletingLastPathComponent
-            // There is no feedback service.
-            var app = App(
-                started, credentials: "certificate: { file: \(folder)/push.pem }",
-                more: ["feedback: tls://127.0.0.1:1", "feedback_interval: 3600"])
-            app.gateway = started.binary ?? ""
-            return [app]
+            [App.binary(started, more: ["feedback: tls://127.0.0.1:1", "feedback_interval: 3600"])]
         }
         let farm = try await Farm(options)
         let key = "{pushfarm:demo}:feedback"

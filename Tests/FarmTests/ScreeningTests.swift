@@ -270,14 +270,7 @@ import Testing
     {
         var options = Farm.Options()
         options.simulatorOptions = ["--binary-port", "0"]
-        options.apps = { started, _ in
-            let folder = (started.certificateFile as NSString).deletingLastPathComponent
-            var app = App(
-                started, credentials: "certificate: { file: \(folder)/push.pem }",
-                more: ["binary: { command: \(command) }"])
-            app.gateway = started.binary ?? ""
-            return [app]
-        }
+        options.apps = { started, _ in [App.binary(started, more: ["binary: { command: \(command) }"])] }
         let farm = try await Farm(options)
         let bad = Array(Self.bad[..<4])
         let tokens = Array(Self.good[..<100]) + bad

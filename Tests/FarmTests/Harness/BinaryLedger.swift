@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 
 /// The frames that reached the simulator's binary port.
-struct BinaryLedger {
+struct BinaryLedger: CountsDeliveries {
     struct Line: Decodable {
         var connection: Int
         var frame: Int
@@ -13,10 +13,7 @@ struct BinaryLedger {
 
     let lines: [Line]
 
-    init(file: String) throws {
-        let decoder = JSONDecoder()
-        lines = try LedgerFile.lines(file).map { try decoder.decode(Line.self, from: $0) }
-    }
+    init(file: String) throws { lines = try LedgerFile.decode(file) }
 
     /// Accepted pushes of each token.
     var deliveries: [String: Int] {
@@ -26,15 +23,6 @@ struct BinaryLedger {
     }
 
     func count(_ outcome: String) -> Int { lines.count { $0.outcome == outcome } }
-
-    /// The number of these tokens without an accepted push.
-    func lost(of tokens: some Collection<String>) -> Int {
-        let deliveries = deliveries
-        return tokens.count { deliveries[$0] == nil }
-    }
-
-    /// Deliveries beyond the first of a token.
-    var doubles: Int { deliveries.values.reduce(0) { $0 + $1 - 1 } }
 }
 
 extension Gateway {

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 
 /// The requests that reached the gateway, which alone prove a delivery.
-struct Ledger {
+struct Ledger: CountsDeliveries {
     struct Line: Decodable {
         var time: Int64
         var connection: Int
@@ -31,10 +31,7 @@ struct Ledger {
 
     let lines: [Line]
 
-    init(file: String) throws {
-        let decoder = JSONDecoder()
-        lines = try LedgerFile.lines(file).map { try decoder.decode(Line.self, from: $0) }
-    }
+    init(file: String) throws { lines = try LedgerFile.decode(file) }
 
     /// Accepted requests of each token, even if their response was lost.
     var deliveries: [String: Int] {
@@ -50,7 +47,16 @@ struct Ledger {
         }
     }
 
-    /// The number of these tokens without an accepted request.
+}
+
+/// What a gateway accepted, by token.
+protocol CountsDeliveries {
+    /// Accepted pushes of each token.
+    var deliveries: [String: Int] { get }
+}
+
+extension CountsDeliveries {
+    /// The number of these tokens without an accepted push.
     func lost(of tokens: some Collection<String>) -> Int {
         let deliveries = deliveries
         return tokens.count { deliveries[$0] == nil }

@@ -22,6 +22,14 @@ package struct App {
         self.more = more
     }
 
+    /// An app with a certificate at the simulator's binary interface.
+    package static func binary(_ started: Gateway.Started, more: [String] = []) -> App {
+        var app = App(
+            started, credentials: "certificate: { file: \(started.pushCertificateFile) }", more: more)
+        app.gateway = started.binary ?? ""
+        return app
+    }
+
     package var text: String {
         (["  \(name):"]
             + (["topic: \(topic)", "gateway: \(gateway)", "ca_file: \(caFile)", credentials] + more).map {

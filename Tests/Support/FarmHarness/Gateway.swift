@@ -14,6 +14,10 @@ package final class Gateway {
         package var team: String
         /// PEM, with its key.
         package var certificateFile: String
+        /// The certificate of an app's push service, with its key, beside the other files.
+        package var pushCertificateFile: String {
+            (certificateFile as NSString).deletingLastPathComponent + "/push.pem"
+        }
         package var bundle: String
         package var control: String
 

@@ -76,9 +76,8 @@ struct FarmRun {
     }
 
     private func configuration(_ redis: RedisServer, _ started: Gateway.Started, _ folder: String) -> String {
-        let identity = started.caFile.dropLast("ca.pem".count) + "push.pem"
         var app = App(
-            started, credentials: "certificate: { file: \(identity) }",
+            started, credentials: "certificate: { file: \(started.pushCertificateFile) }",
             more: experiment.connections.map { ["connections: \($0)"] } ?? [])
         if path == .binary, let binary = started.binary { app.gateway = binary }
         return CoordinatorConfiguration(

@@ -48,7 +48,7 @@ struct HistoricRun {
             tokens: experiment.tokens, length: length, habit: habit, number: number,
             senders: experiment.senders, port: UInt16(started.binary?.split(separator: ":").last ?? "") ?? 0,
             authorityFile: started.caFile,
-            identityFile: started.caFile.dropLast("ca.pem".count) + "push.pem")
+            identityFile: started.pushCertificateFile)
         return String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
     }
 }

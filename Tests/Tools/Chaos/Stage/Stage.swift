@@ -115,7 +115,7 @@ import Transport
         let started = gateway.started
         let credentials =
             options.hasCertificate
-            ? "certificate: { file: \(started.caFile.dropLast("ca.pem".count))push.pem }"
+            ? "certificate: { file: \(started.pushCertificateFile) }"
             : "key: { file: \(started.keyFile), id: \(started.keyID), team: \(started.team) }"
         let lines =
             [
