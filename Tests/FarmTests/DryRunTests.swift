@@ -5,7 +5,7 @@ import Testing
 /// Every command with --dry-run, from the program's own list.
 @Suite(.startsProcesses(limit: .seconds(240))) struct DryRunTests {
     @Test func `a dry run of any command changes nothing`() async throws {
-        let stage = try await DryStage()
+        let stage = try await DryRunFarm()
         defer { stage.orphan.destroy() }
         let all = try await HelpCommand.all(of: stage.farm)
         let commands = all.filter { $0.has("dry-run") }
@@ -115,7 +115,7 @@ private struct HostLine: CustomStringConvertible {
 }
 
 /// A farm in which every command has something to do.
-private final class DryStage {
+private final class DryRunFarm {
     struct Unknown: Error, CustomStringConvertible { let description: String }
 
     struct Snapshot: Equatable {

@@ -172,7 +172,7 @@ import Testing
 }
 
 /// A single host.
-struct LonelyHostTests {
+@Suite(.startsProcesses(limit: .seconds(300))) struct SingleHostTests {
     /// A restarted Redis may have lost its last second, so the predecessor's heartbeat is back.
     @Test func `a heartbeat that Redis brought back ends no coordinator`() async throws {
         let farm = try await Farm(hosts: Farm.twoHosts)

@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 /// A token that got 429 cools down for half a minute. These tests wait for all of it.
-@Suite(.startsProcesses(limit: .seconds(240))) struct ThrottledDeviceTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct TokenCoolDownTests {
     @Test
     func `pushes to a cooling token wait behind the refused one, in order and without counting attempts`()
         async throws

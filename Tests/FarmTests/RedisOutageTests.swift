@@ -4,7 +4,7 @@ import RedisProtocol
 import Testing
 
 /// Redis is reachable but does not work for a while.
-@Suite(.startsProcesses) struct RedisAbsenceTests {
+@Suite(.startsProcesses) struct RedisOutageTests {
     @Test func `a Redis that closes idle connections disturbs nothing`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
         _ = try await farm.ready()

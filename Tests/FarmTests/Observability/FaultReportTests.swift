@@ -4,7 +4,7 @@ import RedisProtocol
 import Testing
 
 /// `status`, alerts, `doctor` and `fsck` show faults that stop an app.
-@Suite(.startsProcesses(limit: .seconds(240))) struct FaultTests {
+@Suite(.startsProcesses(limit: .seconds(240))) struct FaultReportTests {
     private static let app = "{pushfarm:demo}:"
 
     @Test(arguments: ["events", "intake", "batches", "states", "results", "load", "admission", "owners"])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Each command runs under load; the gateway counts.
-@Suite(.startsProcesses) struct OperatorJobTests {
+@Suite(.startsProcesses) struct JobCommandTests {
     private func json(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }

@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 /// A gateway that does not respond.
-@Suite(.startsProcesses) struct SilenceTests {
+@Suite(.startsProcesses) struct MissingResponseTests {
     private func farm(_ faults: [String]) async throws -> Farm {
         try await Farm(Farm.Options(faults: faults, appLines: ["request_timeout: 1"]))
     }

@@ -1,7 +1,7 @@
 import FarmHarness
 import Testing
 
-@Suite(.startsProcesses) struct MixedAnswersTests {
+@Suite(.startsProcesses) struct MixedResponsesTests {
     @Test func `thousands of pushes arrive once each, and refused ones are counted by reason`()
         async throws
     {

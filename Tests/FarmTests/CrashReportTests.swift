@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The error message of a trapped process is in the log.
-@Suite(.startsProcesses(limit: .seconds(300))) struct LastWordsTests {
+@Suite(.startsProcesses(limit: .seconds(300))) struct CrashReportTests {
     @Test(arguments: [("worker", "batch.read"), ("intake", "intake.parse")])
     func `the coordinator's log names a trapped child, the signal and the reason`(
         role: String, point: String

@@ -4,7 +4,7 @@ import RedisProtocol
 import Testing
 
 /// Redis is killed, or loses its last seconds.
-@Suite(.startsProcesses(limit: .seconds(300))) struct RedisTroubleTests {
+@Suite(.startsProcesses(limit: .seconds(300))) struct RedisCrashTests {
     @Test func `a Redis that is killed and restarted under load loses nothing`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 100"]))
         _ = try await farm.ready()

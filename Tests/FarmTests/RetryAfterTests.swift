@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 /// A gateway that asks for pauses.
-@Suite(.startsProcesses) struct TroubleTests {
+@Suite(.startsProcesses) struct RetryAfterTests {
     @Test func `a phase of 503 loses no push`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
         let tokens = Tokens.make(1_000)

@@ -4,7 +4,7 @@ import RedisProtocol
 import Testing
 
 /// More jobs than the farm accepts.
-@Suite(.startsProcesses) struct PressureTests {
+@Suite(.startsProcesses) struct AdmissionTests {
     /// A job with large payloads.
     private static func heavy(_ number: Int) -> (id: String, tokens: [String], text: String) {
         let tokens = Tokens.make(20, seed: UInt64(1000 + number))

@@ -4,7 +4,7 @@ import RedisProtocol
 import Testing
 
 /// Redis with the users of deploy/users.acl.
-@Suite(.startsProcesses) struct UserTests {
+@Suite(.startsProcesses) struct RedisUserTests {
     private static let password = "a-password-of-this-test"
 
     private func farm(_ change: (inout Farm.Options) -> Void = { _ in }) async throws -> Farm {

@@ -4,7 +4,7 @@ import PushModel
 import Testing
 
 /// The gateway gets the job as the producer wrote it, and the producer reads its outcome.
-@Suite(.startsProcesses) struct ContractTests {
+@Suite(.startsProcesses) struct JobDeliveryTests {
     @Test func `a job of tokens arrives with its headers and its exact bytes`() async throws {
         let farm = try await Farm()
         let tokens = Tokens.make(3)

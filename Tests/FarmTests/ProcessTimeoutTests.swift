@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 /// Timeouts and grace periods of processes.
-@Suite(.startsProcesses) struct PatienceTests {
+@Suite(.startsProcesses) struct ProcessTimeoutTests {
     /// Waits for so many requests at the gateway, which responds slowly.
-    private func inTheAir(_ count: Int, _ farm: Farm) async throws {
+    private func waitForRequests(_ count: Int, _ farm: Farm) async throws {
         try await eventually("\(count) requests") { try farm.gateway.counter("requests") == count }
     }
 
@@ -14,7 +14,7 @@ import Testing
         let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 13s"]))
         _ = try await farm.ready()
         try farm.push([Job(id: "slow", tokens: Tokens.make(50))])
-        try await inTheAir(50, farm)
+        try await waitForRequests(50, farm)
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         #expect(!farm.coordinator.error.contains("hangs"), "\(farm.coordinator.error)")
@@ -72,7 +72,7 @@ import Testing
         let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 60s"]))
         _ = try await farm.ready()
         try farm.push([Job(id: "away", tokens: Tokens.make(1))])
-        try await inTheAir(1, farm)
+        try await waitForRequests(1, farm)
         try await farm.redis.kill()
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait(within: .seconds(90)) == .exited(0))

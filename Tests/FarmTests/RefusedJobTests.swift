@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 /// Invalid jobs: a clear error, the original is kept, and valid jobs continue.
-@Suite(.startsProcesses) struct RefusalTests {
+@Suite(.startsProcesses) struct RefusedJobTests {
     private static let token = Tokens.make(1, seed: 99)[0]
 
     /// Malformed jobs, and the field that causes each refusal.
