@@ -20,10 +20,10 @@ import Testing
     @Loop private final class Desk {
         let redis: RedisConnection
         var live: @Loop () -> [String] = { [] }
-        private let server: ScratchRedis
+        private let server: RedisServer
 
         init() async throws {
-            server = try ScratchRedis()
+            server = try RedisServer(scratch: [])
             let address = RedisAddress(endpoint: .unix(path: server.socket))
             redis = RedisConnection(RedisSettings(address: address, clientName: "test"))
             redis.start()

@@ -23,7 +23,7 @@ import Testing
 
     @Test func `a command that comes while the desk reads is read by the same look`() async throws {
         try await onLoop {
-            let server = try ScratchRedis()
+            let server = try RedisServer(scratch: [])
             let redis = RedisConnection(
                 RedisSettings(
                     address: RedisAddress(endpoint: .unix(path: server.socket)), clientName: "test"))

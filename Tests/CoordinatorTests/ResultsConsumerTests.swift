@@ -20,11 +20,11 @@ import Testing
         private(set) var settled = 0
         /// Called while such a read is settled, within the round.
         var whileSettling: @Loop (_ number: Int) -> Void = { _ in }
-        private let server: ScratchRedis
+        private let server: RedisServer
         private static let stream = "{pushfarm:demo}:results"
 
         init() async throws {
-            server = try ScratchRedis()
+            server = try RedisServer(scratch: [])
             let address = RedisAddress(endpoint: .unix(path: server.socket))
             redis = RedisConnection(RedisSettings(address: address, clientName: "test"))
             redis.start()

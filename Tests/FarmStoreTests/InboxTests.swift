@@ -1,6 +1,8 @@
 import RedisProtocol
 import Testing
 
+import class FarmHarness.BlockingRedisClient
+
 @testable import RedisClient
 @testable import StoreProtocol
 
@@ -20,9 +22,9 @@ import Testing
         let one = try desk.redis.anotherClient()
         let two = try desk.redis.anotherClient()
         try one.send(command(desk.keys))
-        #expect(!one.hasAnswer(within: 50))
+        #expect(!one.hasReply(within: 50))
         try two.send(command(desk.keys))
-        #expect(!two.hasAnswer(within: 50))
+        #expect(!two.hasReply(within: 50))
         try desk.redis.run("RPUSH", "pushfarm:demo", "a", "b", "c")
         #expect(try NextJob.result(one.receive()) == Array("a".utf8))
         #expect(try NextJob.result(two.receive()) == Array("b".utf8))
@@ -37,9 +39,9 @@ import Testing
         let desk = try Desk()
         let client = try desk.redis.anotherClient()
         try client.send(command(desk.keys))
-        #expect(!client.hasAnswer(within: 30))
+        #expect(!client.hasReply(within: 30))
         try desk.redis.run("RPUSH", "pushfarm:demo", "a", "b")
-        #expect(client.hasAnswer(within: 2000))
+        #expect(client.hasReply(within: 2000))
         let reply = try desk.perform(
             Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 1000))
         #expect(reply.jobs == [Array("a".utf8), Array("b".utf8)])

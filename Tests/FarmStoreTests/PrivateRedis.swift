@@ -1,33 +1,36 @@
 import RedisProtocol
 import Testing
 
-import class FarmHarness.ScratchRedis
+import class FarmHarness.BlockingRedisClient
+import class FarmHarness.RedisServer
 
 @testable import RedisClient
 @testable import StoreProtocol
 
 /// A redis-server of one test's own, with a blocking client that makes requests as the product does.
 final class PrivateRedis {
-    private let server: ScratchRedis
-    private let client: BlockingClient
-    private let patience: Int32
+    private let server: RedisServer
+    private let client: BlockingRedisClient
+    private let timeout: Int32
     private var hashes: [Script: [UInt8]] = [:]
     /// How scripts are loaded.
     var variant = ScriptVariant() {
         didSet { forgetScripts() }
     }
 
-    /// - Parameter patience: milliseconds until its clients give an answer up.
-    init(_ options: [String] = [], patience: Int32 = 30_000) throws {
-        server = try ScratchRedis(options)
-        client = try BlockingClient(server.socket, patience: patience)
-        self.patience = patience
+    /// - Parameter timeout: milliseconds that its clients wait for a reply.
+    init(_ options: [String] = [], timeout: Int32 = 30_000) throws {
+        server = try RedisServer(scratch: options)
+        client = try BlockingRedisClient(server.socket, waitsForServer: true, timeout: timeout)
+        self.timeout = timeout
     }
 
     var address: RedisAddress { RedisAddress(endpoint: .unix(path: server.socket)) }
 
     /// Another client, such as one that blocks.
-    func anotherClient() throws -> BlockingClient { try BlockingClient(server.socket, patience: patience) }
+    func anotherClient() throws -> BlockingRedisClient {
+        try BlockingRedisClient(server.socket, waitsForServer: true, timeout: timeout)
+    }
 
     /// Whether it answers what it is asked: not while a script runs without end, nor an answer behind afterwards.
     var answers: Bool { (try? run("PING"))?.text == "PONG" }
@@ -36,14 +39,14 @@ final class PrivateRedis {
     func run(_ words: String...) throws -> RESPValue {
         var command = RESPCommand()
         for word in words { command.append(word) }
-        return try client.run(command)
+        return try client.reply(to: command)
     }
 
     @discardableResult
-    func run(_ command: RESPCommand) throws -> RESPValue { try client.run(command) }
+    func run(_ command: RESPCommand) throws -> RESPValue { try client.reply(to: command) }
 
     func perform<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
-        try Step.result(client.run(command(request, keys)))
+        try Step.result(client.reply(to: command(request, keys)))
     }
 
     /// As a client does that may not run scripts.
@@ -66,7 +69,7 @@ final class PrivateRedis {
 
     func hash(_ script: Script) throws -> [UInt8] {
         if let hash = hashes[script] { return hash }
-        let answer = try client.run(variant.loadCommand(of: script))
+        let answer = try client.reply(to: variant.loadCommand(of: script))
         let hash = try #require(answer.bytes, "\(script): \(answer)")
         hashes[script] = hash
         return hash

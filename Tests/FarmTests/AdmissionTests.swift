@@ -20,7 +20,7 @@ import Testing
         var number = 0
 
         mutating func push(
-            _ client: RedisClient, _ command: (_ id: String, _ job: String) -> [String]
+            _ client: BlockingRedisClient, _ command: (_ id: String, _ job: String) -> [String]
         ) throws -> RESPValue {
             let job = heavy(number)
             let answer = try client.run(command(job.id, job.text))

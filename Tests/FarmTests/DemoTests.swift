@@ -105,7 +105,7 @@ import Testing
                 "\(line): \(child.output)\(child.error)")
         }
         #expect(lines.count == 2 && lines[1].contains("redis-cli -p "), "\(up.output)")
-        let redis = try RedisClient(folder.path + "/var/redis.sock")
+        let redis = try BlockingRedisClient(folder.path + "/var/redis.sock")
         let password = try String(contentsOfFile: folder.path + "/var/redis.password", encoding: .utf8)
             .trimmingCharacters(in: .newlines)
         #expect(throws: (any Error).self) { try redis.run("PING") }

@@ -19,7 +19,7 @@ import Testing
     }
 
     /// Open pushes, by the farm's count.
-    private func open(_ redis: RedisClient, app: String = "demo") throws -> Int {
+    private func open(_ redis: BlockingRedisClient, app: String = "demo") throws -> Int {
         try redis.run("HGET", "{pushfarm:\(app)}:load", "open").text.flatMap { Int($0) } ?? 0
     }
 

@@ -77,7 +77,7 @@ struct ProducerTests {
     }
 
     /// Calls of functions that Redis has refused.
-    private func refusals(_ client: RedisClient) throws -> Int {
+    private func refusals(_ client: BlockingRedisClient) throws -> Int {
         let statistics = try client.run("INFO", "commandstats").text ?? ""
         let calls = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_fcall:") }
         return calls?.split(separator: ",").compactMap { word in

@@ -14,12 +14,12 @@ import Testing
         return try await Farm(options)
     }
 
-    private func client(_ farm: Farm, _ user: String) throws -> RedisClient {
+    private func client(_ farm: Farm, _ user: String) throws -> BlockingRedisClient {
         try farm.redis.client(as: user, Self.password)
     }
 
     /// Whether Redis denies it to this user.
-    private func isDenied(_ client: RedisClient, _ words: String...) throws -> Bool {
+    private func isDenied(_ client: BlockingRedisClient, _ words: String...) throws -> Bool {
         do {
             _ = try client.run(words)
             return false
@@ -255,7 +255,7 @@ import Testing
             ], in: folder.path)
         let client = try await eventually("Redis listens") {
             #expect(!redis.hasEnded, "\(redis.output)")
-            return try? RedisClient(folder.path + "/r.sock")
+            return try? BlockingRedisClient(folder.path + "/r.sock")
         }
         for words in [["PING"], ["AUTH", "operator", ""], ["AUTH", "farm", "x"], ["INFO"]] {
             #expect(throws: RESPServerError.self) { try client.run(words) }

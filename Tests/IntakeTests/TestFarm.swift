@@ -30,7 +30,7 @@ import Testing
     let promoter: Promoter
     let gatherer: ResultsConsumer
     private(set) var intake: AppIntake
-    private let server: ScratchRedis
+    private let server: RedisServer
     private let subscriber: RedisSubscriber
     private let setup = IntakeSetup(
         name: "demo", topic: "com.example.demo", maxJobBytes: 1 << 20, maxTokens: 5000, accounts: 1_000_000,
@@ -47,14 +47,14 @@ import Testing
         limits: StepLimits = StepLimits(), _ body: @escaping @Loop (TestFarm) async throws -> Void
     ) async throws {
         try await onLoop {
-            let farm = try TestFarm(ScratchRedis(), limits)
+            let farm = try TestFarm(RedisServer(scratch: []), limits)
             try await farm.open()
             try await body(farm)
             await farm.close()
         }
     }
 
-    private init(_ server: ScratchRedis, _ limits: StepLimits) {
+    private init(_ server: RedisServer, _ limits: StepLimits) {
         self.server = server
         let address = RedisAddress(endpoint: .unix(path: server.socket))
         let settings = RedisSettings(address: address, clientName: "test")

@@ -34,7 +34,7 @@ import Testing
                     service.serve()
                     return service.taken - service.unacknowledged > 1 << 20
                 })
-            let redis = try RedisClient(farm.server.socket)
+            let redis = try BlockingRedisClient(farm.server.socket)
             try redis.run("CLIENT", "PAUSE", "60000", "WRITE")
             var (rounds, last) = (0, 0)
             #expect(

@@ -26,7 +26,7 @@ import Testing
     let gateway: SimulatedGateway
     /// What the sender has told the coordinator.
     let notices = Mailbox<Notice>()
-    let server: ScratchRedis
+    let server: RedisServer
     let redis: RedisConnection
     let context: WorkerContext
     private let folder: String
@@ -54,7 +54,7 @@ import Testing
     }
 
     private init(_ options: SimulatorOptions) async throws {
-        server = try ScratchRedis()
+        server = try RedisServer(scratch: [])
         folder = NSTemporaryDirectory() + "pushfarm-worker-\(UUID().uuidString.prefix(8))"
         var options = options
         options.port = 0

@@ -1,6 +1,8 @@
 import RedisProtocol
 import Testing
 
+import class FarmHarness.BlockingRedisClient
+
 @testable import RedisClient
 @testable import StoreProtocol
 
@@ -90,7 +92,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case .replyLost:
             let other = try desk.redis.anotherClient()
             try other.send(command)
-            #expect(other.hasAnswer(within: 20_000))
+            #expect(other.hasReply(within: 20_000))
         case .withoutMemory: try desk.redis.run("CONFIG", "SET", "maxmemory", "1")
         }
         let answer = try desk.redis.run(command)

@@ -68,7 +68,7 @@ private final class MutantBench {
     private static let environment = ProcessInfo.processInfo.environment
 
     init() throws {
-        let redis = try PrivateRedis(patience: Self.patience)
+        let redis = try PrivateRedis(timeout: Self.patience)
         self.redis = redis
         run = try SimulationRun(patience: Self.patience)
         seeds = UInt64(Self.environment["PUSHFARM_SEEDS"] ?? "2") ?? 2
@@ -101,7 +101,7 @@ private final class MutantBench {
 
     private func tryOut(_ mutant: LineMutant) throws -> LineMutantTests.Notice {
         // A script that does not end blocks its Redis for good.
-        if !redis.answers { redis = try PrivateRedis(patience: Self.patience) }
+        if !redis.answers { redis = try PrivateRedis(timeout: Self.patience) }
         if !run.redis.answers { run = try SimulationRun(patience: Self.patience) }
         redis.variant.change = mutant
         run.redis.variant.change = mutant

@@ -23,7 +23,7 @@ struct SimulationRun {
     let redis: PrivateRedis
 
     init(_ variant: ScriptVariant = ScriptVariant(), patience: Int32 = 30_000) throws {
-        redis = try PrivateRedis(["--databases", "10"], patience: patience)
+        redis = try PrivateRedis(["--databases", "10"], timeout: patience)
         var variant = variant
         variant.isTimed = true
         redis.variant = variant

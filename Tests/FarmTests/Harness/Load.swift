@@ -119,13 +119,13 @@ private actor Producer {
 
     /// Pushes until it is cancelled. An RPUSH without a reply is repeated; the job's id makes that safe.
     func run(every pause: Duration) async {
-        var client: RedisClient?
+        var client: BlockingRedisClient?
         while !Task.isCancelled {
             let number = jobs.count
             let job = Job(
                 id: "round-\(number)", tokens: tokens, payload: #"{"aps":{"alert":"\#(number)"}}"#)
             do {
-                if client == nil { client = try RedisClient(socket) }
+                if client == nil { client = try BlockingRedisClient(socket) }
                 try client?.run("RPUSH", "pushfarm:\(app)", job.text)
                 jobs.append(job)
             } catch { client = nil }

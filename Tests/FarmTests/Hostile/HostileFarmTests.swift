@@ -101,7 +101,7 @@ import Testing
     }
 
     /// The end of the host's heartbeat, which each heartbeat extends.
-    private func end(of redis: RedisClient) -> Int? {
+    private func end(of redis: BlockingRedisClient) -> Int? {
         (try? redis.run("HGET", "{pushfarm}:hosts", "here"))?.text?.split(separator: " ").first
             .flatMap { Int($0) }.flatMap { (0...(1 << 50)).contains($0) ? $0 : nil }
     }

@@ -4,14 +4,14 @@ import RedisProtocol
 
 /// Replaces the farm's values by hostile ones, and restores them.
 final class HostileRedis {
-    private let client: RedisClient
+    private let client: BlockingRedisClient
     private var values: HostileValues
     private static let app = "demo"
     private static let backup = "hostile:backup:"
     /// The most fields, elements or members of a key that are changed at once.
     private static let most = 12
 
-    init(_ client: RedisClient, seed: UInt64) {
+    init(_ client: BlockingRedisClient, seed: UInt64) {
         self.client = client
         values = HostileValues(seed: seed)
     }

@@ -1,16 +1,23 @@
 import Foundation
 
-/// The redis-server of one test, with an append-only file.
+/// The redis-server of one test, on a Unix socket.
+///
+/// Foundation's `Process` does not serve here: one of its descriptors leaks into what another test starts at the same time, and
+/// it waits until that has ended as well.
 package final class RedisServer {
     package let socket: String
     private let folder: String
+    /// The folder of a server that keeps nothing.
+    private let ownFolder: TestFolder?
+    private let persistence: Persistence
     private let options: [String]
     private let password: String?
     private let user: String?
+    private let prefix: [String]
     package private(set) var process: Child
 
-    private let prefix: [String]
-
+    /// A server with an append-only file, ready to use.
+    ///
     /// - Parameters:
     ///   - user: the tests' user and password on a Redis whose options define users.
     ///   - options: added to ours; they win.
@@ -19,24 +26,39 @@ package final class RedisServer {
         in folder: String, password: String? = nil, user: String? = nil, options: [String] = [],
         prefix: [String] = []
     ) async throws {
-        self.folder = folder
+        (self.folder, ownFolder, persistence) = (folder, nil, .appendOnlyFile)
         (self.password, self.user) = (password, user)
         let options = (user == nil ? password.map { ["--requirepass", $0] } ?? [] : []) + options
         (self.options, self.prefix) = (options, prefix)
         socket = folder + "/redis.sock"
-        process = try Self.start(folder, options, prefix)
+        process = try Self.start(folder, .appendOnlyFile, options, prefix)
         try await ready()
     }
 
-    package func client() throws -> RedisClient {
-        let client = try RedisClient(socket)
+    /// A server that keeps nothing, in a folder of its own. It listens soon after its start.
+    ///
+    /// - Parameter options: added to ours; they win.
+    package init(scratch options: [String]) throws {
+        let own = try TestFolder()
+        (folder, ownFolder, persistence) = (own.path, own, .none)
+        (password, user, prefix) = (nil, nil, [])
+        self.options = options
+        socket = own.path + "/redis.sock"
+        process = try Self.start(own.path, .none, options, [])
+    }
+
+    /// Ends the process before its folder is removed.
+    deinit { process.destroy() }
+
+    package func client() throws -> BlockingRedisClient {
+        let client = try BlockingRedisClient(socket)
         if let password { try client.run(["AUTH"] + [user, password].compactMap { $0 }) }
         return client
     }
 
     /// As one of the users of the ACL file.
-    package func client(as user: String, _ password: String) throws -> RedisClient {
-        let client = try RedisClient(socket)
+    package func client(as user: String, _ password: String) throws -> BlockingRedisClient {
+        let client = try BlockingRedisClient(socket)
         try client.run("AUTH", user, password)
         return client
     }
@@ -69,7 +91,7 @@ package final class RedisServer {
     /// Starts another server on the same data, after the previous one has ended.
     package func restart() async throws {
         _ = try await process.wait()
-        process = try Self.start(folder, options, prefix)
+        process = try Self.start(folder, persistence, options, prefix)
         try await ready()
     }
 
@@ -88,8 +110,17 @@ package final class RedisServer {
         }
     }
 
+    private enum Persistence {
+        case appendOnlyFile
+        case none
+
+        var options: [String] {
+            self == .none ? [] : ["--appendonly", "yes", "--appendfsync", "everysec"]
+        }
+    }
+
     private static func start(
-        _ folder: String, _ options: [String], _ prefix: [String]
+        _ folder: String, _ persistence: Persistence, _ options: [String], _ prefix: [String]
     ) throws -> Child {
         try Child(
             "redis", "/bin/sh",
@@ -97,7 +128,7 @@ package final class RedisServer {
                 // A write beyond the size limit must fail like one to a full disk, and not end the process.
                 "-c", "trap '' XFSZ; exec redis-server \"$@\"", "sh",
                 "--port", "0", "--unixsocket", folder + "/redis.sock", "--dir", folder, "--save", "",
-                "--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction",
-            ] + options, in: folder, prefix: prefix)
+                "--maxmemory-policy", "noeviction",
+            ] + persistence.options + options, in: folder, prefix: prefix)
     }
 }

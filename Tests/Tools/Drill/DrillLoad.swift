@@ -17,7 +17,7 @@ actor DrillLoad {
 
     /// Pushes until it is stopped. What it is late with is made up for.
     func run() async throws {
-        let client = try RedisClient(socket)
+        let client = try BlockingRedisClient(socket)
         let size = max(1, rate / 20)
         let start = ContinuousClock.now
         var count = 0

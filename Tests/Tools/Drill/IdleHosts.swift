@@ -32,7 +32,7 @@ enum IdleHosts {
             used / 20 * 100, (try commands(client) - calls) / 20)
     }
 
-    private static func commands(_ client: RedisClient) throws -> Int {
+    private static func commands(_ client: BlockingRedisClient) throws -> Int {
         let text = try client.run("INFO", "stats").text ?? ""
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("total_commands_processed:") }
         return line.flatMap { Int($0.split(separator: ":")[1]) } ?? 0

@@ -96,7 +96,7 @@ struct FarmRun {
 
     /// By a producer that pushes some jobs at a time.
     private func push(_ jobs: [String], to socket: String) async throws {
-        let client = try RedisClient(socket)
+        let client = try BlockingRedisClient(socket)
         for start in stride(from: 0, to: jobs.count, by: 20) {
             try client.pipeline(
                 jobs[start..<min(start + 20, jobs.count)].map { ["RPUSH", "pushfarm:demo", $0] })

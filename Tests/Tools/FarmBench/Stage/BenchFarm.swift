@@ -38,7 +38,7 @@ final class BenchFarm {
 
     let gateway: Gateway
     let redis: RedisServer
-    let client: RedisClient
+    let client: BlockingRedisClient
     let processes: FarmProcesses
     private let coordinator: Child
     private let options: Options

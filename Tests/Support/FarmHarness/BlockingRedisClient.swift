@@ -1,0 +1,92 @@
+import RESP
+package import RedisProtocol
+
+/// A blocking connection to Redis that knows nothing of the farm, as a producer in any language has one.
+package final class BlockingRedisClient {
+    package struct NoReply: Error {}
+
+    private let socket: UnixSocket
+    private let reader = RESPReader()
+    /// Milliseconds: a script may never end.
+    private let timeout: Int32
+
+    /// - Parameters:
+    ///   - waitsForServer: for a server that was just started.
+    ///   - timeout: milliseconds to wait for each reply.
+    package init(_ path: String, waitsForServer: Bool = false, timeout: Int32 = 30_000) throws {
+        socket = try waitsForServer ? UnixSocket.open(path) : UnixSocket(path)
+        self.timeout = timeout
+    }
+
+    // MARK: Commands whose error replies are thrown
+
+    @discardableResult
+    package func run(_ words: String...) throws -> RESPValue { try run(words) }
+
+    @discardableResult
+    package func run(_ words: [String]) throws -> RESPValue { try run(Self.command(words)) }
+
+    @discardableResult
+    package func run(_ command: RESPCommand) throws -> RESPValue {
+        try send(command)
+        return try successfulReply()
+    }
+
+    /// Sends many commands at once, and reads all replies.
+    @discardableResult
+    package func pipeline(_ commands: [[String]]) throws -> [RESPValue] {
+        try send(commands.map(Self.command))
+        return try commands.map { _ in try successfulReply() }
+    }
+
+    /// Sends bytes that contain so many commands, and reads their replies.
+    package func send(prepared bytes: [UInt8], answers: Int) throws {
+        try socket.send(bytes)
+        for _ in 0..<answers { _ = try successfulReply() }
+    }
+
+    private func successfulReply() throws -> RESPValue {
+        let value = try receive()
+        if let error = value.error { throw error }
+        return value
+    }
+
+    private static func command(_ words: [String]) -> RESPCommand {
+        var command = RESPCommand()
+        for word in words { command.append(word) }
+        return command
+    }
+
+    // MARK: Single steps; error replies are values
+
+    package func send(_ command: RESPCommand) throws { try send([command]) }
+
+    package func send(_ commands: [RESPCommand]) throws {
+        var bytes: [UInt8] = []
+        for command in commands { command.write(into: &bytes) }
+        try socket.send(bytes)
+    }
+
+    package func receive() throws -> RESPValue {
+        while true {
+            if let value = try reader.next() { return value }
+            guard hasReply(within: timeout) else { throw NoReply() }
+            try reader.feed(socket.receive())
+        }
+    }
+
+    /// Whether a reply arrives within so many milliseconds.
+    package func hasReply(within milliseconds: Int32) -> Bool { socket.hasInput(within: milliseconds) }
+
+    package func reply(to command: RESPCommand) throws -> RESPValue {
+        try send(command)
+        return try receive()
+    }
+}
+
+extension RESPValue {
+    /// Entries of a stream, as fields by name.
+    package var entries: [[String: String]] {
+        (array ?? []).compactMap { $0.array?.last?.fields }
+    }
+}
