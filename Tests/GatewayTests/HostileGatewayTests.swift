@@ -94,7 +94,7 @@ import Transport
     @Test func `a gateway that refuses every stream for a while gets all when it responds again`()
         async throws
     {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.faults = ["refuse 100%"]
         } _: { farm in
             farm.sender.pool.follow(try farm.plan())
@@ -111,7 +111,7 @@ import Transport
     }
 
     @Test func `one that refuses some and responds to others is not paused`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.faults = ["refuse 30%", "latency 5ms"]
         } _: { farm in
             farm.sender.pool.follow(try farm.plan())

@@ -12,7 +12,7 @@ import Transport
 /// Pushes to a simulated gateway; what was accepted is counted there, never here.
 @Suite(.timeLimit(.minutes(5))) struct PoolTests {
     @Test func `every push is accepted once, over one connection`() async throws {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             farm.sender.pool.follow(try farm.plan())
             farm.sender.push(0..<3000)
             try await farm.sender.finish()
@@ -26,7 +26,7 @@ import Transport
     }
 
     @Test func `the first push goes alone until it has proved the provider token`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.streams = 50
             $0.faults = ["latency 2ms"]
         } _: { farm in
@@ -66,7 +66,7 @@ import Transport
 
     @Test(arguments: refusals.indices) func `a refusal says what the gateway said`(row: Int) async throws {
         let (order, verdict, status, retryAfter) = Self.refusals[row]
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             try farm.order("answer \(order)")
             farm.sender.pool.follow(try farm.plan(generation: 5))
             farm.sender.push(0..<20)
@@ -81,7 +81,7 @@ import Transport
     }
 
     @Test func `dead tokens come with their time, and do not stop the others`() async throws {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             // 0x6553F100 is a second of the year 2023.
             farm.sender.prefix = { $0 % 10 == 0 ? [0xDE, 0xAD, 0x00, 0x01, 0x65, 0x53, 0xF1, 0x00] : [] }
             farm.sender.pool.follow(try farm.plan())
@@ -98,7 +98,7 @@ import Transport
     }
 
     @Test func `obeys the limit of streams, lowered and raised in flight`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.faults = ["latency 1ms"]
         } _: { farm in
             farm.sender.pool.follow(try farm.plan())
@@ -121,7 +121,7 @@ import Transport
     }
 
     @Test func `a limit that falls at each refusal is obeyed as well`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.limitDropsAfterRefusal = true
         } _: { farm in
             farm.sender.prefix = { $0 % 7 == 0 ? [0xBA, 0xD0, 0, 0] : [] }
@@ -135,7 +135,7 @@ import Transport
 
     @Test(arguments: ["goaway 100", "goaway 100 announced", "goaway 100 reason=Shutdown", "refuse 20%"])
     func `what the gateway did not process goes out again, and nothing twice`(fault: String) async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.faults = [fault, "latency 0ms-2ms"]
         } _: { farm in
             farm.sender.pool.follow(try farm.plan())
@@ -160,7 +160,7 @@ import Transport
     @Test(arguments: ["", " processed"]) func `a reset stream is of unknown outcome, whatever it was`(
         processed: String
     ) async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.faults = ["reset 20%\(processed)"]
         } _: { farm in
             farm.sender.pool.follow(try farm.plan())
@@ -174,7 +174,7 @@ import Transport
     }
 
     @Test func `silence ends with the deadline; the stream is reset and its place used again`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.streams = 4
         } _: { farm in
             farm.sender.pool.follow(try farm.plan(timeout: .seconds(3)))
@@ -196,7 +196,7 @@ import Transport
     }
 
     @Test func `a TCP reset leaves what is open of unknown outcome`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.streams = 10
             $0.faults = ["cut 40"]
         } _: { farm in
@@ -211,7 +211,7 @@ import Transport
     }
 
     @Test func `a gateway that closes each connection at once is not dialled in a loop`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.faults = ["close-new on"]
         } _: { farm in
             farm.sender.pool.follow(try farm.plan())
@@ -227,7 +227,7 @@ import Transport
     @Test func `a connection that was idle for too long is replaced when there is something to send`()
         async throws
     {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             farm.sender.pool.follow(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.finish()
@@ -242,7 +242,7 @@ import Transport
     }
 
     @Test func `a retired connection awaits its answers, then closes`() async throws {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             farm.sender.pool.follow(try farm.plan())
             farm.sender.push(0..<1)
             try await farm.sender.finish()
@@ -259,7 +259,7 @@ import Transport
     }
 
     @Test func `a new plan replaces the connections at once`() async throws {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             farm.sender.pool.follow(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.finish()
@@ -276,7 +276,7 @@ import Transport
     @Test func `a plan that comes before the old one's first answer is followed without a pause`()
         async throws
     {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             farm.sender.pool.follow(try farm.plan())
             farm.sender.pool.needConnection()
             #expect(await until { farm.sender.pool.limit == 1 })
@@ -288,7 +288,7 @@ import Transport
     }
 
     @Test func `a renewed provider token is used by living connections`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.tokenUpdateInterval = 0
         } _: { farm in
             farm.sender.pool.follow(try farm.plan(token: try farm.token(age: 3000)))
@@ -305,7 +305,7 @@ import Transport
     }
 
     @Test func `a certificate speaks for us, and the first push need not go alone`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.faults = ["latency 2ms"]
         } _: { farm in
             let identity = try TLSIdentity(file: farm.gateway.credentials.clientPEM)
@@ -324,7 +324,7 @@ import Transport
     @Test func `one binary connection is kept free of bulk as long as there can be another`()
         async throws
     {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.binaryPort = 0
         } _: { farm in
             let identity = try TLSIdentity(file: farm.gateway.credentials.clientPEM)
@@ -359,7 +359,7 @@ import Transport
     }
 
     @Test func `a gateway of an unknown authority gets nothing`() async throws {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             let other = try ThrowAwayAuthority().certificatePEM
             farm.sender.pool.follow(try farm.plan(trust: .authorities(other)))
             farm.sender.push(0..<1)
@@ -372,7 +372,7 @@ import Transport
     @Test(arguments: TLSVersion.allCases) func `a gateway that refuses our certificate is told as such`(
         version: TLSVersion
     ) async throws {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             let authority = try ThrowAwayAuthority()
             var settings = ServerSettings(
                 identity: try authority.server(names: ["localhost"]), applicationProtocols: ["h2"],
@@ -394,7 +394,7 @@ import Transport
     }
 
     @Test func `goes through a proxy`() async throws {
-        try await Farm.run { farm in
+        try await GatewayFixture.run { farm in
             let gateway = Endpoint.tcp(host: "127.0.0.1", port: farm.gateway.port)
             var streams: [ByteStream] = []
             let proxy = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { client in
@@ -426,7 +426,7 @@ import Transport
     }
 
     @Test func `several connections share the load, and no more are made than asked for`() async throws {
-        try await Farm.run {
+        try await GatewayFixture.run {
             $0.streams = 10
             $0.faults = ["latency 2ms"]
         } _: { farm in

@@ -14,7 +14,7 @@ import Testing
     private func tokens(_ range: Range<Int>) -> [String] { range.map { JobText.token($0) } }
 
     @Test func `jobs come to their ends, and the books are right all the way`() async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             var failing = JobText(id: "failing", tokens: tokens(0..<100))
             failing.fields = #""max_attempts":2,"lane":"bulk","#
             var silent = JobText(id: "silent", tokens: tokens(0..<10))
@@ -29,11 +29,11 @@ import Testing
             farm.intake.start()
             farm.promoter.start()
             try await farm.until("the inbox is split") {
-                let depths = try await farm.perform(ReadDepths(shards: TestFarm.shards))
+                let depths = try await farm.perform(ReadDepths(shards: IntakeFixture.shards))
                 return depths.inbox == 0 && depths.taken == 0
             }
             try await farm.audit()
-            try await farm.until("the bell has rung") { farm.rung == Set(0..<TestFarm.shards) }
+            try await farm.until("the bell has rung") { farm.rung == Set(0..<IntakeFixture.shards) }
             var account = try await farm.account("plain")
             #expect(account.submitted == 607 && account.accepted == 600)
             #expect(account.malformed == 2 && account.duplicates == 5 && account.queued == 600)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `a job for later waits, and is promoted when its time comes`() async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             farm.intake.start()
             farm.promoter.start()
             farm.gatherer.start()
@@ -101,7 +101,7 @@ import Testing
         let narrow = StepLimits(
             tokens: 16, jobs: 4, batches: 16, events: 8, bytes: 1 << 20, positions: 16,
             tokensBeforeEarlyEnd: 32)
-        try await TestFarm.run(limits: narrow) { farm in
+        try await IntakeFixture.run(limits: narrow) { farm in
             var job = JobText(tokens: tokens(0..<4000))
             job.fields = #""ttl":3600,"#
             try await farm.submit(job, JobText(id: "next", tokens: tokens(0..<3)))
@@ -132,7 +132,7 @@ import Testing
 
     @Test(arguments: ["a", " a ", "\u{301}a", "e\u{301}", "日本", "EXISTS x", "%s|%d"])
     func `an id that comes again is a duplicate, whatever it is made of`(id: String) async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(
                 JobText(id: "before", tokens: tokens(0..<3)), JobText(id: id, tokens: tokens(0..<3)),
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `an owner that was fenced out drops what it holds`() async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             let stale = farm.intakeToken
             try await farm.takeLeases()
             let fresh = farm.intakeToken
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func `jobs that were accepted come to their end when Redis has no memory left`() async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             try await farm.submit(
                 JobText(id: "a", tokens: tokens(0..<30)), JobText(id: "b", tokens: tokens(0..<3)))
             try await farm.run("CONFIG", "SET", "maxmemory", "1")
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func `at its limit an app's jobs wait in the inbox, and go on when there is room`() async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             let limits = AppLimits(backlog: 30, inbox: 100, inboxBytes: 1 << 20, jobBytes: 1 << 20)
             _ = try await farm.perform(
                 Press(memory: .relieved, isHeld: false, retryAfter: .seconds(1), limits: limits))
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test func `an entry that cannot be read stays, and the others are settled`() async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
             try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
@@ -217,7 +217,7 @@ import Testing
             try await farm.work()
             farm.gatherer.start()
             try await farm.until("it is finished") { try await farm.isFinished("a") }
-            #expect(try await farm.perform(ReadDepths(shards: TestFarm.shards)).results == 1)
+            #expect(try await farm.perform(ReadDepths(shards: IntakeFixture.shards)).results == 1)
             let events = try await farm.events().filter { $0["type"] == "data.unreadable" }
             #expect(events.count == 1)
         }
@@ -225,7 +225,7 @@ import Testing
 
     @Test(arguments: ["here", "elsewhere"])
     func `entries that a gatherer was given and left are settled by the next`(gatherer: String) async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
             try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
@@ -240,7 +240,7 @@ import Testing
     }
 }
 
-extension TestFarm {
+extension IntakeFixture {
     fileprivate func head() async throws -> (job: String?, offset: Int) {
         let reply = try await run("HMGET", "{pushfarm:demo}:intake", "head", "offset").array ?? []
         return (reply.first?.text, reply.last?.text.flatMap { Int($0) } ?? 0)
@@ -262,7 +262,7 @@ extension TestFarm {
         #expect(Set(refused.compactMap { $0["field"] }) == ["ttl", "job"])
         #expect(refused.count == 2 && events.count { $0["type"] == "job.duplicate" } == 1)
         var suppressed = 0
-        for shard in 0..<TestFarm.shards {
+        for shard in 0..<IntakeFixture.shards {
             suppressed += try await desk.store.perform(ReadSuppressed(shard: shard)).count
         }
         #expect(suppressed == dead)

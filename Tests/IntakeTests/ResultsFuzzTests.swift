@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: [11, 12, 13, 14] as [UInt64]) func `a damaged entry keeps no other from being settled`(
         seed: UInt64
     ) async throws {
-        try await TestFarm.run { farm in
+        try await IntakeFixture.run { farm in
             var random = SplitMix(seed: seed)
             for number in 0..<40 {
                 let tokens = (0..<12).map { JobText.token(number * 1000 + $0) }
@@ -46,7 +46,7 @@ import Testing
             }
             farm.intake.start()
             try await farm.until("all jobs are split") {
-                let depths = try await farm.perform(ReadDepths(shards: TestFarm.shards))
+                let depths = try await farm.perform(ReadDepths(shards: IntakeFixture.shards))
                 return depths.inbox == 0 && depths.taken == 0
             }
             var answers = random
@@ -62,26 +62,27 @@ import Testing
             for fields in Self.oddFields { try await farm.addResult(fields) }
             farm.gatherer.start()
             try await farm.until("all that can be settled is settled") {
-                let faults = try await farm.perform(ReadFaults(shards: TestFarm.shards))
-                return try await farm.perform(ReadDepths(shards: TestFarm.shards)).results == faults.unsettled
+                let faults = try await farm.perform(ReadFaults(shards: IntakeFixture.shards))
+                return try await farm.perform(ReadDepths(shards: IntakeFixture.shards)).results
+                    == faults.unsettled
             }
-            let faults = try await farm.perform(ReadFaults(shards: TestFarm.shards))
+            let faults = try await farm.perform(ReadFaults(shards: IntakeFixture.shards))
             #expect(faults.unsettled > 0 && faults.unsettled <= damaged + Self.oddFields.count)
             #expect(faults.wrongTypes.isEmpty)
             // A gatherer of another process finds them as they are, and adds nothing.
-            let named = try await farm.perform(Audit(shards: TestFarm.shards))
+            let named = try await farm.perform(Audit(shards: IntakeFixture.shards))
             let unsettled = named.filter { $0.hasPrefix("results entry ") }
             #expect(unsettled.count == faults.unsettled, "\(named)")
             try await farm.repair()
-            #expect(try await farm.perform(Audit(shards: TestFarm.shards)) == [])
-            #expect(try await farm.perform(ReadDepths(shards: TestFarm.shards)).results == 0)
+            #expect(try await farm.perform(Audit(shards: IntakeFixture.shards)) == [])
+            #expect(try await farm.perform(ReadDepths(shards: IntakeFixture.shards)).results == 0)
             try await farm.until("every push has an outcome") {
                 try await farm.promoteAll()
                 try await farm.work()
                 let load = try await farm.perform(ReadLoad())
                 return load.open == 0
             }
-            #expect(try await farm.perform(Audit(shards: TestFarm.shards)) == [])
+            #expect(try await farm.perform(Audit(shards: IntakeFixture.shards)) == [])
             for number in 0..<40 {
                 let record = try await farm.account("job-\(number)")
                 let ended = record.delivered + record.failed + record.expired + record.cancelled
@@ -91,7 +92,7 @@ import Testing
     }
 }
 
-extension TestFarm {
+extension IntakeFixture {
     private var stream: String { String(decoding: desk.keys.results, as: UTF8.self) }
 
     /// Puts every third entry into the stream again, changed. Returns how many.

@@ -11,7 +11,7 @@ import Testing
 /// From checkout to report: what was accepted is counted at the gateway, what was reported in Redis.
 @Suite(.timeLimit(.minutes(5))) struct AppSenderTests {
     @Test func `a backlog beyond the window is sent and reported to the last push`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try await farm.submit(Array(repeating: 200, count: 16))
             try farm.follow()
             try await farm.finish()
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `many batches of one push each`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             for _ in 0..<10 { try await farm.submit(Array(repeating: 1, count: 100)) }
             try farm.follow()
             try await farm.finish()
@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: ["goaway 150", "refuse 20%", "streams 7"])
     func `what a gateway does not process is sent again and reported once`(fault: String) async throws {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.faults = [fault]
         } _: { farm in
             try await farm.submit(Array(repeating: 100, count: 10))
@@ -53,7 +53,7 @@ import Testing
     func `what a gateway refuses again and again is tried rarely, without an attempt, until it responds`()
         async throws
     {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.faults = ["refuse 100%"]
         } _: { farm in
             let sender = farm.sender
@@ -75,7 +75,7 @@ import Testing
     func `a Retry-After holds a push for as long as is configured, and no longer`(
         longest: Int64, asked: Int, counts: UInt32
     ) async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try farm.order("answer 503 retry-after=\(asked)")
             try await farm.submit([1])
             try farm.follow(longestRetryAfter: .seconds(longest))
@@ -88,7 +88,7 @@ import Testing
     @Test func `a gateway that says GOAWAY on each connection and never responds is not dialled in a loop`()
         async throws
     {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
                 OddGateway.Reply(isGoAway: true)
             }
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func `an HTTP error of the way is tried again, and pauses nothing`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try await farm.submit([3])
             try farm.follow()
             try await farm.finish()
@@ -123,7 +123,7 @@ import Testing
     func `what a proxy may have sent on counts as perhaps accepted, and is not repeated at-most-once`(
         status: UInt16
     ) async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             var requests = 0
             let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
                 requests += 1
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `after a gateway's trouble the sender goes on, even with nothing left in hand`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try await farm.submit([10])
             try farm.follow()
             try await farm.finish()
@@ -164,7 +164,7 @@ import Testing
     @Test(arguments: [nil, 120]) func `429 puts the device's pushes off for as long as the gateway asks for`(
         asked: Int?
     ) async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try farm.follow()
             try farm.order("answer 429" + (asked.map { " retry-after=\($0)" } ?? ""))
             try await farm.submit([1], from: 7)
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func `a pause gives back what is not in flight, and nothing is sent twice`() async throws {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             // Far from their end when the pause comes, however late that is.
             $0.faults = ["latency 200ms", "streams 50"]
         } _: { farm in
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func `a pause that only Redis told of ends when Redis says so`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             let sender = farm.sender
             _ = try await farm.run("HSET", "{pushfarm:demo}:admission", "paused", "by hand", "since", "1")
             try farm.follow()
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test func `an app that is left and served again sends again, unless it is paused`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             let sender = farm.sender
             try farm.follow()
             sender.leave()
@@ -246,7 +246,7 @@ import Testing
     }
 
     @Test func `stale credentials raise one doubt; with new ones everything goes out`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try await farm.submit([100, 100, 100])
             try farm.follow(generation: 1, tokenAge: 7200)
             let notice = try await farm.notices.next()
@@ -265,7 +265,7 @@ import Testing
     }
 
     @Test func `what has expired is reported, not sent`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try await farm.submit([50], options: PushOptions(expiration: 1000, deadline: 1000))
             try await farm.submit([50])
             try farm.follow()
@@ -282,7 +282,7 @@ import Testing
     )
         async throws
     {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.faults = ["reset 100% processed"]
         } _: { farm in
             try await farm.submit([60], options: PushOptions(delivery: delivery))

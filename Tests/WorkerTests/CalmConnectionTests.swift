@@ -32,7 +32,7 @@ import Testing
     @Test func `while a campaign goes out high has a connection of its own`() async throws {
         let folder = try TestFolder()
         let ledger = "\(folder.path)/ledger"
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.streams = 50
             $0.faults = ["latency 20ms"]
             $0.ledger = ledger
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `one connection is shared when no more are allowed`() async throws {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.streams = 50
             $0.faults = ["latency 20ms"]
         } _: { farm in

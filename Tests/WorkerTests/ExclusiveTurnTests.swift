@@ -40,7 +40,7 @@ import Testing
     @Test func `an app sends nothing beside another's careful push, though it was granted before`()
         async throws
     {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             let (sender, other) = (farm.sender, Sender())
             farm.context.exclusiveTurn.join(other)
             // It has no way to send yet: it counts as still, and keeps its credit.

@@ -17,11 +17,11 @@ import Testing
     @Test func `while Redis takes nothing, little is taken from the service, however fast it was before`()
         async throws
     {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             let service = try EagerService()
             let order = FeedbackOrder(
                 app: "demo", host: "127.0.0.1", port: service.port, reading: "r1",
-                shards: SendingFarm.shards, limit: 1_000_000)
+                shards: SenderFixture.shards, limit: 1_000_000)
             let store = farm.sender.store
             let reading = FeedbackReading(
                 order, scope: SuppressionScope(environment: "here", topic: "com.example.demo"), store: store,

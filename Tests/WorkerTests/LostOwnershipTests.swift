@@ -11,7 +11,7 @@ import Testing
     @Test func `what comes back after another host has taken a shard is told, and nothing new of it is sent`()
         async throws
     {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.faults = ["latency 1500ms", "streams 60"]
         } _: { farm in
             var fenced: [String] = []
@@ -31,7 +31,7 @@ import Testing
 
     @Test func `withdrawn shards are emptied in order, and the coordinator hears when they are`() async throws
     {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.faults = ["latency 1000ms", "streams 60"]
         } _: { farm in
             try await farm.submit(Array(repeating: 100, count: 4))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `shards that were empty are released at once`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try await farm.finish()
             farm.sender.assign([:])
             guard case .released("demo", let shards) = try await farm.notices.next() else {
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `a batch that cannot be read is parked with the reason, and the others go on`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             farm.sender.pause()
             try await farm.submit([3, 4])
             let id = try #require(try await farm.ids(in: "ready:").first { $0.hasPrefix("00") })
@@ -93,7 +93,7 @@ import Testing
     @Test func `a Redis that goes back in time hears again what it was told, and nothing is sent twice`()
         async throws
     {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.faults = ["latency 20ms", "streams 60"]
         } _: { farm in
             try await farm.submit(Array(repeating: 100, count: 12))
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `batches that were done before Redis went back are told of again`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try await farm.submit([100, 100, 100])
             try await farm.remember()
             try farm.follow()

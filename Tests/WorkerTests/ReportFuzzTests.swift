@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [1, 2, 3] as [UInt64]) func `whatever a gateway says, every push gets an outcome`(
         seed: UInt64
     ) async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             let random = SeededReplies(SplitMix(seed: seed))
             let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
                 Self.reply(&random.random)
@@ -69,7 +69,7 @@ import Testing
             let context = AppContext(
                 name: "demo", host: "here", redis: farm.redis,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                shards: SendingFarm.shards, ring: { _ in })
+                shards: SenderFixture.shards, ring: { _ in })
             context.retention.auditBytes = 1 << 20
             let gatherer = ResultsConsumer(context, poll: .milliseconds(5))
             // A topic of their own: nothing that a gateway says of it stops the app.
@@ -96,8 +96,9 @@ import Testing
                 #expect(job.reasons["unreadable"] == nil && job.reasons[""] == nil)
             }
             #expect(try await farm.audit() == [])
-            #expect(try await farm.sender.store.perform(ReadDepths(shards: SendingFarm.shards)).results == 0)
-            let faults = try await farm.sender.store.perform(ReadFaults(shards: SendingFarm.shards))
+            #expect(
+                try await farm.sender.store.perform(ReadDepths(shards: SenderFixture.shards)).results == 0)
+            let faults = try await farm.sender.store.perform(ReadFaults(shards: SenderFixture.shards))
             #expect(faults == ReadFaults.Reply())
             gateway.stop()
         }
@@ -110,7 +111,7 @@ import Testing
     }
 }
 
-extension SendingFarm {
+extension SenderFixture {
     /// Makes everything due that waits, until all jobs are finished.
     fileprivate func untilFinished(jobs count: Int) async throws {
         let end = ContinuousClock.now + .seconds(240)

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `a shard is not sent before its dead tokens are known, however many they are`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             farm.sender.assign([:])
             for start in stride(from: 0, to: 5000, by: 1000) {
                 _ = try await farm.sender.store.perform(
@@ -48,7 +48,7 @@ import Testing
     @Test func `what is added and taken back while it serves counts with the bell, or with the next look`()
         async throws
     {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try farm.follow(environment: "here")
             try await farm.submit([100])
             try await farm.finish()
@@ -79,7 +79,7 @@ import Testing
     func `what the guard takes back is forgotten by who did not hear of the pause, and nothing else is`()
         async throws
     {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try farm.follow(environment: "here")
             let store = farm.sender.store
             for start in stride(from: 0, to: 3000, by: 1000) {
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `a Redis that lost its last seconds is read again from before them`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try farm.follow(environment: "here")
             let (store, key) = (farm.sender.store, "{pushfarm:demo}:suppressed:00")
             @Loop func known() -> Int? { farm.sender.suppressionLists.list(of: 0)?.table.count }
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `a pause forgets what was not let through`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             try farm.follow(environment: "here")
             let dead = Self.entries(0..<10)
             #expect(await until { farm.sender.suppressionLists.isWhole })
@@ -162,7 +162,7 @@ import Testing
     func `answers that come in a pause count only if they cannot be the environment's`(
         answer: String, counts: Bool
     ) async throws {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.firstStreamAlone = false
         } _: { farm in
             try farm.order("latency 500ms")
@@ -189,7 +189,7 @@ import Testing
     func `while bad tokens wait to be confirmed, they are not left out`(
         answer: String, counts: Bool
     ) async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             _ = try await farm.run("HSET", "{pushfarm:demo}:suppression", "holding", "1")
             try farm.order("answer \(answer)")
             try farm.follow(environment: "here")
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func `a Redis that refuses the list does not keep pushes back`() async throws {
-        try await SendingFarm.run { farm in
+        try await SenderFixture.run { farm in
             farm.sender.assign([:])
             _ = try await farm.run("SET", "{pushfarm:demo}:suppression", "no hash")
             try farm.follow(environment: "here")

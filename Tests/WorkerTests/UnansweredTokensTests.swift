@@ -13,7 +13,7 @@ import Testing
     )
         async throws
     {
-        try await SendingFarm.run {
+        try await SenderFixture.run {
             $0.faults = ["silence 0.4%", "latency 10ms"]
         } _: { farm in
             for _ in 0..<4 { try await farm.submit(Array(repeating: 250, count: 20), lane: .bulk) }

@@ -20,7 +20,7 @@ import Testing
 @testable import Worker
 
 /// One app's sender between a Redis of its own and a simulated gateway.
-@Loop final class SendingFarm {
+@Loop final class SenderFixture {
     static let shards = 4
     let sender: AppSender
     let gateway: SimulatedGateway
@@ -36,13 +36,13 @@ import Testing
 
     nonisolated static func run(
         _ change: (inout SimulatorOptions) -> Void = { _ in },
-        _ body: @escaping @Loop (SendingFarm) async throws -> Void
+        _ body: @escaping @Loop (SenderFixture) async throws -> Void
     ) async throws {
         var options = SimulatorOptions()
         change(&options)
         let asked = options
         try await onLoop { () async throws -> Void in
-            let farm = try await SendingFarm(asked)
+            let farm = try await SenderFixture(asked)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(farm)) } catch { outcome = .failure(error) }
             farm.sender.stop()

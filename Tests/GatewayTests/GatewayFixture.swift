@@ -10,7 +10,7 @@ import Transport
 @testable import Gateway
 
 /// A simulated gateway in this process and a sender that follows it.
-@Loop final class Farm {
+@Loop final class GatewayFixture {
     let gateway: SimulatedGateway
     let sender = Sender()
     private let folder: String
@@ -18,13 +18,13 @@ import Transport
     /// Runs `body` with a gateway that is set up by `change`, and cleans up after it.
     nonisolated static func run(
         _ change: (inout SimulatorOptions) -> Void = { _ in },
-        _ body: @escaping @Loop (Farm) async throws -> Void
+        _ body: @escaping @Loop (GatewayFixture) async throws -> Void
     ) async throws {
         var options = SimulatorOptions()
         change(&options)
         let asked = options
         try await onLoop { () async throws -> Void in
-            let farm = try await Farm(asked)
+            let farm = try await GatewayFixture(asked)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(farm)) } catch { outcome = .failure(error) }
             farm.sender.pool.closeAll()

@@ -15,7 +15,7 @@ import Testing
 @testable import JobSplitting
 
 /// The data path of one app on a Redis of its own, with a worker that answers as it is told.
-@Loop final class TestFarm {
+@Loop final class IntakeFixture {
     /// What the gateway says to a push.
     enum Answer {
         case accept
@@ -44,10 +44,10 @@ import Testing
     private(set) var notices: [IntakeNotice] = []
 
     nonisolated static func run(
-        limits: StepLimits = StepLimits(), _ body: @escaping @Loop (TestFarm) async throws -> Void
+        limits: StepLimits = StepLimits(), _ body: @escaping @Loop (IntakeFixture) async throws -> Void
     ) async throws {
         try await onLoop {
-            let farm = try TestFarm(RedisServer(scratch: []), limits)
+            let farm = try IntakeFixture(RedisServer(scratch: []), limits)
             try await farm.open()
             try await body(farm)
             await farm.close()
@@ -185,7 +185,7 @@ struct TestFailure: Error { var what: String }
 
 // MARK: The worker
 
-extension TestFarm {
+extension IntakeFixture {
     /// Checks out everything that is ready and reports what `answer` says to each push.
     /// - Returns: pushes sent.
     @discardableResult func work(

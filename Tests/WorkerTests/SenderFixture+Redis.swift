@@ -5,7 +5,7 @@ import StoreProtocol
 @testable import Worker
 
 /// What befalls Redis, and what it shows.
-extension SendingFarm {
+extension SenderFixture {
     func run(_ words: String...) async throws -> RESPValue {
         var command = RESPCommand()
         for word in words { command.append(word) }
