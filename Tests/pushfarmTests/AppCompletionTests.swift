@@ -17,9 +17,9 @@ struct AppCompletionTests {
               shop: { topic: com.example.shop, key: { file: a.p8, id: ABC123DEFG, team: DEF123GHIJ } }
 
             """, to: "farm.yaml")
-        let line = [FarmHarness.BuiltProgram.path] + words.map { $0 == "FILE" ? file : $0 } + [""]
+        let line = [BuiltProgram.path] + words.map { $0 == "FILE" ? file : $0 } + [""]
         let script = """
-            eval "$('\(FarmHarness.BuiltProgram.path)' --generate-completion-script bash)"
+            eval "$('\(BuiltProgram.path)' --generate-completion-script bash)"
             COMP_WORDS=(\(line.map { "'\($0)'" }.joined(separator: " ")))
             COMP_CWORD=\(line.count - 1)
             COMP_LINE="${COMP_WORDS[*]}"

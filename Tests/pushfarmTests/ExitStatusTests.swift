@@ -24,7 +24,7 @@ struct ExitStatusTests {
 
     @Test(arguments: calls)
     func `tells the caller by its status`(line: String, status: Int32) throws {
-        let result = try BuiltProgram.run(line.split(separator: " ").map(String.init))
+        let result = try ProgramRun.run(line.split(separator: " ").map(String.init))
         #expect(result.status == status, "\(result)")
         #expect(result.output.isEmpty == (status != 0), "\(result)")
         #expect(result.error.isEmpty == (status == 0), "\(result)")
@@ -49,7 +49,7 @@ struct ExitStatusTests {
             "cancel", "promote", "rate", "admission", "backlog", "replay", "debug takeover", "debug kill",
             "debug purge", "debug dump", "debug log-level", "debug fsck", "debug feedback",
         ] {
-            let help = try BuiltProgram.run(["help"] + command.split(separator: " ").map(String.init))
+            let help = try ProgramRun.run(["help"] + command.split(separator: " ").map(String.init))
             #expect(help.output.contains("Example"), "\(command)")
             #expect(help.output.contains("pushfarm \(command)"), "\(command)")
             // A demo is configured by nothing but its own flags.
@@ -86,7 +86,7 @@ struct ExitStatusTests {
 
     @Test(arguments: lines) func `a flag's unknown key is named with its nearest`(line: String) throws {
         let words = line.split(separator: " ").map(String.init)
-        let result = try BuiltProgram.run(words + ["--set", "apps.demo.max_cons=3"])
+        let result = try ProgramRun.run(words + ["--set", "apps.demo.max_cons=3"])
         #expect(result.status == 2 && result.output.isEmpty, "\(result)")
         #expect(
             result.error
@@ -97,14 +97,14 @@ struct ExitStatusTests {
     @Test(arguments: lines.filter { $0 != "demo" })
     func `a variable's unknown key is named with its nearest`(line: String) throws {
         let words = line.split(separator: " ").map(String.init)
-        let result = try BuiltProgram.run(words, ["PUSHFARM_APPS_DEMO_MAX_CONS": "3"])
+        let result = try ProgramRun.run(words, ["PUSHFARM_APPS_DEMO_MAX_CONS": "3"])
         #expect(result.status == 2 && result.output.isEmpty, "\(result)")
         #expect(result.error.contains("environment PUSHFARM_APPS_DEMO_MAX_CONS: unknown key"), "\(result)")
         #expect(result.error.contains("did you mean PUSHFARM_APPS_APP_MAX_CONNS?"), "\(result)")
     }
 
     @Test func `an error in the environment is named`() throws {
-        let result = try BuiltProgram.run(["status"], ["PUSHFARM_WORKRS": "2"])
+        let result = try ProgramRun.run(["status"], ["PUSHFARM_WORKRS": "2"])
         #expect(result.status == 2)
         #expect(
             result.error
@@ -112,14 +112,14 @@ struct ExitStatusTests {
     }
 
     @Test func `a job that would be refused is not sent`() throws {
-        let result = try BuiltProgram.run([
+        let result = try ProgramRun.run([
             "push", "--redis", "redis://127.0.0.1:1", "--app", "demo", "--token",
             String(repeating: "0", count: 64),
             "--payload", #"{"aps":{"alert":"x"}}"#, "--push-type", "background",
         ])
         #expect(result.status == 2, "\(result)")
         #expect(result.error.contains("background"))
-        let typo = try BuiltProgram.run([
+        let typo = try ProgramRun.run([
             "push", "--redis", "redis://127.0.0.1:1", "--app", "demo", "--token", "abc", "--alert", "x",
         ])
         #expect(typo.status == 2 && typo.output.isEmpty, "\(typo)")

@@ -11,7 +11,7 @@ import Testing
 /// The commands on a whole farm of their own, with a private Redis and a simulated gateway.
 struct UpProcessTests {
     @Test func `up without a configuration says which file it has looked for`() throws {
-        let up = try BuiltProgram.run(["up"])
+        let up = try ProgramRun.run(["up"])
         #expect(up.status == 2 && up.output.isEmpty, "\(up)")
         #expect(up.error.contains("there is no /") && up.error.contains("/pushfarm.yaml"), "\(up)")
         #expect(up.error.contains("pushfarm up --simulate"), "\(up)")
@@ -23,14 +23,14 @@ struct UpProcessTests {
     @Test(.timeLimit(.minutes(2))) func `up serves all commands, and leaves nothing running`() throws {
         let folder = try StateFolder.temporary()
         defer { StateFolder.remove(folder) }
-        let up = try BuiltProgram([
+        let up = try ProgramRun([
             "up", "--simulate", "--json", "--state-dir", folder, "--log-level", "error",
         ])
         let line = up.nextLine()
         #expect(line.hasPrefix(#"{"state":"running","apps":["demo"],"workers":2,"#), "\(line)")
 
-        func farm(_ arguments: [String]) throws -> BuiltProgram.Result {
-            try BuiltProgram.run(arguments + ["--state-dir", folder, "--json"])
+        func farm(_ arguments: [String]) throws -> ProgramRun.Result {
+            try ProgramRun.run(arguments + ["--state-dir", folder, "--json"])
         }
         let push = ["push", "--app", "demo", "--alert", "Hi", "--wait", "--token"]
         let delivered = try farm(push + [good, "--id", "one"])
@@ -61,7 +61,7 @@ struct UpProcessTests {
         #expect(status.output.contains(#""app":"demo","state":"running","paused_reason":null"#), "\(status)")
         #expect(try farm(["resume", "demo"]).output.hasPrefix(#"{"app":"demo","resumed":false,"#))
         #expect(try farm(["resume", "nobody"]).status == 2)
-        let second = try BuiltProgram.run(["up", "--simulate", "--state-dir", folder])
+        let second = try ProgramRun.run(["up", "--simulate", "--state-dir", folder])
         #expect(second.status == 1 && second.output.isEmpty, "\(second)")
         #expect(second.error.hasPrefix("pushfarm: another farm runs in "), "\(second)")
 

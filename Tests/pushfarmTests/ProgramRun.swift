@@ -10,9 +10,9 @@ import struct FarmHarness.Guardian
     import Glibc
 #endif
 
-/// The program as it was built, started as users start it. Foundation's `Process` lets descriptors of one child leak
+/// A run of the built program, started as users start it. Foundation's `Process` lets descriptors of one child leak
 /// into another that is started at the same time, and then waits for ever.
-final class BuiltProgram {
+final class ProgramRun {
     struct Result {
         let status: Int32
         let output: String
@@ -74,7 +74,7 @@ final class BuiltProgram {
 
     /// Starts it and waits for its end.
     static func run(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Result {
-        try BuiltProgram(arguments, variables).wait()
+        try ProgramRun(arguments, variables).wait()
     }
 
     func signal(_ number: Int32) { kill(pid, number) }
