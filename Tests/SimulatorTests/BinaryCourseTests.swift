@@ -1,11 +1,12 @@
 import APNs
 import BinaryProtocol
+import PushModel
 import Testing
 
 @testable import Simulator
 
 @Suite struct BinaryCourseTests {
-    private var random = RandomSource(seed: 3)
+    private var random = SeededRandom(seed: 3)
 
     @Test mutating func `only the first refused frame is told of, and what is behind it is discarded`() {
         var course = BinaryCourse(random: &random)

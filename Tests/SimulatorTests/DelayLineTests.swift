@@ -1,10 +1,11 @@
+import PushModel
 import Testing
 
 @testable import Simulator
 
 @Suite struct DelayLineTests {
     @Test func `answers come at their times, those of one time in the order in which they began to wait`() {
-        var random = RandomSource(seed: 5)
+        var random = SeededRandom(seed: 5)
         var line = DelayLine()
         #expect(line.nextDue == nil && line.takeDue(.max) == nil)
         var expected: [UInt64: [Int32]] = [:]
@@ -24,7 +25,7 @@ import Testing
 
     @Test
     func `what is added while others wait is in its place, and late ones come one time after the other`() {
-        var random = RandomSource(seed: 6)
+        var random = SeededRandom(seed: 6)
         var line = DelayLine()
         for due: UInt64 in [30, 10, 20, 10, 5] {
             let waiting = DelayLine.Waiting(

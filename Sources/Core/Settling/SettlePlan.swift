@@ -182,7 +182,7 @@ package struct SettlePlan {
         func fail(_ reason: FarmReason) { fail(reason.rawValue, as: reason.rawValue, cause: cause) }
         if retry.why == .unknownOutcome, options.delivery == .atMostOnce { return fail(.unknown) }
 
-        var random = SplitMix(seed)
+        var random = SeededRandom(seed: seed)
         let wait = retry.retryAfterMilliseconds
         let decision = policy.decide(
             retry.why, attempts: Int(retry.segment.attempt), maxAttempts: Int(options.maxAttempts),
@@ -201,20 +201,5 @@ package struct SettlePlan {
             settlement.expire(count)
             settlement.tell(.pushExpired, tokens, of: entry, options.receipts, cause: cause)
         }
-    }
-}
-
-/// A generator that starts again wherever the same draw is wanted again.
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,5 +1,6 @@
 #if FAILPOINTS
     import EventLoop
+    import PushModel
 
     #if canImport(Glibc)
         import Glibc
@@ -23,7 +24,7 @@
 
         private let rules: [FailpointRule]
         private let folder: String?
-        private var draws: [SplitMix]
+        private var draws: [SeededRandom]
 
         private init(_ rules: [FailpointRule], folder: String?) {
             precondition(
@@ -32,14 +33,14 @@
             self.rules = rules
             self.folder = folder
             // Each process draws its own: else every new worker would end where the one before it did.
-            draws = rules.map { SplitMix(seed: $0.seed ^ UInt64(getpid()) << 32) }
+            draws = rules.map { SeededRandom(seed: $0.seed ^ UInt64(getpid()) << 32) }
         }
 
         func isWatched(_ point: String) -> Bool { rules.contains { $0.names(point) } }
 
         func hit(_ point: String, _ subject: @autoclosure () -> String) -> Failpoint.Act {
             for (index, rule) in rules.enumerated() where rule.applies(to: point, subject()) {
-                guard draws[index].share() < rule.probability, mark(rule, point) else { continue }
+                guard draws[index].fraction() < rule.probability, mark(rule, point) else { continue }
                 let act = perform(rule.action, point)
                 if act != .pass { return act }
             }
@@ -79,21 +80,6 @@
 
         nonisolated static func value(of name: String) -> String? {
             getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-        }
-    }
-
-    /// A random number generator with a fixed sequence for each seed.
-    private struct SplitMix {
-        private var state: UInt64
-        init(seed: UInt64) { state = seed }
-
-        /// From 0 up to, and without, 1.
-        mutating func share() -> Double {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
         }
     }
 #endif

@@ -1,3 +1,5 @@
+import PushModel
+
 /// The jobs of a demo: as many pushes as wanted, in jobs of a thousand, with bad tokens spread evenly among them.
 struct DemoLoad: Sendable {
     let pushes: Int
@@ -39,10 +41,10 @@ struct DemoLoad: Sendable {
             text += Array("bad00000".utf8)
         } else {
             text += Array("a0".utf8)
-            Self.append(Self.mixed(UInt64(number)), digits: 6, to: &text)
+            Self.append(SeededRandom.number(at: UInt64(number)), digits: 6, to: &text)
         }
         for part in 1...3 {
-            Self.append(Self.mixed(UInt64(number) &* 4 &+ UInt64(part)), digits: 16, to: &text)
+            Self.append(SeededRandom.number(at: UInt64(number) &* 4 &+ UInt64(part)), digits: 16, to: &text)
         }
         Self.append(UInt64(number), digits: 8, to: &text)
     }
@@ -52,13 +54,5 @@ struct DemoLoad: Sendable {
             let digit = UInt8(truncatingIfNeeded: value >> UInt64(place)) & 15
             text.append(digit < 10 ? 48 + digit : 87 + digit)
         }
-    }
-
-    /// SplitMix64's output function: tokens look random and need not be kept.
-    private static func mixed(_ seed: UInt64) -> UInt64 {
-        var value = (seed &+ 1) &* 0x9E37_79B9_7F4A_7C15
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import APNs
 import BinaryProtocol
+import PushModel
 
 /// What happens on one connection of the binary interface: frames are accepted until one is not, and everything behind it
 /// is discarded. Owns no socket and no clock.
@@ -51,14 +52,14 @@ struct BinaryCourse {
     /// What decides whether a fault for a share of the connections comes to this one.
     private let luck: (closing: Double, shutdown: Double)
 
-    init(random: inout RandomSource) {
+    init(random: inout SeededRandom) {
         luck = (random.fraction(), random.fraction())
     }
 
     /// A notification that came whole.
     mutating func take(
         identifier: UInt32, of command: BinaryCommand, _ verdict: BinaryJudge.Verdict,
-        faults: BinaryFaults, random: inout RandomSource
+        faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
         let place = next(identifier, isIdentified: command.isIdentified)
         if let end { return .discarded(after: end.place) }
@@ -79,7 +80,7 @@ struct BinaryCourse {
 
     /// A frame that cannot be read.
     mutating func takeUnreadable(
-        identifier: UInt32, faults: BinaryFaults, random: inout RandomSource
+        identifier: UInt32, faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
         let place = next(identifier, isIdentified: true)
         if let end { return .discarded(after: end.place) }
@@ -88,7 +89,7 @@ struct BinaryCourse {
 
     /// A byte that begins no command: nothing behind it can be read.
     mutating func takeUnknownCommand(
-        faults: BinaryFaults, random: inout RandomSource
+        faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
         let place = next(0, isIdentified: !faults.closesAtUnknownCommand)
         if let end { return .discarded(after: end.place) }
@@ -96,13 +97,13 @@ struct BinaryCourse {
     }
 
     /// Says that the gateway goes, naming the last notification that was accepted.
-    mutating func shutDown(faults: BinaryFaults, random: inout RandomSource) {
+    mutating func shutDown(faults: BinaryFaults, random: inout SeededRandom) {
         guard end == nil else { return }
         conclude(.shutdown, last, .shutdown, naming: last.identifier, faults, &random)
     }
 
     /// Ends without a word.
-    mutating func close(_ closing: BinaryFaults.Ending, random: inout RandomSource) {
+    mutating func close(_ closing: BinaryFaults.Ending, random: inout SeededRandom) {
         guard end == nil else { return }
         var end = End(cause: .none, place: last)
         end.isReset = closing.isReset
@@ -126,7 +127,7 @@ struct BinaryCourse {
 
     private mutating func refuse(
         _ place: Place, _ status: BinaryStatus, naming identifier: UInt32, _ faults: BinaryFaults,
-        _ random: inout RandomSource
+        _ random: inout SeededRandom
     ) -> Outcome {
         conclude(.refusal, place, status, naming: identifier, faults, &random)
         return .refused(status, isLost: end.map { $0.isReplyLost || $0.isReplyCut } ?? false)
@@ -134,7 +135,7 @@ struct BinaryCourse {
 
     private mutating func conclude(
         _ cause: Cause, _ place: Place, _ status: BinaryStatus, naming identifier: UInt32,
-        _ faults: BinaryFaults, _ random: inout RandomSource
+        _ faults: BinaryFaults, _ random: inout SeededRandom
     ) {
         var end = End(cause: cause, place: place)
         if place.isIdentified { end.reply = BinaryReply(status: status, identifier: identifier) }

@@ -54,7 +54,7 @@ package struct Faults: Hashable, Sendable {
         case silent(processed: Bool)
     }
 
-    func mishap(_ random: inout RandomSource) -> Mishap? {
+    func mishap(_ random: inout SeededRandom) -> Mishap? {
         if random.happens(refused) { return .refused }
         if random.happens(reset.share) { return .reset(code: resetCode, processed: reset.processed) }
         if random.happens(silence.share) { return .silent(processed: silence.processed) }
@@ -62,7 +62,7 @@ package struct Faults: Hashable, Sendable {
     }
 
     /// The answer that a phase imposes on a request that came at `now`, milliseconds since 1970.
-    func imposed(at now: Int64, _ random: inout RandomSource) -> Reply? {
+    func imposed(at now: Int64, _ random: inout SeededRandom) -> Reply? {
         guard let phase, now < phase.until, phase.share >= 1 || random.happens(phase.share) else {
             return nil
         }

@@ -1,3 +1,5 @@
+import PushModel
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -14,7 +16,7 @@ package enum Latency: Hashable, Sendable {
     case skewed(p50: Double, p99: Double)
 
     /// The next waiting time in milliseconds.
-    func draw(_ random: inout RandomSource) -> Double {
+    func draw(_ random: inout SeededRandom) -> Double {
         switch self {
         case .none: 0
         case .fixed(let milliseconds): milliseconds
@@ -24,7 +26,7 @@ package enum Latency: Hashable, Sendable {
     }
 
     /// One normally distributed number (Box and Muller).
-    private static func normal(_ random: inout RandomSource) -> Double {
+    private static func normal(_ random: inout SeededRandom) -> Double {
         let radius = (-2 * log(1 - random.fraction())).squareRoot()
         return radius * cos(2 * .pi * random.fraction())
     }
@@ -67,25 +69,4 @@ extension Latency {
         guard high >= low else { throw .unusable("the second time is below the first") }
         self = .uniform(low, high)
     }
-}
-
-/// Pseudo-random numbers with a seed (SplitMix64), so that a run with faults can be repeated.
-struct RandomSource: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// Evenly in 0..<1.
-    mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
-
-    /// True for the given share of calls, 0...1. Draws nothing for 0.
-    mutating func happens(_ share: Double) -> Bool { share > 0 && fraction() < share }
 }

@@ -1,5 +1,6 @@
 import APNs
 import BinaryProtocol
+import PushModel
 
 /// Devices on which the app was found to be gone when a push came to them, until a client reads them. Oldest first, each
 /// once.
@@ -56,7 +57,7 @@ struct FeedbackTable {
     /// Made-up tokens of 32 bytes, gone since some time within a day before.
     ///
     /// - Parameter now: seconds since 1970.
-    mutating func fill(_ count: Int, topic: String?, now: UInt32, random: inout RandomSource) {
+    mutating func fill(_ count: Int, topic: String?, now: UInt32, random: inout SeededRandom) {
         for _ in 0..<count {
             let words = (random.next(), random.next(), random.next(), random.next())
             let time = now - UInt32(random.next() % 86_400)

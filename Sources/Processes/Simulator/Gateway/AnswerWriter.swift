@@ -9,11 +9,11 @@ import PushModel
     private let ok: HeaderBlock
     private var refusals: [UInt16: HeaderBlock] = [:]
     private var body = TextBuffer(capacity: 512)
-    private var random: RandomSource
+    private var random: SeededRandom
 
     init(environment: SimulatorOptions.Environment, seed: UInt64) {
         isSandbox = environment == .sandbox
-        random = RandomSource(seed: seed)
+        random = SeededRandom(seed: seed)
         var fields: [HeaderField] = [
             .fixed(":status", "200"), .changeable("apns-id", capacity: EchoedID.longest),
         ]
@@ -111,7 +111,7 @@ struct EchoedID {
     private init() {}
 
     /// Takes the request's id if it is short enough to be one, else makes one.
-    init(_ id: UnsafeRawBufferPointer?, random: inout RandomSource) {
+    init(_ id: UnsafeRawBufferPointer?, random: inout SeededRandom) {
         self.init()
         guard let id, !id.isEmpty, id.count <= Self.longest else {
             self = EchoedID(random: &random)
@@ -122,7 +122,7 @@ struct EchoedID {
     }
 
     /// A new lower-case UUID, version 4.
-    init(random: inout RandomSource) {
+    init(random: inout SeededRandom) {
         self.init()
         count = UInt8(Self.longest)
         let id = PushID(high: random.next(), low: random.next())

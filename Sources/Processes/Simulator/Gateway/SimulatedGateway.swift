@@ -3,6 +3,7 @@ package import EventLoop
 import HTTP2
 package import Logging
 import OpenSSL
+import PushModel
 import Transport
 
 /// A gateway that behaves like APNs over HTTP/2, with faults on demand.
@@ -14,9 +15,9 @@ import Transport
     /// Is called once, when the `stop` command comes.
     package var onStop: @Loop () -> Void = {}
 
-    var random: RandomSource
+    var random: SeededRandom
     /// Of the ids that it makes.
-    var ids: RandomSource
+    var ids: SeededRandom
     var judge: PushJudge
     private var throttle = OverallThrottle()
     var keys: KeyRing
@@ -63,8 +64,8 @@ import Transport
         credentials = try SimulatorCredentials(
             folder: options.folder, serverNames: options.serverNames, bundle: options.bundle)
         counters = Counters(countsDistinct: options.countsDistinct)
-        random = RandomSource(seed: options.seed)
-        ids = RandomSource(seed: options.idSeed)
+        random = SeededRandom(seed: options.seed)
+        ids = SeededRandom(seed: options.idSeed)
         writer = AnswerWriter(environment: options.environment, seed: options.idSeed &+ 1)
         keys = try KeyRing(try options.allKeys(own: credentials), environment: options.environment)
         let now = WallClock.milliseconds / 1000
