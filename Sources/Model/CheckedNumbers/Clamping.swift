@@ -1,5 +1,5 @@
 extension FixedWidthInteger {
-    /// The whole part of a number, or the type's nearest one; 0 of what is no number.
+    /// The whole part of a number, or the type's nearest number; 0 for NaN.
     @inlinable package init(clamping number: some BinaryFloatingPoint) {
         if let exact = Self(exactly: number.rounded(.towardZero)) {
             self = exact
@@ -25,7 +25,7 @@ extension Duration {
     /// The longest time that is made of a foreign number: 2^48 seconds.
     private static let longestSeconds = Double(ForeignNumber.limit)
 
-    /// So many seconds, or the nearest time within 2^48 seconds; none of what is no number.
+    /// A number of seconds, limited to 2^48 seconds either way; zero for NaN.
     package init(clampingSeconds seconds: Double) {
         guard !seconds.isNaN else {
             self = .zero
@@ -38,7 +38,7 @@ extension Duration {
             + .nanoseconds(Int64(clamping: ((bounded - whole) * 1e9).rounded()))
     }
 
-    /// Rounded down, or the nearest number of them.
+    /// Whole milliseconds, rounded down, or the nearest `Int64`.
     package var clampedMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds.multiplied(saturating: 1000).adding(saturating: attoseconds / 1_000_000_000_000_000)
@@ -46,11 +46,11 @@ extension Duration {
 }
 
 extension Collection {
-    /// The element there; nil when there is none.
+    /// The element at an index; nil if the index is out of range.
     @inlinable package subscript(checked index: Index) -> Element? {
         indices.contains(index) ? self[index] : nil
     }
 
-    /// The first ones, at most so many; none when that is below zero.
+    /// At most `count` first elements; none if `count` is negative.
     @inlinable package func prefix(clamping count: Int) -> SubSequence { prefix(Swift.max(0, count)) }
 }

@@ -1,6 +1,6 @@
 /// The bound of whole numbers that come from outside: from Redis, gateways, operators, files and the environment.
 ///
-/// A number beyond it means nothing: as milliseconds it is a time behind the year 10,000, as bytes more than 256 TB. Within the
+/// No larger number makes sense: as milliseconds it is a time after the year 10,000, as bytes more than 256 TB. Within the
 /// bound the sum of 32,767 numbers fits an `Int64`, and so does a number times 32,767: code may add two times, or make
 /// milliseconds of seconds, without a check.
 @usableFromInline package enum ForeignNumber {
@@ -44,20 +44,20 @@
 }
 
 extension FixedWidthInteger {
-    /// A number as others write it.
+    /// A number from outside.
     /// - Returns: nil unless it is one within ``ForeignNumber/limit`` that fits the type.
     @inlinable package init?(foreign text: some StringProtocol, radix: Int = 10) {
         self.init(foreign: text.utf8, radix: radix)
     }
 
-    /// The same of a text's bytes.
+    /// A number from outside, as bytes of text.
     @inlinable package init?(foreign text: some Sequence<UInt8>, radix: Int = 10) {
         let number: Int64? = ForeignNumber.parse(text, radix: radix)
         guard let number, number.magnitude <= ForeignNumber.limit.magnitude else { return nil }
         self.init(exactly: number)
     }
 
-    /// A number that is compared and never added: any one that fits the type.
+    /// A number that is only compared, never added: any that fits the type.
     @inlinable package init?(unbounded text: some StringProtocol, radix: Int = 10) {
         let number: Self? = ForeignNumber.parse(text.utf8, radix: radix)
         guard let number else { return nil }
@@ -71,20 +71,20 @@ extension FixedWidthInteger {
     }
 }
 
-/// Decides which refused values from outside the log tells of: of each place one in ten minutes, however many come.
+/// Limits log lines about refused values: one for each place in ten minutes.
 package struct RefusedValues: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package static let pause = Duration.seconds(600)
-    /// Places that are remembered; what is refused at one more is not told before one of them is forgotten.
+    /// Most places that are remembered; refusals at further places are not logged.
     package static let mostPlaces = 256
 
     private var told: [String: Instant] = [:]
 
     package init() {}
 
-    /// A value was refused there: a key, a field of it, a channel.
-    /// - Returns: whether the log tells of it.
+    /// Records that a value was refused at a place: a key, a field, a channel.
+    /// - Returns: whether to log it.
     package mutating func isToBeTold(at place: String, now: Instant) -> Bool {
         if let last = told[place], now < last + Self.pause { return false }
         if told.count >= Self.mostPlaces, told[place] == nil {

@@ -75,7 +75,7 @@ package actor Loop {
         LoopExecutor.shared.atEndOfTurn(listener)
     }
 
-    /// Waits at least so long, without blocking the loop: for back-off and for slow polls, never for an event.
+    /// Waits at least this long, without blocking the loop: for backoff and for slow polls, never for an event.
     @Loop package static func sleep(for duration: Duration) async throws(CancellationError) {
         let nap = Nap()
         await withTaskCancellationHandler {
@@ -92,7 +92,7 @@ package actor Loop {
 
     @Loop private static var roots: [AnyObject] = []
 
-    /// What the body of ``run(_:)`` came to.
+    /// The result of the body of ``run(_:)``.
     @Loop private final class Outcome<Value: Sendable> {
         nonisolated init() {}
         private(set) var result: Result<Value, any Error>?

@@ -1,7 +1,7 @@
 package import EventLoop
 package import Transport
 
-/// Answers GET and HEAD over HTTP/1.1, one request a connection: for scrapers and probes, not for the world.
+/// Answers GET and HEAD over HTTP/1.1, one request a connection: for scrapers and probes, not for the public.
 ///
 /// A request has a bounded size and a timeout of 5 s, an answer 10 s. At most sixteen connections are open at a time: a new one
 /// replaces the one that has waited longest for its request. Urgent paths are answered even while answers of other paths use up

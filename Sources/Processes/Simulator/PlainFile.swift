@@ -23,7 +23,7 @@ enum PlainFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Writes a file that only its owner may read; it is there whole or not at all.
+    /// Writes a file that only its owner may read. The file is replaced in one step.
     static func write(_ bytes: [UInt8], to path: String) throws(SimulatorError) {
         let draft = path + ".new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -34,7 +34,7 @@ enum PlainFile {
         }
     }
 
-    /// Makes the folder and those above it, for the owner only.
+    /// Makes the folder and its parents, for the owner only.
     static func makeFolder(_ path: String) throws(SimulatorError) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {

@@ -1,12 +1,12 @@
 package import OpenSSL
 
-/// How a simulated gateway is set up. What can change while it runs is said with ``FaultCommand``.
+/// The settings of a simulated gateway at its start. ``FaultCommand`` changes faults while it runs.
 package struct SimulatorOptions: Sendable {
     package enum Environment: String, Sendable, CaseIterable {
         case production, sandbox
     }
 
-    /// Who may push.
+    /// Which clients may push.
     package enum Authentication: String, Sendable, CaseIterable {
         /// A provider token, or a client certificate, as with Apple.
         case required
@@ -20,7 +20,7 @@ package struct SimulatorOptions: Sendable {
         package var team: String
         /// PEM: a `.p8`, or the public key alone.
         package var file: String
-        /// Bundle ids that it may push to; nil: all but those that keys of other teams name.
+        /// Bundle ids that it may push to; nil: all that no key of another team names.
         package var topics: [String]?
         /// nil: good for both.
         package var environment: Environment?
@@ -38,15 +38,15 @@ package struct SimulatorOptions: Sendable {
 
     /// Each has all the ports.
     package var hosts = ["127.0.0.1"]
-    /// 0: one that the system chooses.
+    /// 0: the system chooses a port.
     package var port: UInt16 = 8443
-    /// Of the binary interface; nil: there is none.
+    /// Port of the binary interface; nil: it is off.
     package var binaryPort: UInt16?
-    /// Of the feedback service; nil: there is none.
+    /// Port of the feedback service; nil: it is off.
     package var feedbackPort: UInt16?
     /// Bytes of the tokens that the binary interface takes.
     package var tokenLengths = [32]
-    /// False: HTTP/2 without TLS, by prior knowledge.
+    /// False: HTTP/2 without TLS, with prior knowledge.
     package var usesTLS = true
     /// The newest version that it speaks.
     package var newestTLS = TLSVersion.tls13
@@ -54,7 +54,7 @@ package struct SimulatorOptions: Sendable {
 
     /// Holds the throw-away authority and credentials; made when absent, for the owner only.
     package var folder = "./var/simulator"
-    /// What the server certificate is for.
+    /// Host names and addresses of the server certificate.
     package var serverNames = ["localhost", "127.0.0.1", "::1"]
     /// The bundle id of the throw-away client certificate.
     package var bundle = "com.example.demo"
@@ -83,7 +83,7 @@ package struct SimulatorOptions: Sendable {
     package var limitDropsAfterRefusal = false
     /// Pushes to one token within a second, above which it is throttled; nil: any number.
     package var pushesPerTokenAndSecond: Int?
-    /// Connections that had no request for so long get GOAWAY IdleTimeout; nil: never.
+    /// A connection without a request gets GOAWAY IdleTimeout after this time; nil: never.
     package var idleTimeout: Duration?
     /// Refusals with status 400 on one connection, after which it gets GOAWAY; nil: any number.
     package var refusalsPerConnection: Int?
@@ -94,7 +94,7 @@ package struct SimulatorOptions: Sendable {
     package var faults: [String] = []
     /// The seed of everything random, but for the ids that the gateway makes.
     package var seed: UInt64 = 1
-    /// The seed of those: another one at each start, for no gateway gives the same id twice.
+    /// The seed of the ids: another one at each start, because no gateway gives the same id twice.
     package var idSeed = UInt64.random(in: .min ... .max)
 
     /// Gets a JSON line for each request, appended before the answer is written.

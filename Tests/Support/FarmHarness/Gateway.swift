@@ -83,7 +83,7 @@ package final class Gateway {
         try JSONSerialization.jsonObject(with: Data(tell("counters").utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Waits until the simulator has received so many requests.
+    /// Waits until the simulator has received `count` requests.
     package func requests(_ count: Int, within limit: Duration = .seconds(60)) async throws {
         try await eventually("\(count) requests at the gateway", within: limit) {
             try requestCount() >= count

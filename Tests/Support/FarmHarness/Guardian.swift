@@ -71,7 +71,7 @@ package struct Guardian: Sendable {
     func watch(mount: String) { tell("m \(mount)\n") }
     func forget(mount: String) { tell("u \(mount)\n") }
 
-    /// - Parameter folder: with a name that nobody else has, and no space in it.
+    /// - Parameter folder: a unique name without a space.
     package func watch(folder: String) { tell("f \(folder)\n") }
     package func forget(folder: String) { tell("r \(folder)\n") }
 

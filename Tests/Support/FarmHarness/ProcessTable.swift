@@ -25,7 +25,7 @@ package struct ProcessTable {
         statusWords(of: pid)?.dropFirst().first.flatMap { Int32($0) }
     }
 
-    /// Whether it is more than a zombie, and none of ours: a sanitizer's reader of names outlives for a moment whom it read for.
+    /// False for zombies and for a sanitizer's symbolizer, which briefly outlives its process.
     private static func lives(_ pid: pid_t) -> Bool {
         guard let words = statusWords(of: pid) else { return false }
         return words.first != "Z"

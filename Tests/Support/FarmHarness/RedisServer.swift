@@ -69,15 +69,15 @@ package final class RedisServer {
         try await restart()
     }
 
-    /// Kills it when it holds nothing back. With `everysec` it does not write while an fsync lasts, and what that costs on a
-    /// slow disk is the disk's luck, not a promise (docs/redis.md).
+    /// Kills Redis once its data is written. With `everysec` Redis does not write during an fsync; how much a crash then loses on
+    /// a slow disk is not promised (docs/redis.md).
     package func kill() async throws {
         try await eventually("Redis holds nothing back") { try hasWritten() }
         process.signal(SIGKILL)
         _ = try await process.wait()
     }
 
-    /// What it has acknowledged is in its file, as it says; one that cannot be asked is not waited for.
+    /// Whether Redis has written all acknowledged data to its file; true if it does not answer.
     private func hasWritten() throws -> Bool {
         guard !process.hasEnded, let client = try? client(),
             let text = try? client.run("INFO", "persistence").text

@@ -27,7 +27,7 @@ package import EventLoop
         return all[taken]
     }
 
-    /// Waits until so many events have arrived in total.
+    /// Waits until `count` events have arrived in total.
     package func wait(until count: Int) async throws {
         timer = Timer { [weak self] in self?.wake() }
         timer?.start(after: .seconds(20))

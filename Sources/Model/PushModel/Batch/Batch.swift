@@ -1,4 +1,4 @@
-/// A batch as a worker or the gatherer reads it: decoded once into flat arrays of ranges over its own bytes.
+/// A batch, decoded once into flat arrays of ranges over its own bytes.
 ///
 /// Positions count from 0 here, from 1 in Redis.
 package struct Batch: Sendable {
@@ -12,9 +12,9 @@ package struct Batch: Sendable {
         /// The job's id in UTF-8.
         package let jobID: Range<Int>
         package let options: PushOptions
-        /// Tries made so far.
+        /// Attempts so far.
         package let attempt: UInt8
-        /// Why the last try failed, in UTF-8; empty before the first.
+        /// Why the last attempt failed, in UTF-8; empty before the first.
         package let cause: Range<Int>
         package let hasPayloadPerPush: Bool
         /// The payload that its pushes share; empty if each has its own.
@@ -64,7 +64,7 @@ package struct Batch: Sendable {
         var segments: [Segment] = []
         var pushes: [Push] = []
         segments.reserveCapacity(count)
-        // No token is shorter than a byte: a table that tells lies is not believed.
+        // A token has at least one byte, so a false table cannot reserve more.
         pushes.reserveCapacity(min(tokens, bytes.count))
         for index in 0..<count {
             let row = try tableRow(&table)
@@ -79,7 +79,7 @@ package struct Batch: Sendable {
         return (segments, pushes)
     }
 
-    /// Positions of each job, as the table alone has them: Redis reads no more either.
+    /// Positions of each job, from the table alone, which is all that Redis reads.
     package static func table(_ bytes: [UInt8]) throws(CodecError) -> [(job: String, positions: Range<Int>)] {
         try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
             var reader = ByteReader(UnsafeRawBufferPointer(buffer))

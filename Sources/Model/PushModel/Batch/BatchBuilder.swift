@@ -1,4 +1,4 @@
-/// Puts pushes of one or several jobs together into the body of a batch; used again and again.
+/// Builds batches from pushes of one or several jobs; reusable.
 ///
 /// A segment with no push leaves no trace. A push costs no allocation once the buffers have grown.
 package struct BatchBuilder: Sendable {
@@ -74,7 +74,7 @@ package struct BatchBuilder: Sendable {
         return body
     }
 
-    /// Forgets everything but the buffers.
+    /// Removes all pushes and keeps the buffers.
     package mutating func removeAll() {
         table.removeAll(keepingCapacity: true)
         segments.removeAll(keepingCapacity: true)

@@ -6,8 +6,8 @@ package struct SegmentHead: Sendable {
     package let hasPayloadPerPush: Bool
 
     /// - Parameters:
-    ///   - attempt: tries made so far.
-    ///   - cause: why the last try failed; empty before the first. Cut at 255 bytes.
+    ///   - attempt: attempts so far.
+    ///   - cause: why the last attempt failed; empty before the first. Cut at 255 bytes.
     package init(
         jobID: String, options: PushOptions, attempt: UInt8 = 0, cause: String = "",
         payloadPerPush: Bool = false

@@ -1,4 +1,4 @@
-/// Goes through big-endian bytes from first to last; no read passes the end.
+/// Reads big-endian values in order; no read passes the end.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0
@@ -91,16 +91,16 @@ extension [UInt8] {
     }
 }
 
-/// Why bytes that the farm wrote itself could not be read back: damage, or another version's format.
+/// Why bytes that the farm wrote cannot be read: damage, or another version's format.
 package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Hashable, Sendable {
-        /// It ends within a field.
+        /// The bytes end within a field.
         case truncated
-        /// It goes on after its end.
+        /// Bytes follow the end.
         case trailing
-        /// Its first byte names a format that this version does not know.
+        /// The first byte names an unknown format version.
         case version(UInt8)
-        /// A field has a value that nothing writes.
+        /// A field has an impossible value.
         case value(Field)
     }
 

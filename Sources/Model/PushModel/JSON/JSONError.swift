@@ -11,7 +11,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case surrogate
         case controlCharacter
         case invalidUTF8
-        /// Something else stands where one of these must.
+        /// Something else was expected here.
         case expected(Expectation)
     }
 

@@ -44,7 +44,7 @@ package struct JSONScanner {
         guard position == bytes.count else { throw error(.goesOn) }
     }
 
-    /// What the value at the position is, by its first byte.
+    /// The kind of the value at the position, by its first byte.
     package mutating func kind() throws(JSONError) -> JSONKind {
         skipWhiteSpace()
         return switch try byte() {
@@ -146,7 +146,7 @@ package struct JSONScanner {
     }
 }
 
-/// What a JSON value is.
+/// The kind of a JSON value.
 package enum JSONKind: String, Sendable {
     case object = "an object"
     case array = "an array"

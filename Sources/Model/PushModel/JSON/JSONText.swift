@@ -6,7 +6,7 @@ package struct JSONText: Sendable {
 
     package init() {}
 
-    /// A text with room for so many bytes.
+    /// An empty text with room for `capacity` bytes.
     package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     /// One object on one line.
@@ -106,7 +106,7 @@ package struct JSONText: Sendable {
         text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &bytes) }
     }
 
-    /// Appends UTF-8 as a JSON string, in quotes; each byte that is no UTF-8 becomes U+FFFD.
+    /// Appends UTF-8 as a JSON string, in quotes; each byte that is not UTF-8 becomes U+FFFD.
     ///
     /// Control characters from U+007F on are escaped, too: JSON allows them, and a terminal would obey them.
     package static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {

@@ -43,7 +43,7 @@ enum JobField: Int, CaseIterable {
         String(name.lowercased().map { $0 == "_" ? "-" : $0 })
     }
 
-    /// What to say about a field that no job has.
+    /// The advice about an unknown field.
     static func advice(for name: String) -> String {
         let meant = meant(by: name)
         if !meant.isEmpty { return "use " + meant.map { "\"\($0)\"" }.joined(separator: " or ") }
@@ -57,13 +57,13 @@ enum JobField: Int, CaseIterable {
     }
 }
 
-/// Why a job was refused, in words for the developer who sent it.
+/// Why a job was refused, for the developer who sent it.
 package struct JobError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The field at fault, such as `ttl` or `pushes[3].payload`; `job` for the job as a whole.
     package let field: String
     /// Where in the job's bytes.
     package let position: Int
-    /// A sentence: what is wrong, and what is right.
+    /// A sentence with the fault and the correction.
     package let reason: String
     /// The job's id, if it could be read.
     package internal(set) var id: String?

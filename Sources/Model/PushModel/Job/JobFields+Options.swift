@@ -4,7 +4,7 @@ extension JobFields {
         try id(.id)
     }
 
-    /// The job whose pushes this one repeats; nil if it is none of those.
+    /// The job whose pushes this job replays; nil if it replays none.
     func replayOf() throws(JobError) -> String? {
         try id(.replayOf)
     }
@@ -43,7 +43,7 @@ extension JobFields {
         return time
     }
 
-    /// A moment so long ago may be a duration that was meant; the pushes go at once.
+    /// A moment far in the past may be meant as a duration; the pushes are sent at once.
     func deliverAtWarning(now: Int64) -> String? {
         guard let time = try? time(.deliverAt), time > 0, time < now - JobLimits.longestTime else {
             return nil
@@ -74,7 +74,7 @@ extension JobFields {
             registeredAt: try time(.registeredAt))
     }
 
-    /// Checks that the job asks for no topic but those that it may choose.
+    /// Checks that the job may choose its topic.
     func checkTopic(_ options: PushOptions, ofApp topic: String, limits: JobLimits) throws(JobError) {
         guard let asked = options.topic, asked != topic else { return }
         if limits.hasOneTopic {
@@ -126,7 +126,7 @@ extension JobFields {
             throw error(.expiresAt, "\"ttl\" and \"expires_at\" exclude each other; give one of them")
         }
         if let expiresAt, expiresAt > 0, expiresAt <= now - longestWait {
-            // Who writes a date does not mistake it for a number of seconds.
+            // A date is not confused with a number of seconds.
             throw error(
                 .expiresAt,
                 "\"expires_at\" is in the past"

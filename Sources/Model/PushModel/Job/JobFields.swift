@@ -68,7 +68,7 @@ struct JobFields {
         throw error(field, mustBe: what)
     }
 
-    /// The value is none that the field may have.
+    /// The error about a value that the field does not allow.
     func error(_ field: JobField, mustBe what: String) -> JobError {
         guard let value = envelope[field] else {
             return JobError(

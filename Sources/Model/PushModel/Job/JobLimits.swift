@@ -4,23 +4,23 @@ package struct JobLimits: Hashable, Sendable {
     package var tokens: Int
     /// Bytes of a payload, if the app's gateway takes less than the push type allows.
     package var payloadBytes: Int
-    /// The gateway knows the app by a certificate that has one topic: a job cannot choose another.
+    /// The app's certificate has one topic, so a job cannot choose another.
     package var hasOneTopic: Bool
     /// The topics that a job may choose besides the app's own, each also with the suffix of a push type; nil: any.
     package var topics: [String]?
-    /// Seconds that a job may have waited before it is read: so long ago its `expires_at` may lie. With 0 the job is new.
+    /// Seconds that a job may have waited in an inbox, and by which `expires_at` may lie in the past; 0 for a new job.
     package var longestWait: Int64
 
     /// The bytes of a decoded device token.
     package static let tokenBytes = 8...100
     /// How far ahead `deliver_at` may lie, and the longest `ttl`: a leap year, in seconds.
     package static let longestTime: Int64 = 366 * 86_400
-    /// A time past this, in the year 5138, is not meant in seconds.
+    /// A later time, after the year 5138, was not meant in seconds.
     package static let lastSecond: Int64 = 99_999_999_999
     /// Bytes of a malformed token that are kept.
     package static let malformedText = 200
 
-    /// How long the intake supposes that a job may have waited in its inbox, in seconds: a day.
+    /// The wait in an inbox that the intake assumes, in seconds: a day.
     package static let intakeWait: Int64 = 86_400
 
     package init(
@@ -35,7 +35,7 @@ package struct JobLimits: Hashable, Sendable {
     }
 }
 
-/// The jobs of `pushfarm screen`, whose purpose is to find bad tokens: they are known by their ids.
+/// Recognises jobs of `pushfarm screen`, which look for invalid tokens, by their ids.
 package enum ScreeningJob {
     package static let prefix = "screen-"
 

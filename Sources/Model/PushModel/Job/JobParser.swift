@@ -1,7 +1,7 @@
 /// Reads a job from an app's inbox: strictly, keeping the payload's exact bytes.
 package enum JobParser {
     /// - Parameters:
-    ///   - raw: the job as the producer wrote it; its size is the caller's affair.
+    ///   - raw: the job as the producer wrote it; the caller checks its size.
     ///   - app: the app whose inbox it came into.
     ///   - topic: the app's own topic.
     ///   - now: Unix seconds.
@@ -49,7 +49,7 @@ package enum JobParser {
             payloads: payloads.own, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)
     }
 
-    /// What looks like a mistake, though nothing forbids it.
+    /// A warning about something that is allowed and looks like a mistake.
     private static func warning(
         _ fields: JobFields, _ options: PushOptions, _ payloads: (shared: Range<Int>?, own: [Range<Int>]),
         now: Int64

@@ -1,4 +1,4 @@
-/// Who gets what: the tokens of a job with its one payload, or its pushes with one each.
+/// The recipients of a job: tokens with one payload, or pushes with one payload each.
 struct JobRecipients {
     private let fields: JobFields
     private let check: PayloadCheck
@@ -12,7 +12,7 @@ struct JobRecipients {
 
     /// The payload that all share, or one for each accepted push.
     ///
-    /// - Parameter tokens: those of the array `tokens`; those of `pushes` are added to it.
+    /// - Parameter tokens: the tokens of the field `tokens`; the tokens of `pushes` are added.
     func payloads(_ tokens: inout TokenList) throws(JobError) -> (shared: Range<Int>?, own: [Range<Int>]) {
         guard let pushes = fields.envelope[.pushes] else {
             let shared = try payload()

@@ -10,7 +10,7 @@ package struct ParsedJob: Sendable {
     package let lane: Lane
     /// Unix seconds, in the future; nil is now.
     package let deliverAt: Int64?
-    /// What looks like a mistake, though nothing forbids it.
+    /// A warning about something that is allowed and looks like a mistake.
     package let warning: String?
     /// Pushes that the job names: accepted, malformed and duplicates.
     package let submitted: Int
@@ -72,7 +72,7 @@ package struct MalformedPush: Hashable, Sendable {
 }
 
 extension MalformedPush.Fault {
-    /// What is wrong, in words for the developer who sent it.
+    /// The fault, for the developer who sent the job.
     package var reason: String {
         switch self {
         case .tokenNotText: "a token must be a string of hex digits"

@@ -11,11 +11,11 @@ package struct AuditRecord: Sendable {
         case retry = 0x52  // R
     }
 
-    /// Pushes of one job that went the same way.
+    /// Pushes of one job with the same outcome.
     package struct Group: Equatable, Sendable {
         package let outcome: Outcome
         package let job: String
-        /// Empty of what was delivered.
+        /// Empty for delivered pushes.
         package let reason: String
         package let status: UInt16
         package let marks: [UInt64]
@@ -25,7 +25,7 @@ package struct AuditRecord: Sendable {
 
     package init() {}
 
-    /// Of pushes that were marked when they were reported.
+    /// Adds pushes by the marks of a report.
     package mutating func append(_ outcome: Outcome, job: String, marks: ArraySlice<UInt8>) {
         begin(outcome, job, "", 0, count: marks.count / 8)
         bytes += marks

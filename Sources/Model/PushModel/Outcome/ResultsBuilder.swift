@@ -1,6 +1,6 @@
-/// Puts the outcomes of one report together into a results entry; used again and again.
+/// Builds results entries from the outcomes of reports; reusable.
 ///
-/// Start an item for each group of pushes of one job that went the same way, then add its pushes. An item
+/// Start an item for each group of pushes of one job with the same outcome, then add its pushes. An item
 /// without pushes leaves no trace. A push costs no allocation once the buffer has grown.
 package struct ResultsBuilder: Sendable {
     private var bytes: [UInt8] = [1]
@@ -43,7 +43,7 @@ package struct ResultsBuilder: Sendable {
 
     /// Starts an item of pushes that failed permanently; `reason` and `cause` are cut at 255 bytes.
     ///
-    /// - Parameter scope: where their tokens, which are dead, are to be left out; of at most 255 bytes in UTF-8.
+    /// - Parameter scope: where their tokens become suppressed; at most 255 bytes in UTF-8.
     package mutating func beginFailed(
         jobID: UnsafeRawBufferPointer, reason: String, cause: String = "", status: UInt16 = 0,
         isDead: Bool = false, scope: String? = nil,

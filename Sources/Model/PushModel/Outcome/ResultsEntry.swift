@@ -1,4 +1,4 @@
-/// What a worker says about its pushes in one report, as the gatherer reads it: ranges over its own bytes.
+/// One report of a worker about its pushes, decoded into ranges over its own bytes.
 ///
 /// Format, version 1, big-endian; `item` repeats, grouped by job and equal outcome:
 ///
@@ -18,10 +18,10 @@ package struct ResultsEntry: Sendable {
     package let tokens: [Token]
     /// The pushes of items that bring their segment.
     package let pushes: [Batch.Push]
-    /// What ``init(salvaging:)`` could not read; empty of an entry that was decoded strictly.
+    /// Items that ``init(salvaging:)`` could not read; empty after a strict decoding.
     package let unreadable: [UnreadableItem]
 
-    /// An item that holds what nothing writes, but whose job, count and length are known.
+    /// An item with an impossible value, of which job, count and length are known.
     package struct UnreadableItem: Hashable, Sendable {
         /// Empty if the job's id is not UTF-8.
         package let jobID: Range<Int>
@@ -52,15 +52,15 @@ package struct ResultsEntry: Sendable {
     package struct Failure: Sendable {
         /// The gateway's word, or a ``FarmReason``; UTF-8.
         package let reason: Range<Int>
-        /// What an exhausted or unknown push met last; UTF-8, may be empty.
+        /// The last failure of an exhausted or unknown push; UTF-8, may be empty.
         package let cause: Range<Int>
         /// The gateway's status; 0 if it gave none.
         package let status: UInt16
-        /// The gateway declared these tokens dead.
+        /// The gateway reported these tokens as unregistered or invalid.
         package let isDead: Bool
-        /// The text of the ``SuppressionScope`` in which they are to be left out from now on; nil: nowhere.
+        /// The text of the ``SuppressionScope`` in which the tokens become suppressed; nil: nowhere.
         package let scope: Range<Int>?
-        /// The outcome is not known, and stays so.
+        /// The outcome is unknown and stays unknown.
         package let isUnknown: Bool
         package let receipts: Receipts
         /// Elements of the array of tokens.
@@ -68,7 +68,7 @@ package struct ResultsEntry: Sendable {
     }
 
     package struct Expiry: Sendable {
-        /// What the last try met; UTF-8, empty if there was none.
+        /// The failure of the last attempt; UTF-8, empty without one.
         package let cause: Range<Int>
         package let receipts: Receipts
         package let tokens: Range<Int>
@@ -79,9 +79,9 @@ package struct ResultsEntry: Sendable {
         package let status: UInt16
         /// The gateway's word; UTF-8, may be empty.
         package let reason: Range<Int>
-        /// How long the gateway asked to wait; 0 if it did not.
+        /// The gateway's Retry-After; 0 without one.
         package let retryAfterMilliseconds: UInt32
-        /// The tries made are already counted. Its `encoded` range goes into a body as it is.
+        /// Its attempts are already counted. Its `encoded` range goes into a body unchanged.
         package let segment: Batch.Segment
     }
 
@@ -90,14 +90,14 @@ package struct ResultsEntry: Sendable {
         package let reason: Range<Int>
         /// The gateway's status; 0 if it gave none.
         package let status: UInt16
-        /// Its cause is what the pushes met last. Its `encoded` range goes into a body as it is.
+        /// Its cause is the last failure of the pushes. Its `encoded` range goes into a body unchanged.
         package let segment: Batch.Segment
     }
 
     package struct Token: Hashable, Sendable {
         let offset: UInt32
         let length: UInt8
-        /// Unix milliseconds when the gateway last found the token dead; 0 if it named no time.
+        /// Unix milliseconds when the gateway found the token unregistered; 0 if it named no time.
         package let timestamp: Int64
 
         package var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
@@ -110,7 +110,7 @@ package struct ResultsEntry: Sendable {
 
     package init(decoding bytes: [UInt8]) throws(CodecError) { try self.init(bytes, salvages: false) }
 
-    /// Reads all items that can be read: one that cannot does not keep the others from being read.
+    /// Reads all items that can be read, and skips those that cannot.
     ///
     /// - Throws: when it is not known where an item ends. `census.lua` draws the same line.
     package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, salvages: true) }
@@ -138,37 +138,37 @@ enum ResultsKind: UInt8 {
     case letter = 0x4C  // L
 }
 
-/// Why pushes are to be tried again; it decides how long they wait.
+/// Why pushes are retried; it decides the delay.
 package enum RetryCause: UInt8, CaseIterable, Hashable, Sendable {
-    /// The gateway wants fewer pushes to this device.
+    /// The gateway limits pushes to this token (429).
     case throttled = 1
-    /// The gateway has trouble of its own.
+    /// The gateway failed.
     case server = 2
-    /// The answer never came.
+    /// No response came.
     case unknownOutcome = 3
-    /// The gateway wants fewer provider tokens.
+    /// The gateway limits new provider tokens.
     case authSlow = 4
-    /// The gateway could not process this push, and did not say why.
+    /// The gateway could not process this push, without a reason.
     case processing = 5
-    /// It was not sent: its device has got more than the gateway likes, and cools.
+    /// It was not sent: its token is in cool-down after 429.
     case cooling = 6
 
-    /// The gateway got the push: that is an attempt.
+    /// Whether the gateway got the push.
     package var isAttempt: Bool { self != .cooling }
 }
 
 /// The farm's own reasons for a failed push; every other reason is the gateway's word.
 package enum FarmReason: String, CaseIterable, Hashable, Sendable {
-    /// Sent, the outcome is unknown, and the job asked for at most once.
+    /// The outcome is unknown, and the job asked for at most once.
     case unknown
-    /// All its attempts are used up.
+    /// All attempts were made.
     case exhausted
-    /// It ended its worker again and again.
+    /// The push crashed its worker repeatedly.
     case poison
-    /// Its token is known to be dead.
+    /// Its token is suppressed.
     case suppressed
-    /// The farm's books lost it, and an audit found that out.
+    /// The accounting lost the push, and `fsck` found that.
     case lost
-    /// What was reported about it cannot be read.
+    /// The report about it cannot be read.
     case unreadable
 }

@@ -1,4 +1,4 @@
-/// What a payload must keep to, given its push type.
+/// Checks a payload against the rules of its push type.
 struct PayloadCheck {
     let bytes: UnsafeRawBufferPointer
     let pushType: PushType
@@ -11,7 +11,7 @@ struct PayloadCheck {
         limit = min(pushType.payloadLimit, limits.payloadBytes)
     }
 
-    /// What is wrong with the payload, which is a valid JSON object, and where.
+    /// The first fault of the payload, which is a valid JSON object, and its position.
     func fault(of payload: Range<Int>) -> (fault: MalformedPush.Fault, position: Int)? {
         guard payload.count <= limit else {
             return (.payloadTooLarge(bytes: payload.count, limit: limit), payload.lowerBound)
@@ -47,14 +47,14 @@ struct PayloadCheck {
     }
 }
 
-/// What looks like a mistake in a payload that is allowed, in words for the developer who sent it.
+/// A warning about an allowed payload that looks like a mistake.
 package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
     case noAPS = "the payload has no \"aps\"; a device shows nothing without it"
     case silentAlert =
         "\"content-available\" alone shows nothing with push_type \"alert\"; use push_type \"background\""
     case idleBackground = "a background push without \"content-available\" in its \"aps\" wakes no app"
 
-    /// Of a job with a payload for each push so many are looked at, the first ones.
+    /// How many payloads of a job with a payload for each push are checked.
     package static let looks = 8
 
     /// The first warning about a payload, which is a valid JSON object.

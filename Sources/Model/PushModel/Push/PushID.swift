@@ -1,12 +1,12 @@
 /// The `apns-id` of a push: the same job and token always give the same id, so that logs can tell.
 ///
 /// XXH64 with seed 1, then with seed 2, big-endian, of the job's id in UTF-8, a zero byte and the token's raw bytes, in the form of a
-/// UUID of version 4 (RFC 9562, 5.4), for some gateways and proxies take no later version.
+/// UUID of version 4 (RFC 9562, 5.4), because some gateways and proxies accept no later version.
 package struct PushID: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
 
-    /// What an id is made of that the pushes of one job share; made once a segment.
+    /// The part of the ids that the pushes of one job share; made once a segment.
     package struct Job: Sendable {
         private var first = XXH64(seed: 1)
         private var second = XXH64(seed: 2)
@@ -31,7 +31,7 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
             return PushID(high: first.digest, low: second.digest)
         }
 
-        /// By which an audit knows the push (``PushID/mark``).
+        /// The mark of the push in an audit (``PushID/mark``).
         package func mark(token: UnsafeRawBufferPointer) -> UInt64 {
             var first = first
             first.update(token)
@@ -39,13 +39,13 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// By which an audit knows the push: the upper half of its id, with an 8 for the version, as ids have had it before.
+    /// The mark of the push in an audit: the upper half of its id, with version 8, which ids had in the past.
     package var mark: UInt64 { Self.marked(high) }
 
     private static func marked(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000 }
     private static func versioned(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000 }
 
-    /// The text form, in either case; nil if it is no UUID. One of version 8 is a push's id as it was made before.
+    /// Reads the text form, in either case; nil if it is not a UUID. Version 8 is the form of past ids.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12],
@@ -56,7 +56,7 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The id with these bits, but for those that say version and variant.
+    /// Makes an id of 122 of these bits; version and variant take the others.
     package init(high: UInt64, low: UInt64) {
         self.high = Self.versioned(high)
         self.low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000

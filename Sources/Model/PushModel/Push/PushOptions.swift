@@ -1,11 +1,11 @@
-/// What all pushes of a job have in common, but for token and payload.
+/// The options that all pushes of a job share.
 package struct PushOptions: Hashable, Sendable {
     package var pushType: PushType
     /// The `apns-priority` header: 1, 5 or 10.
     package var priority: UInt8
-    /// The `apns-expiration` header in Unix seconds; 0 is one attempt, nil is no header.
+    /// The `apns-expiration` header in Unix seconds; 0: one attempt; nil: no header.
     package var expiration: Int64?
-    /// Unix seconds after which the farm does not send it any more, but counts it as expired.
+    /// Unix seconds after which an unsent push expires.
     package var deadline: Int64?
     /// The `apns-collapse-id` header, at most 64 bytes.
     package var collapseID: String?
@@ -13,9 +13,9 @@ package struct PushOptions: Hashable, Sendable {
     package var topic: String?
     package var receipts: Receipts
     package var delivery: DeliveryGuarantee
-    /// How many tries a push gets, 1 to 100.
+    /// How many attempts a push gets, 1 to 100.
     package var maxAttempts: UInt8
-    /// Unix seconds when the producer last saw these tokens registered; older news of death does not count.
+    /// Unix seconds when the producer last saw these tokens registered; older unregistration reports are ignored.
     package var registeredAt: Int64?
 
     package static let defaultMaxAttempts: UInt8 = 8
@@ -39,7 +39,7 @@ package struct PushOptions: Hashable, Sendable {
     }
 }
 
-/// Which tokens a producer hears about, one event each; the counts of its job it always gets.
+/// Which pushes of a job cause events of their own. Events with the job's counts always come.
 package enum Receipts: UInt8, CaseIterable, Hashable, Sendable {
     case failures = 0
     case all = 1
@@ -62,9 +62,9 @@ package enum Receipts: UInt8, CaseIterable, Hashable, Sendable {
 
 /// What happens to a push whose outcome is unknown, because a connection or a worker was lost.
 package enum DeliveryGuarantee: UInt8, CaseIterable, Hashable, Sendable {
-    /// It is sent again: a device may get it twice, and the job counts it as maybe duplicated.
+    /// It is retried: a device may get it twice, and the job counts it as possibly duplicated.
     case atLeastOnce = 0
-    /// It is not sent again: it fails with the reason `unknown`.
+    /// It is not retried: it fails with the reason `unknown`.
     case atMostOnce = 1
 
     /// The word in a job.
@@ -81,7 +81,7 @@ package enum DeliveryGuarantee: UInt8, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The two ways through a shard: what waits in `high` goes before what waits in `bulk`.
+/// The priority class of a push: `high` is sent before `bulk`.
 package enum Lane: UInt8, CaseIterable, Hashable, Sendable {
     case high = 0
     case bulk = 1

@@ -1,4 +1,4 @@
-/// What kind of push it is; the value of `apns-push-type`, and its rules for topic and payload.
+/// The kind of a push: the value of `apns-push-type`, and its rules for topic and payload.
 /// - Source: Apple, "Sending notification requests to APNs".
 package enum PushType: UInt8, CaseIterable, Hashable, Sendable {
     case alert = 0
@@ -30,7 +30,7 @@ package enum PushType: UInt8, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What the topic must end with; empty when any topic will do.
+    /// The required end of the topic; empty: any topic.
     package var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""

@@ -1,12 +1,12 @@
-/// A line of a shard's suppression list: from here on a token is left out, or is so no longer.
+/// A record of a shard's suppression list: a token becomes suppressed, or is removed from the list.
 ///
 /// Big-endian: letter `UInt8` (a ``SuppressionReason``, or "-" for a removal), scope `UInt32`
 /// (``SuppressionScope/number``), time `UInt32`, token.
 package struct SuppressionRecord: Hashable, Sendable {
-    /// nil: it is no longer left out.
+    /// nil: the token is removed from the list.
     package var reason: SuppressionReason?
     package var scope: UInt32
-    /// Unix seconds since when it is dead.
+    /// Unix seconds since when the token is unregistered or invalid.
     package var time: UInt32
     package var token: ArraySlice<UInt8>
 
@@ -29,7 +29,7 @@ package struct SuppressionRecord: Hashable, Sendable {
         return bytes
     }
 
-    /// nil: a newer farm wrote it, or nobody did.
+    /// nil: the record is damaged, or a newer version wrote it.
     package init?(decoding bytes: [UInt8]) {
         guard bytes.count > Self.head else { return nil }
         reason = SuppressionReason(rawValue: bytes[0])
@@ -40,7 +40,7 @@ package struct SuppressionRecord: Hashable, Sendable {
     }
 }
 
-/// Why pushes to a token are left out. The raw value is its letter in records.
+/// Why a token is suppressed. The raw value is its letter in records.
 package enum SuppressionReason: UInt8, CaseIterable, Sendable {
     case badDeviceToken = 0x42  // B
     case deviceTokenNotForTopic = 0x54  // T
@@ -50,12 +50,12 @@ package enum SuppressionReason: UInt8, CaseIterable, Sendable {
     case invalidToken = 0x49  // I
     /// The binary interface's status 5.
     case invalidTokenSize = 0x53  // S
-    /// The feedback service told of it.
+    /// The feedback service reported it.
     case feedback = 0x46  // F
-    /// An operator asked for it.
+    /// An operator suppressed it.
     case `operator` = 0x4F  // O
 
-    /// As in lists and events; the gateway's own word where it has one.
+    /// The name in lists and events: the gateway's own word where it has one.
     package var name: String {
         switch self {
         case .badDeviceToken: "BadDeviceToken"
@@ -75,8 +75,8 @@ package enum SuppressionReason: UInt8, CaseIterable, Sendable {
     }
 
     /// - Parameters:
-    ///   - answer: the reason in a gateway's answer that declares a token dead.
-    ///   - status: of the same answer.
+    ///   - answer: the reason in a gateway's response that reports the token.
+    ///   - status: the response's status.
     package init?(answer: String, status: Int) {
         if let reason = Self(name: answer), reason.isGateways {
             self = reason
@@ -89,7 +89,7 @@ package enum SuppressionReason: UInt8, CaseIterable, Sendable {
 
     private var isGateways: Bool { self != .feedback && self != .operator }
 
-    /// The token was good once, and is again if its app saw it registered later.
+    /// A later registration of the token removes the suppression.
     package var yieldsToRegistration: Bool {
         switch self {
         case .unregistered, .expiredToken, .feedback: true
@@ -97,16 +97,16 @@ package enum SuppressionReason: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// What yields to a registration does not take the place of what does not.
+    /// A reason that yields to a registration does not replace one that does not.
     package func mayReplace(_ old: SuppressionReason) -> Bool {
         !yieldsToRegistration || old.yieldsToRegistration
     }
 
-    /// What a gateway says to every token of another environment, too.
+    /// Gateways give this reason for tokens of another environment, too.
     package var mayBeEnvironment: Bool { self == .badDeviceToken || self == .invalidToken }
 }
 
-/// Where a token is dead: a topic in one environment of an app. What is dead in one may live in the other.
+/// Where a token is suppressed: a topic in one environment of an app. In another scope it may be valid.
 package struct SuppressionScope: Hashable, Sendable {
     /// A word without spaces: `production`, `sandbox`, or a gateway's host and port.
     package let environment: String
@@ -117,7 +117,7 @@ package struct SuppressionScope: Hashable, Sendable {
         (self.environment, self.topic) = (environment, topic)
     }
 
-    /// As ``text`` has it; nil if there is no space.
+    /// Reads ``text``; nil without a space.
     package init?(text: some StringProtocol) {
         guard let space = text.firstIndex(of: " ") else { return nil }
         environment = String(text[..<space])

@@ -5,7 +5,7 @@ package enum Hexadecimal {
         String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 
-    /// The bytes of digits of either case; nil if they are odd in number, or one is no digit.
+    /// The bytes of digits of either case; nil if their number is odd, or for another character.
     package static func bytes(of digits: some Sequence<UInt8>) -> [UInt8]? {
         Array(digits).withUnsafeBytes { digits in
             var bytes = [UInt8](repeating: 0, count: digits.count / 2)
@@ -71,7 +71,7 @@ package enum Hexadecimal {
         return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// The four bytes, first one lowest, that eight digits stand for; nil if one of them is no digit.
+    /// The four bytes of eight digits, the first byte lowest; nil for another character.
     ///
     /// - Parameter digits: eight characters, the first one lowest.
     @inline(__always)

@@ -12,7 +12,7 @@ package enum TimeText {
     /// - Returns: nil unless each number has a unit; nil above a thousand years.
     package static func duration(_ text: String) -> Int64? { try? readDuration(text) }
 
-    /// As ``duration(_:)``, and says what is wrong with the text.
+    /// As ``duration(_:)``, with the fault of the text.
     package static func readDuration(_ text: String) throws(Fault) -> Int64 {
         guard text.utf8.count <= 40 else { throw .form }
         guard text.first != "-" else { throw .negative }
@@ -42,7 +42,7 @@ package enum TimeText {
     /// - Returns: nil unless a time says its zone; a date alone begins at midnight in UTC.
     package static func moment(_ text: String) -> Int64? { try? readMoment(text) }
 
-    /// As ``moment(_:)``, and says what is wrong with the text.
+    /// As ``moment(_:)``, with the fault of the text.
     package static func readMoment(_ text: String) throws(Fault) -> Int64 {
         guard text.utf8.count <= 40 else { throw .form }
         let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
@@ -143,9 +143,9 @@ package enum TimeText {
 }
 
 extension TimeText {
-    /// Why a text is no duration or no moment.
+    /// Why a text is not a duration or a moment.
     package enum Fault: Error, Equatable, CustomStringConvertible {
-        /// It looks like neither.
+        /// It has the form of neither.
         case form
         case negative
         case noUnit(number: Substring)
@@ -159,7 +159,7 @@ extension TimeText {
         case noZone
         case zone
 
-        /// What is wrong, and what is right; nil when all that can be said is how the text has to look.
+        /// A sentence with the correction; nil if the form of the text is not recognised.
         package var advice: String? {
             switch self {
             case .form: nil

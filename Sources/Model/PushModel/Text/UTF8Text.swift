@@ -52,7 +52,7 @@ package enum UTF8Text {
     }
 }
 
-/// A piece of the input for a message: short, so that no message holds a whole device token, and in one line.
+/// A short piece of input for messages, on one line. It never holds a whole device token.
 package enum Excerpt {
     static let limit = 40
 

@@ -9,7 +9,7 @@ enum HexToken {
 
     /// Decodes a JSON string that is a token without escapes, eight digits at a time.
     ///
-    /// - Returns: bytes written, and the offset past the closing quote; nil if it is anything else.
+    /// - Returns: bytes written, and the offset past the closing quote; nil for any other value.
     @inline(__always)
     static func decodePlain(
         _ bytes: UnsafeRawBufferPointer, from start: Int, into target: UnsafeMutableRawBufferPointer
@@ -53,12 +53,12 @@ enum HexToken {
 
 /// The text of a device token, outside of a job.
 package enum DeviceToken {
-    /// Why text is no token, in words.
+    /// Why a text is not a device token.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
 
-    /// The bytes that hex digits of either case stand for; as many as a job's tokens may have.
+    /// The bytes of a token in hexadecimal of either case, with the lengths that a job allows.
     package static func bytes(of text: some StringProtocol) throws(Fault) -> [UInt8] {
         switch HexToken.decode(Array(text.utf8)) {
         case .success(let bytes): return bytes

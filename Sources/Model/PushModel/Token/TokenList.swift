@@ -22,7 +22,7 @@ struct TokenList {
         return true
     }
 
-    /// Makes room for as many tokens of the usual 64 digits as fit into so much text.
+    /// Reserves room for the tokens, of the usual 64 digits, that fit into `textBytes`.
     private mutating func expect(textBytes: Int, limit: Int) {
         let count = min(textBytes / 67 + 1, limit)
         storage.reserveCapacity(32 * count + HexToken.room)
@@ -69,7 +69,7 @@ struct TokenList {
         return storage
     }
 
-    /// Takes in the token whose bytes stand where there is room.
+    /// Adds the token whose bytes were written behind the used ones.
     private mutating func add(count: Int) {
         let token = used..<used + count
         let isNew = storage.withUnsafeBytes { seen.insert(token, at: entries, in: $0) }
@@ -85,7 +85,7 @@ struct TokenList {
         submitted += 1
     }
 
-    /// Keeps `HexToken.room` bytes behind the used ones; takes what is reserved piece by piece, then doubles.
+    /// Keeps `HexToken.room` bytes free behind the used ones: first from the reserved capacity, then by doubling.
     @inline(__always)
     private mutating func makeRoom() {
         guard storage.count - used < HexToken.room else { return }

@@ -2,7 +2,7 @@
 ///
 /// The seed differs from process to process, so that nobody can prepare tokens that all fall into one slot.
 struct TokenSet {
-    /// Up to so many tokens are simply compared.
+    /// Up to this number of tokens are compared one by one.
     private static let compared = 8
 
     /// Upper half: of the hash. Lower half: number of the token, from 1; 0 is a free slot.
@@ -19,7 +19,7 @@ struct TokenSet {
     /// About how many tokens will come.
     mutating func expect(_ count: Int) { expected = count }
 
-    /// False if one of `entries` has the same bytes as `token`; else it becomes their next one.
+    /// Adds a token. False if one of `entries` has the same bytes.
     mutating func insert(
         _ token: Range<Int>, at entries: [ParsedJob.Push], in bytes: UnsafeRawBufferPointer
     ) -> Bool {

@@ -12,12 +12,12 @@ import CLibuv
     /// The one handle that other threads may touch: libuv allows `uv_async_send` anywhere.
     private let wakeUp: Address<uv_async_t>
 
-    /// One that waits for the end of the turn, unless it goes before: it must not outlive its owner.
+    /// A listener that waits for the end of the turn; weak, so that it does not outlive its owner.
     struct Listener {
         weak var object: (any TurnListener)?
     }
 
-    /// Where a handle is, for ever.
+    /// The permanent address of a handle.
     private struct Address<Kind>: Sendable {
         private let bits: UInt
         init(_ handle: UnsafeMutablePointer<Kind>) { bits = UInt(bitPattern: handle) }

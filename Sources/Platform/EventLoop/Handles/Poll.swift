@@ -32,7 +32,7 @@ import CLibuv
         cancel()
     }
 
-    /// Ends the watch at once; no callback comes after it.
+    /// Stops at once; no callback follows.
     package func cancel() {
         guard !isCancelled else { return }
         isCancelled = true

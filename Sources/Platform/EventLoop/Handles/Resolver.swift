@@ -17,7 +17,7 @@ import CLibuv
         return try result.get()
     }
 
-    /// One `uv_getaddrinfo` under way; it keeps itself alive until libuv calls back.
+    /// A running `uv_getaddrinfo`; it keeps itself alive until libuv calls back.
     @Loop private final class Lookup {
         private let continuation: CheckedContinuation<Result<[SocketAddress], LoopError>, Never>
         private let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)

@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// The client's side of an HTTP/2 connection, without the connection: bytes in, bytes and events out.
+/// The client's side of an HTTP/2 connection, without I/O: bytes in, bytes and events out.
 ///
 /// After each ``receive(_:)`` and ``fill(_:)`` drain ``nextEvent()``. Every submitted request ends in exactly
 /// one `.answered` or `.closed`.
@@ -31,7 +31,7 @@ package final class ClientSession {
         try engine.receive(bytes)
     }
 
-    /// Writes what is to be sent into `buffer`, as much as fits; answers how many bytes. 0: nothing waits.
+    /// Writes output into `buffer`, as much as fits.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
         if isAbandoned { return 0 }
         return try engine.fill(buffer) { [state] frame in

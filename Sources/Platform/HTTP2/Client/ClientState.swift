@@ -55,7 +55,7 @@ struct ClientState: ~Copyable {
         for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.upload) }
     }
 
-    // MARK: What callbacks tell
+    // MARK: Callbacks
 
     /// A number of at most nine digits; nil for anything else.
     private static func number(_ text: UnsafeRawBufferPointer) -> UInt32? {

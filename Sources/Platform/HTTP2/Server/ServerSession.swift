@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// The server's side of an HTTP/2 connection, without the connection: bytes in, bytes and events out.
+/// The server's side of an HTTP/2 connection, without I/O: bytes in, bytes and events out.
 ///
 /// After each ``receive(_:)`` and ``fill(_:)`` drain ``nextEvent()``.
 package final class ServerSession {
@@ -46,7 +46,7 @@ package final class ServerSession {
         throw .violation(code: violation.code, text: violation.text)
     }
 
-    /// Writes what is to be sent into `buffer`, as much as fits; answers how many bytes. 0: nothing waits.
+    /// Writes output into `buffer`, as much as fits.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
         try engine.fill(buffer) { [state] frame in
             guard frame.count >= Frame.goAwayHead, frame[3] == Frame.goAway else { return frame }
@@ -95,7 +95,7 @@ package final class ServerSession {
         engine.reset(stream, code: code)
     }
 
-    /// Says with the reset that nothing was done about the request.
+    /// Resets a stream with REFUSED_STREAM: its request was not processed.
     package func refuse(_ stream: Int32) {
         reset(stream, code: ErrorCode.refusedStream)
     }
@@ -119,7 +119,7 @@ package final class ServerSession {
         Engine.mustHaveMemory(nghttp2_submit_shutdown_notice(engine.session))
     }
 
-    /// Takes no streams above `lastStream` and closes those that are open; the others can still be answered.
+    /// Refuses streams above `lastStream` and closes open ones; lower streams can still be answered.
     /// - Parameter lastStream: a stream that the client opened; by default the newest.
     package func goAway(
         lastStream: Int32? = nil, code: UInt32 = ErrorCode.none,

@@ -10,7 +10,7 @@ struct ServerStream: BitwiseCopyable {
     var answer = BodyStore.Rest()
 }
 
-/// What libnghttp2's callbacks read and record; at an address of its own, like ``ClientState``.
+/// The state that libnghttp2's callbacks use; it has an address of its own, like ``ClientState``.
 struct ServerState: ~Copyable {
     var streams = SlotPool(blank: ServerStream())
     var bodies = BodyStore()
@@ -64,7 +64,7 @@ struct ServerState: ~Copyable {
         for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.answer) }
     }
 
-    // MARK: What callbacks tell
+    // MARK: Callbacks
 
     mutating func begins(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
         guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return }

@@ -1,7 +1,7 @@
 import COpenSSL
 import PushModel
 
-/// What an X.509 certificate says, copied out of it once.
+/// The fields of an X.509 certificate, copied once.
 package struct Certificate: Hashable, Sendable {
     package struct Extension: Hashable, Sendable {
         /// Dotted, such as "1.2.840.113635.100.6.3.1".
@@ -102,7 +102,7 @@ extension Certificate {
         defer { ASN1_TIME_free(epoch) }
         var days: Int32 = 0
         var rest: Int32 = 0
-        // A date that is none counts as long ago: such a certificate is never valid.
+        // An unreadable date counts as past: such a certificate is never valid.
         guard ASN1_TIME_diff(&days, &rest, epoch, time) == 1 else { return 0 }
         return Int64(days) * 86_400 + Int64(rest)
     }

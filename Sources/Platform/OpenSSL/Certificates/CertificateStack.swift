@@ -15,7 +15,7 @@ struct CertificateStack: ~Copyable {
         pointers.append(certificate)
     }
 
-    /// Puts the certificate of `key` first, each issuer after what it issued, and drops what does not belong.
+    /// Orders the chain: the certificate of `key` first, each issuer after the certificate it issued. Drops all others.
     ///
     /// - Throws: ``CredentialError/Problem/keyDoesNotMatch`` when no certificate is for `key`.
     func chain(of key: borrowing KeyHandle) throws(CredentialError) -> CertificateStack {

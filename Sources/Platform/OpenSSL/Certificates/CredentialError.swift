@@ -40,7 +40,7 @@ package struct CredentialError: Error, Hashable, Sendable {
         CredentialError(.unreadable(reason), file: file)
     }
 
-    /// Takes OpenSSL's error queue.
+    /// Takes the error from OpenSSL's queue.
     static func taken() -> CredentialError {
         CredentialError(.malformed(OpenSSLFailure.taken().text))
     }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A text with PEM blocks, and what kinds they are.
+/// A text with PEM blocks, and their labels.
 struct PEMText {
     let bytes: [UInt8]
     /// The label of every block in order, such as "CERTIFICATE" or "PRIVATE KEY".
@@ -50,7 +50,7 @@ struct PEMText {
         if isEncrypted && password == nil { throw CredentialError(.passwordNeeded) }
         let bio = MemoryBIO(bytes)
         ERR_clear_error()
-        // Never without a password, even if it is empty: OpenSSL would ask for one on the terminal.
+        // Without a password, even an empty one, OpenSSL would ask for it on the terminal.
         let key = (password ?? "").withCString { text in
             PEM_read_bio_PrivateKey(bio.pointer, nil, nil, UnsafeMutableRawPointer(mutating: text))
         }

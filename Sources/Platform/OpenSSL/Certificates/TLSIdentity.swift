@@ -1,12 +1,12 @@
 import COpenSSL
 
-/// A certificate, the chain behind it and its private key: what one side of a connection shows of itself.
+/// A certificate, its chain and its private key: the identity of one side of a connection.
 ///
 /// A value without C state, so that it can travel to another process (``pem``). Its description hides the
 /// key.
 package struct TLSIdentity: Hashable, Sendable {
     package let certificate: Certificate
-    /// The certificate, then what issued it, as PEM. Not secret.
+    /// The certificate, then its issuers, as PEM. Not secret.
     package let chainPEM: [UInt8]
     /// PKCS#8 PEM without encryption.
     package let keyPEM: Secret

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Seals small things so that only who has the same key can read them, and nobody can change them unseen.
+/// Encrypts and authenticates small data with a secret key.
 ///
 /// Layout: version `UInt8` = 1, nonce 12 bytes, ciphertext, tag 16 bytes. AES-256-GCM; the nonce is random.
 package struct SealingKey: Sendable {
@@ -67,7 +67,7 @@ package struct SealingKey: Sendable {
     }
 }
 
-/// Makes keys out of secrets.
+/// Derives keys from secrets.
 package enum HKDF {
     /// HKDF with SHA-256, RFC 5869.
     package static func sha256(_ material: Secret, salt: [UInt8], info: [UInt8], length: Int) -> [UInt8] {

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes that must never be printed. The only way to them is to say ``bytes``.
+/// Bytes that must never be printed. Only ``bytes`` gives access to them.
 package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     package let bytes: [UInt8]
 
@@ -12,7 +12,7 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomReflec
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Random bytes that cannot be guessed.
+/// Cryptographically secure random bytes.
 package enum SecureRandom {
     package static func bytes(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension TLSContext {
-    /// Shows `identity` to peers.
+    /// Sets the certificate that peers get.
     func set(_ identity: TLSIdentity) throws(CredentialError) {
         let chain = try PEMText(identity.chainPEM).certificates()
         let key = try PEMText(identity.keyPEM.bytes).privateKey(password: nil)
@@ -18,7 +18,7 @@ extension TLSContext {
         }
     }
 
-    /// Decides which servers are believed.
+    /// Sets how servers are verified.
     func set(_ trust: Trust) throws(CredentialError) {
         switch trust {
         case .unverified:
@@ -36,7 +36,7 @@ extension TLSContext {
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
     }
 
-    /// Decides which clients are let in.
+    /// Sets how clients are verified.
     func set(_ certificates: ServerSettings.ClientCertificates) throws(CredentialError) {
         switch certificates {
         case .ignored:
@@ -67,7 +67,7 @@ extension TLSContext {
         }
     }
 
-    /// Tells clients whose certificates are wanted.
+    /// Sends clients the names of the accepted authorities.
     private func name(_ authorities: [UInt8]) throws(CredentialError) {
         guard !authorities.isEmpty else { return }
         for certificate in try PEMText(authorities).certificates().pointers {
@@ -82,7 +82,7 @@ extension TLSContext {
         for certificate in certificates.pointers where X509_STORE_add_cert(store, certificate) != 1 {
             throw .taken()
         }
-        // What the user names is trusted, be it a root or not.
+        // A certificate that the user names is trusted, also if it is not a root.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     }
 }

@@ -33,7 +33,7 @@ package final class TLSContext {
         SSL_CTX_set_options(pointer, copenssl_op_cipher_server_preference)
         if settings.tickets == 0 { SSL_CTX_set_options(pointer, copenssl_op_no_ticket) }
         SSL_CTX_set_num_tickets(pointer, settings.tickets)
-        // A ticket of a session with a client certificate is only taken back under a name.
+        // OpenSSL resumes sessions with client certificates only with a session id context.
         let name = Array("pushfarm".utf8)
         SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
         try set(settings.identity)

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Why a connection cannot be made or used any further. After one of these only closing is left.
+/// Why a TLS connection failed. After an error the only valid call is to close it.
 package enum TLSError: Error, Hashable, Sendable {
     /// We refused the peer's certificate, or there was none. `text` is OpenSSL's reason.
     case untrusted(CertificateFault, text: String)
@@ -12,7 +12,7 @@ package enum TLSError: Error, Hashable, Sendable {
     case system(Int32)
     /// The peer does not speak TLS: what came is not a TLS record. `text` is OpenSSL's reason.
     case notTLS(text: String)
-    /// Anything else, in OpenSSL's own words.
+    /// Any other failure, with OpenSSL's text.
     case library(text: String)
 
     /// Takes OpenSSL's error queue.
@@ -63,16 +63,16 @@ extension TLSError: CustomStringConvertible {
     }
 }
 
-/// What is wrong with a peer's certificate.
+/// The fault of a peer's certificate.
 package enum CertificateFault: Hashable, Sendable {
     case expired
     case notYetValid
-    /// It is for other host names or addresses than the one that was called.
+    /// It is not valid for the host name or address that was dialled.
     case wrongHost
-    /// Its chain does not lead to an authority that is trusted here.
+    /// Its chain does not end at a trusted authority.
     case unknownAuthority
     case revoked
-    /// It is not meant for this side of a TLS connection.
+    /// Its purpose excludes this side of a TLS connection.
     case wrongPurpose
     case missing
     case other

@@ -13,7 +13,7 @@ package struct TLSSession: ~Copyable {
     private let context: TLSContext
     private let peersKeyUpdates = Count()
 
-    /// Our side calls `serverName`.
+    /// Makes a client session.
     ///
     /// - Parameter serverName: host name or IP address that the server's certificate must be for; sent as SNI
     /// if a name.
@@ -23,7 +23,7 @@ package struct TLSSession: ~Copyable {
         ssl = try Self.make(context, socket, serverName: serverName)
     }
 
-    /// Our side answers.
+    /// Makes a server session.
     package init(server context: TLSContext, socket: Int32) throws(TLSError) {
         precondition(context.isServer, "a server session needs a server context")
         self.context = context
@@ -34,7 +34,7 @@ package struct TLSSession: ~Copyable {
     private static func make(
         _ context: TLSContext, _ socket: Int32, serverName: String?
     ) throws(TLSError) -> OpaquePointer {
-        // A final dot is right in DNS and in no certificate.
+        // DNS allows a final dot; certificates do not have it.
         let name = serverName.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
         // OpenSSL would take an empty name for "do not check".
         if name?.isEmpty == true { throw .library(text: "a server name is needed") }
@@ -149,7 +149,7 @@ package struct TLSSession: ~Copyable {
         case wantRead, wantWrite, closed
     }
 
-    /// Why the call that just returned `status` did not finish.
+    /// Why the call that returned `status` did not finish.
     private func obstacle(_ status: Int32) throws(TLSError) -> Obstacle {
         let systemError = SystemCalls.lastError
         switch SSL_get_error(ssl, status) {
@@ -163,7 +163,7 @@ package struct TLSSession: ~Copyable {
     }
 }
 
-/// Counts what OpenSSL tells only to a callback.
+/// Counts messages that OpenSSL reports only to a callback.
 private final class Count {
     var value = 0
 
@@ -181,7 +181,7 @@ private final class Count {
     }
 }
 
-/// What the handshake agreed on.
+/// The results of the handshake.
 extension TLSSession {
     /// The ALPN name both sides chose, or nil.
     package var applicationProtocol: String? {
@@ -219,7 +219,7 @@ extension TLSSession {
     }
 }
 
-/// How far a handshake or a shutdown has come.
+/// The state of a handshake or a shutdown.
 package enum TLSProgress: Hashable, Sendable {
     case done
     /// Call again when the socket can be read, or written.
@@ -227,15 +227,15 @@ package enum TLSProgress: Hashable, Sendable {
     case wantWrite
 }
 
-/// What became of a read or a write.
+/// The result of a read or a write.
 package enum TLSTransfer: Hashable, Sendable {
-    /// So many bytes were moved; at least one.
+    /// The number of bytes moved; at least one.
     case bytes(Int)
     /// Call again when the socket can be read, or written; a write must then offer the same bytes again, or
     /// more.
     case wantRead
     case wantWrite
-    /// The peer said goodbye (close_notify): nothing more will come.
+    /// The peer sent close_notify: no more bytes will come.
     case closed
 }
 

@@ -1,10 +1,10 @@
-/// Oldest and newest versions that are spoken.
+/// TLS versions that can be set as limits.
 package enum TLSVersion: Sendable, Hashable, CaseIterable {
     case tls12
     case tls13
 }
 
-/// Which authorities vouch for a server.
+/// The authorities that a client trusts.
 package enum Trust: Sendable, Hashable {
     /// The system's own roots.
     case system
@@ -12,18 +12,18 @@ package enum Trust: Sendable, Hashable {
     case authorities([UInt8])
     /// The same, from a PEM file.
     case authorityFile(String)
-    /// Any server is believed, whatever its certificate and name. Encrypts, but proves nothing.
+    /// Every server is accepted: encryption without authentication.
     case unverified
 }
 
-/// How to call servers.
+/// Settings of the client side.
 package struct ClientSettings: Sendable {
     package var trust: Trust = .system
     package var minimumVersion: TLSVersion = .tls12
     package var maximumVersion: TLSVersion = .tls13
     /// ALPN names, best first. Empty sends no ALPN.
     package var applicationProtocols: [String] = []
-    /// Shown when the server asks for a certificate.
+    /// Sent when the server asks for a certificate.
     package var identity: TLSIdentity?
 
     package init(
@@ -35,23 +35,23 @@ package struct ClientSettings: Sendable {
     }
 }
 
-/// How to answer clients.
+/// Settings of the server side.
 package struct ServerSettings: Sendable {
     /// What a client certificate must be for the handshake to go on. The verdict of a full check is kept
     /// either way
     /// (``TLSSession/peerFault``).
     package enum Acceptance: Sendable, Hashable {
-        /// Everything is right.
+        /// A full check succeeds.
         case verified
         /// Its chain leads to one of the authorities; dates, purpose and unknown extensions do not matter.
         case chained
-        /// Any at all, even one of an unknown authority.
+        /// Any certificate, also from an unknown authority.
         case anything
     }
 
     package enum ClientCertificates: Sendable, Hashable {
         case ignored
-        /// Asked for; a client without one is let in. `authorities` is PEM.
+        /// Requested; a client without a certificate is accepted. `authorities` is PEM.
         case optional(authorities: [UInt8], Acceptance = .verified)
         case required(authorities: [UInt8], Acceptance = .verified)
     }

@@ -44,7 +44,7 @@ struct KeyHandle: ~Copyable {
         guard curve == "prime256v1" else { throw CredentialError(.wrongCurve(found: curve)) }
     }
 
-    /// - Throws: when private and public part do not belong together, or are no point of the curve.
+    /// - Throws: when the key's parts do not match, or are not on the curve.
     func checkConsistency() throws(CredentialError) {
         let context = allocated(EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil))
         defer { EVP_PKEY_CTX_free(context) }

@@ -3,7 +3,7 @@ import PushModel
 
 /// A private P-256 key from a .p8 file, which signs provider tokens.
 ///
-/// There is no way to get the key out of it again.
+/// The private key cannot be read from it.
 package final class SigningKey {
     private let key: KeyHandle
     private let algorithm = DigestAlgorithm()
@@ -53,7 +53,7 @@ package final class SigningKey {
     /// SHA-256 of the public key's SubjectPublicKeyInfo, lower-case hex. Safe to show.
     package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(key.publicDER)) }
 
-    /// A key for things that only holders of this signing key may read.
+    /// Derives a sealing key that only holders of this signing key have.
     ///
     /// - Parameter purpose: another purpose gives an unrelated key.
     package func sealingKey(purpose: String) -> SealingKey {

@@ -29,7 +29,7 @@ struct OpenSSLFailure {
     }
 }
 
-/// A fresh OpenSSL object. There is none only when memory ran out.
+/// Unwraps a new OpenSSL object; nil means that memory ran out.
 func allocated(_ pointer: OpaquePointer?) -> OpaquePointer {
     guard let pointer else { preconditionFailure("OpenSSL could not allocate an object") }
     return pointer

@@ -6,9 +6,9 @@
     import Glibc
 #endif
 
-/// The system calls that this module makes, so that no other file depends on which C library it is.
+/// The system calls of this module. No other file depends on the C library.
 enum SystemCalls {
-    /// The number that the last failed system call left behind.
+    /// The error number of the last failed system call.
     static var lastError: Int32 { errno }
 
     /// Unix seconds.
@@ -29,7 +29,7 @@ enum SystemCalls {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The 4 or 16 octets of an IP address, or nil when `text` is something else, such as a host name.
+    /// The 4 or 16 octets of an IP address; nil for any other text, such as a host name.
     static func octets(ofAddress text: String) -> [UInt8]? {
         var octets = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &octets) == 1 { return Array(octets.prefix(4)) }

@@ -7,7 +7,7 @@ package import OpenSSL
     import Darwin
 #endif
 
-/// How to reach a peer: where, through what, by when.
+/// How to reach a peer: address, proxy, TLS, timeout.
 @Loop package struct Dial {
     package var endpoint: Endpoint
     /// `nil` for a plain stream.
@@ -129,7 +129,7 @@ extension Endpoint {
     }
 }
 
-/// Where a stream leads to.
+/// The address of a stream's peer.
 package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     case tcp(host: String, port: UInt16)
     case unix(path: String)
@@ -175,7 +175,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Waits for a socket that is being made: for a connect, a proxy's answer, a handshake.
+/// Waits for a socket during connect, proxy response and handshake.
 @Loop final class SocketWaiter {
     private let deadline: ContinuousClock.Instant
     private var poll: Poll?
@@ -200,7 +200,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard ready else { throw .timedOut(stage: stage) }
     }
 
-    /// Lets go of the descriptor, which then belongs to its stream.
+    /// Releases the descriptor to its stream.
     func release() {
         poll?.cancel()
         poll = nil

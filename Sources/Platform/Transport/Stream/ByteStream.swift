@@ -37,7 +37,7 @@ package import OpenSSL
     private var flushIsDue = false
     private var keyUpdatesDue = 0
     private var readIsDue = false
-    /// Nothing is to be sent behind what waits now.
+    /// The output ends after the bytes that wait now.
     private var outputEnds = false
     private var hasEndedOutput = false
     private var isOpen = true
@@ -82,7 +82,7 @@ package import OpenSSL
     /// while ``watchesPeer``.
     package var unreadByPeer: Int { isOpen ? lag.bytes(descriptor) : 0 }
 
-    /// The peer's machine is asked every second how much room it has.
+    /// Probes the peer's receive window every second.
     package var watchesPeer: Bool {
         get { lag.isWatched }
         set { if isOpen { lag.watch(newValue, descriptor) } }
@@ -98,7 +98,7 @@ package import OpenSSL
     /// ``source``, when nothing is waiting to be sent, and if ``hasKeyUpdates``.
     package func requestKeyUpdate() { keyUpdatesDue += 1 }
 
-    /// Reads what has come, now: for what must not be judged by the clock alone.
+    /// Reads the bytes that have arrived, now: for decisions that a timeout alone must not make.
     package func readNow() { read() }
 
     /// Appends output; it leaves at the end of the turn.
@@ -153,7 +153,7 @@ package import OpenSSL
         if isOpen { Socket.limitReceiveBuffer(descriptor, bytes) }
     }
 
-    /// Sends what is waiting as far as the socket takes it now, says goodbye and closes. No callback comes after it.
+    /// Sends waiting output as far as the socket takes it now, sends close_notify and closes. No callback follows.
     package func close() {
         guard isOpen, !isClosing else { return }
         if isFilling {
@@ -208,7 +208,7 @@ package import OpenSSL
         watch()
     }
 
-    /// Reads until the socket is empty, but not for ever: other streams have their turn too.
+    /// Reads until the socket is empty, up to a limit: other streams get their turn, too.
     private func read() {
         for _ in 0..<16 {
             guard isOpen, reads else { return }
@@ -260,7 +260,7 @@ package import OpenSSL
         Socket.endOutput(descriptor)
     }
 
-    /// OpenSSL does not read while a question of its own cannot leave, and what the peer has said before it went is lost then.
+    /// OpenSSL does not read while a message of its own waits to be sent; the peer's last bytes would be lost.
     private func sendKeyUpdate() {
         read()
         guard isOpen else { return }
@@ -277,7 +277,7 @@ package import OpenSSL
         finish(end)
     }
 
-    /// What the peer said before it went is still there, such as answers and why it went.
+    /// The peer's last bytes, such as responses and a reason, can still be read.
     private func readRest() {
         while isOpen, reads, !isClosing {
             guard case .bytes(let count) = channel.read(descriptor, into: ReadBuffer.shared) else { return }

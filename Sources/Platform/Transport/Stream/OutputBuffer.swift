@@ -91,7 +91,7 @@ struct PeerLag {
         return Socket.unacknowledged(descriptor) + widest - room
     }
 
-    /// Asks the peer every second how much room there is, or only now and then whether it is still there.
+    /// Probes the peer's window every second; otherwise a rare keep-alive probe checks that the peer exists.
     mutating func watch(_ isWatched: Bool, _ descriptor: Int32) {
         guard isWatched != self.isWatched else { return }
         self.isWatched = isWatched
@@ -104,7 +104,7 @@ struct PeerLag {
         #endif
     }
 
-    /// Bytes that the peer would take now, as it said last; 0 if the system cannot tell.
+    /// The peer's receive window as last acknowledged; 0 if the system does not tell.
     private static func offeredRoom(_ descriptor: Int32) -> Int {
         #if canImport(Glibc)
             // struct tcp_info of Linux 5.4 and later has it in `tcpi_snd_wnd`, which glibc's own copy lacks.

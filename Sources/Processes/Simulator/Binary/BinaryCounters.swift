@@ -6,7 +6,7 @@ package struct BinaryCounters: Sendable {
     package internal(set) var connections = 0
     /// The most that were open at a time.
     package internal(set) var mostConnections = 0
-    /// For their certificate, or by a fault.
+    /// Connections refused for their certificate, or by a fault.
     package internal(set) var closedAtOnce = 0
     /// Frames that came whole.
     package internal(set) var frames = 0
@@ -17,10 +17,10 @@ package struct BinaryCounters: Sendable {
     package internal(set) var warnings = 0
     package internal(set) var replies = 0
     package internal(set) var lostReplies = 0
-    /// Of which some bytes were sent.
+    /// Replies of which only some bytes were sent.
     package internal(set) var cutReplies = 0
     package internal(set) var shutdowns = 0
-    /// Without a refused frame.
+    /// Closes without a refused frame.
     package internal(set) var causelessCloses = 0
     /// Connections that ended in the middle of a frame.
     package internal(set) var halfFrames = 0

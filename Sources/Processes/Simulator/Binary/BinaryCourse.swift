@@ -34,7 +34,7 @@ struct BinaryCourse {
         /// Nil: no word.
         var reply: BinaryReply?
         var isReplyLost = false
-        /// So many bytes of the reply are sent.
+        /// Only these bytes of the reply are sent.
         var replyLength = BinaryReply.length
         /// From one byte of the reply to the next; nil: they are sent in one.
         var pause: Latency?
@@ -163,7 +163,7 @@ struct BinaryCourse {
 struct BinaryJudge {
     enum Verdict: Hashable {
         case accepted
-        /// Accepted, and then the device was found to be without the app since so many milliseconds after 1970.
+        /// Accepted, but the token is unregistered; `since`: milliseconds since 1970.
         case undeliverable(since: Int64)
         case refused(BinaryStatus)
     }

@@ -2,9 +2,9 @@ import APNs
 import BinaryProtocol
 import PushModel
 
-/// What the binary interface does wrong, or not at once. Changed by ``FaultCommand``.
+/// Faults and delays of the binary interface. ``FaultCommand`` changes them.
 package struct BinaryFaults: Hashable, Sendable {
-    /// A refusal that no notification has deserved.
+    /// Refuses notifications that are valid.
     package struct Refusal: Hashable, Sendable {
         /// Share of the notifications.
         var share: Double
@@ -35,13 +35,13 @@ package struct BinaryFaults: Hashable, Sendable {
         var pause: Latency
     }
 
-    /// The end of a connection after so many frames, all of them accepted.
+    /// The end of a connection after a number of accepted frames.
     package struct Ending: Hashable, Sendable {
         /// 0: before the first one.
         var every: Int
-        /// Share of the connections that it comes to.
+        /// Share of the connections that end this way.
         var share: Double
-        /// From the last accepted frame to the close; what comes in between is discarded.
+        /// From the last accepted frame to the close; frames in between are discarded.
         var delay = Latency.none
         var isReset = false
     }
@@ -54,11 +54,11 @@ package struct BinaryFaults: Hashable, Sendable {
     package var lostReplies: Loss?
     package var cutReplies: Cut?
     package var trickledReplies: Trickle?
-    /// A close without a cause and without a word.
+    /// A close without a refused frame and without a reply.
     package var closing: Ending?
-    /// A reply that blames nobody, and names the last notification that was accepted.
+    /// A reply with status 10 that names the last accepted notification.
     package var shutdown: Ending?
-    /// Bytes that are read of a connection in a second; nil: all that come.
+    /// Bytes a second that are read from a connection; nil: no limit.
     package var bytesPerSecond: Int?
     /// Share of the connections that are closed in the middle of the handshake.
     package var brokenHandshakes: Double = 0
@@ -72,14 +72,14 @@ package struct BinaryFaults: Hashable, Sendable {
     package init() {}
 }
 
-/// What the binary interface does wrong on all addresses, and on single ones.
+/// Faults of the binary interface on all addresses, and on single addresses.
 package struct AddressedFaults: Hashable, Sendable {
     package private(set) var general = BinaryFaults()
     private(set) var single: [String: BinaryFaults] = [:]
 
     package subscript(address: String) -> BinaryFaults { single[address] ?? general }
 
-    /// - Parameter address: nil: on all, whatever was said of single ones.
+    /// - Parameter address: nil changes all addresses, single ones too.
     mutating func apply(_ change: Change<BinaryFaults>, at address: String?) {
         guard let address else {
             change.apply(&general)
@@ -91,7 +91,7 @@ package struct AddressedFaults: Hashable, Sendable {
 }
 
 extension AddressedFaults {
-    /// Nothing is other than at the start.
+    /// No fault has changed since the start.
     var isCalm: Bool { self == AddressedFaults() }
 
     /// Members of a JSON object: what is other than at the start, and the same for single addresses under `at`.

@@ -218,7 +218,7 @@ import Transport
     func loopTurnEnded() {
         gateway.flushLedger()
         guard phase == .leaving else { return }
-        // What has come by now is still noted; and what is left unread would turn the close into a reset.
+        // Frames that have arrived are still noted. Unread bytes would turn the close into a reset.
         stream.readNow()
         guard phase == .leaving else { return }
         gateway.flushLedger()

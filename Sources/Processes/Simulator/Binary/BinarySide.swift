@@ -64,7 +64,7 @@ import Transport
         for peer in peers.values where host == nil || peer.host == host { peer.shutDownNow() }
     }
 
-    /// A slow reader may be a fast one now.
+    /// Applies a changed reading speed.
     func faultsChanged() {
         for peer in peers.values { peer.paceChanged() }
     }
@@ -84,16 +84,16 @@ import Transport
     }
 }
 
-/// Who is at the other end of a connection to the binary interface, or to the feedback service.
+/// The client of a connection to the binary interface or the feedback service.
 struct BinaryClient {
     /// The bundle id of the certificate; nil without one.
     var topic: String?
-    /// False: there is a certificate, and it names none.
+    /// False: the certificate names no topic.
     var hasTopic = true
 
     init() {}
 
-    /// Nil if the certificate is not good here.
+    /// Nil if the certificate is refused.
     ///
     /// - Parameter fault: what a full check of the certificate holds against it.
     init?(

@@ -2,7 +2,7 @@ import APNs
 import EventLoop
 import PushModel
 
-/// What it is told over its control socket, or at the start.
+/// Commands of the control socket and of the start.
 extension SimulatedGateway {
     /// Carries a command out.
     /// - Returns: a JSON object on one line.

@@ -7,7 +7,7 @@ import OpenSSL
     import Darwin
 #endif
 
-/// What one connection has shown of who it is, and what follows for each of its requests.
+/// The credentials of one connection, and the check of each of its requests.
 struct Credentials {
     private enum Kind {
         case anybody
@@ -31,7 +31,7 @@ struct Credentials {
             lifetime: options.tokenLifetime, updateInterval: options.tokenUpdateInterval)
     }
 
-    /// Whether requests are told apart by provider tokens.
+    /// Whether each request needs a provider token.
     var needsToken: Bool {
         if case .providerToken = kind { true } else { false }
     }
@@ -70,9 +70,9 @@ struct Credentials {
     }
 }
 
-/// What a client certificate allows here.
+/// Checks which topics a client certificate allows.
 enum ClientCertificateCheck {
-    /// - Parameter fault: what a full check of the certificate holds against it.
+    /// - Parameter fault: the fault that a full check of the certificate found.
     static func outcome(
         of certificate: Certificate, fault: CertificateFault?, environment: SimulatorOptions.Environment
     ) -> PushCheck.Credentials {

@@ -4,7 +4,7 @@ import OpenSSL
 /// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made
 /// again.
 package struct SimulatorCredentials: Sendable {
-    /// What the signing key of the folder is known as.
+    /// Key id and team id of the folder's signing key.
     package static let keyID = "SIMULATOR1"
     package static let teamID = "PUSHFARM01"
     /// Opens ``clientPKCS12``.

@@ -1,4 +1,4 @@
-/// Answers that wait for their time, a row for each millisecond.
+/// Answers that are delayed, grouped by the millisecond when they are due.
 struct DelayLine {
     struct Waiting {
         let connection: Int64
@@ -20,7 +20,7 @@ struct DelayLine {
         times.insert(due, at: (times.lastIndex { $0 < due } ?? -1) + 1)
     }
 
-    /// The soonest ones, if their time has come, in the order in which they were added.
+    /// The answers that are due first, if they are due, in the order in which they were added.
     mutating func takeDue(_ now: UInt64) -> [Waiting]? {
         guard let due = times.first, due <= now else { return nil }
         times.removeFirst()

@@ -1,6 +1,6 @@
 import APNs
 
-/// One line of the control socket, or of a `--fault` flag: what is to change, or to be told.
+/// One line of the control socket, or of a `--fault` flag.
 package enum FaultCommand: Sendable {
     case change(FaultChange)
     /// GOAWAY now, on every connection.

@@ -1,24 +1,24 @@
 import PushModel
 
-/// What the gateway does wrong, or not at once. All off to begin with; changed by ``FaultCommand``.
+/// The gateway's faults and delays. All are off at the start; ``FaultCommand`` changes them.
 package struct Faults: Hashable, Sendable {
-    /// GOAWAY on a connection after so many requests.
+    /// GOAWAY on a connection after a number of requests.
     package struct GoAway: Hashable, Sendable {
         var every: Int
-        /// First one that names no last stream, the exact one a little later.
+        /// A GOAWAY without a last stream comes first, the final GOAWAY a little later.
         var announced: Bool
         /// The reason in its debug data; nil: none.
         var reason: String?
     }
 
-    /// Streams that are reset, or get no answer at all, for a share of the requests.
+    /// A share of the requests whose streams are reset, or get no answer.
     package struct Loss: Hashable, Sendable {
         var share: Double = 0
-        /// The request counts as accepted all the same (status in the ledger), only its answer is lost.
+        /// The request counts as accepted (status in the ledger); only its answer is lost.
         var processed = false
     }
 
-    /// Every request, or a share of them, gets the same answer for a while.
+    /// A share of the requests gets the same answer for a while.
     package struct Phase: Hashable, Sendable {
         var reply: Reply
         var share: Double
@@ -34,7 +34,7 @@ package struct Faults: Hashable, Sendable {
     /// The code with which streams are reset.
     package var resetCode: UInt32 = 2
     package var silence = Loss()
-    /// A TCP reset of a connection after so many requests.
+    /// A connection gets a TCP reset after this number of requests.
     package var cutEvery: Int?
     package var phase: Phase?
     /// Pushes a second to all devices together, above which each gets 429.

@@ -1,19 +1,17 @@
 import PushModel
 
-/// Counts the pushes to all devices together: above a rate they are too many.
-///
-/// What is not used gathers for a tenth of a second, no longer.
+/// Limits the rate of pushes to all devices together: a token bucket that holds a tenth of a second.
 struct OverallThrottle {
     private static let burstSeconds = 0.1
     private var left: Double?
     private var filledAt: Int64 = 0
 
     /// - Parameters:
-    ///   - rate: pushes a second that are not too many.
+    ///   - rate: allowed pushes a second.
     ///   - now: milliseconds since 1970.
     mutating func exceeds(_ rate: Int, now: Int64) -> Bool {
         let most = max(1, Double(rate) * Self.burstSeconds)
-        // A clock that was set back fills nothing.
+        // A clock that was set back adds nothing.
         let passed = Double(max(0, now - filledAt)) / 1000
         left = min(most, (left ?? most) + passed * Double(rate))
         filledAt = now

@@ -1,9 +1,9 @@
 import APNs
 import BinaryProtocol
 
-/// What the feedback service does wrong.
+/// Faults of the feedback service.
 package struct FeedbackFaults: Hashable, Sendable {
-    /// The stream ends in the middle of the tuple behind so many.
+    /// The stream ends in the middle of a tuple.
     package struct Cut: Hashable, Sendable {
         var after: Int
         var isReset: Bool
@@ -12,7 +12,7 @@ package struct FeedbackFaults: Hashable, Sendable {
     package var cut: Cut?
     /// The connection stays open behind the last tuple, in silence.
     package var stays = false
-    /// So many milliseconds pass before the first tuple.
+    /// Milliseconds before the first tuple.
     package var thinks: Int64?
 
     package init() {}
@@ -33,11 +33,11 @@ extension Change<FeedbackFaults> {
     }
 }
 
-/// What is told to the feedback service at once.
+/// A command that changes the feedback service's lists.
 package enum FeedbackListChange: Hashable, Sendable {
-    /// `topic` nil: for the first reader.
+    /// Without a topic the entry goes to the first reader.
     case add(token: [UInt8], time: UInt32, topic: String?)
-    /// So many made-up tokens.
+    /// A number of invented tokens.
     case fill(Int, topic: String?)
     case clear
 

@@ -14,8 +14,8 @@ struct FeedbackList {
 
     var count: Int { times.count }
 
-    /// - Parameter time: seconds since 1970, when the app was found to be gone.
-    /// - Returns: whether it is a further one.
+    /// - Parameter time: seconds since 1970, when the token was found to be unregistered.
+    /// - Returns: whether the token is new in the list.
     @discardableResult
     mutating func add(_ token: some Collection<UInt8>, time: UInt32) -> Bool {
         let token = Array(token)
@@ -41,7 +41,7 @@ struct FeedbackList {
     }
 }
 
-/// The lists of all topics; without a topic what is for the first reader.
+/// The lists of all topics. The list without a topic is for the first reader.
 struct FeedbackTable {
     private var lists: [String: FeedbackList] = [:]
     /// Tuples ever put on a list, and ever taken from one.
@@ -54,7 +54,7 @@ struct FeedbackTable {
         if lists[topic ?? "", default: FeedbackList()].add(token, time: time) { listed += 1 }
     }
 
-    /// Made-up tokens of 32 bytes, gone since some time within a day before.
+    /// Adds invented tokens of 32 bytes, unregistered for up to a day.
     ///
     /// - Parameter now: seconds since 1970.
     mutating func fill(_ count: Int, topic: String?, now: UInt32, random: inout SeededRandom) {

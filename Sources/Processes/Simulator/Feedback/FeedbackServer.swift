@@ -4,7 +4,7 @@ import OpenSSL
 import PushModel
 import Transport
 
-/// The gateway's feedback service: who connects gets the devices without the app that nobody has read yet.
+/// The gateway's feedback service: a client gets the unregistered tokens that no client has read yet.
 @Loop final class FeedbackServer {
     unowned let gateway: SimulatedGateway
     private(set) var connections = 0
@@ -71,7 +71,7 @@ import Transport
     private var bytes: [UInt8] = []
     private lazy var thought = Timer { [unowned self] in begin() }
 
-    /// Bytes that are put together at a time.
+    /// Bytes that are encoded at a time.
     private static let piece = 32 << 10
 
     init(_ stream: ByteStream, topic: String?, of server: FeedbackServer) {

@@ -2,12 +2,12 @@ import EventLoop
 import OpenSSL
 import Transport
 
-/// One port on every address of the gateway.
+/// Listens on one port of every address of the gateway.
 @Loop final class HostListeners {
     private var listeners: [Listener] = []
 
     /// - Parameters:
-    ///   - port: 0: one that the system chooses.
+    ///   - port: 0: the system chooses a port.
     ///   - breaksHandshake: asked for each connection, with the address that it came to.
     ///   - acceptDelay: asked for each connection, with the address that it came to.
     ///   - onStream: gets each stream, with the address that it came to.

@@ -8,9 +8,9 @@ import PushModel
     import Darwin
 #endif
 
-/// Judges one request: what its headers, its credentials and its token deserve, were there no faults.
+/// Judges one request by its headers, credentials and token, without faults.
 struct PushJudge {
-    /// What became of a request.
+    /// The answer to a request.
     enum Verdict {
         case reply(Reply)
         /// A token that never gets an answer.
@@ -62,7 +62,7 @@ struct PayloadInspector {
     private var latest: [UInt8] = []
     private var latestWarning: String?
 
-    /// What is wrong with a payload; nil if nothing is.
+    /// What to note about a payload; nil if it is a JSON object.
     mutating func warning(about payload: UnsafeRawBufferPointer) -> String? {
         let isSame =
             payload.count == latest.count && !latest.isEmpty

@@ -22,7 +22,7 @@ import Transport
     private var limit: UInt32
     private var isLimitRaised: Bool
     private var farewell: Timer?
-    /// How long a client may take to close its side after it was told that the connection ends.
+    /// How long a client may take to close its side after GOAWAY.
     ///
     /// A close while the client's bytes are unread makes TCP reset the connection, and the client loses what it has not read.
     private static let lingerTime = Duration.seconds(5)

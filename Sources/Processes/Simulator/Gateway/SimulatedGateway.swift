@@ -16,7 +16,7 @@ import Transport
     package var onStop: @Loop () -> Void = {}
 
     var random: SeededRandom
-    /// Of the ids that it makes.
+    /// Draws the ids that the gateway makes.
     var ids: SeededRandom
     var judge: PushJudge
     private var throttle = OverallThrottle()
@@ -104,7 +104,7 @@ import Transport
                 ? .optional(authorities: credentials.authorityPEM, .chained) : .ignored)
     }
 
-    /// Nobody but the owner of a certificate is let in, unless anybody is.
+    /// A client needs a certificate, unless the gateway authenticates no clients.
     private var binarySettings: ServerSettings {
         let authorities = credentials.authorityPEM
         let asked: ServerSettings.ClientCertificates =
@@ -178,7 +178,7 @@ import Transport
         connections[connection.number] = nil
     }
 
-    /// What a connection's client certificate allows; nil if it has shown none.
+    /// What a connection's client certificate allows; nil without a certificate.
     func certificateOutcome(of stream: ByteStream) -> PushCheck.Credentials? {
         stream.withSession { session in
             session.peerCertificate.map { certificate in
@@ -188,7 +188,7 @@ import Transport
         } ?? nil
     }
 
-    /// Who wants to use the binary interface or the feedback service; nil: not with this certificate, or not now.
+    /// The client of a new connection to the binary interface or the feedback service; nil if it is refused.
     func admit(_ stream: ByteStream) -> BinaryClient? {
         guard WallClock.milliseconds >= faults.closesNewUntil else { return nil }
         guard options.authentication == .required else { return BinaryClient() }
@@ -215,7 +215,7 @@ import Transport
 
     func readClock() { (moment, arrival) = (WallClock.microseconds, Loop.readMilliseconds()) }
 
-    /// This push is one too many for this second, whatever its device.
+    /// Whether the push is above the rate of all devices together.
     func isTooMany() -> Bool {
         guard let rate = faults.rate else { return false }
         return throttle.exceeds(rate, now: now)
@@ -227,7 +227,7 @@ import Transport
         if let ledger { body(&ledger.ledger) }
     }
 
-    /// What is wrong with an accepted payload.
+    /// What to note about an accepted payload; nil if it is a JSON object.
     func warning(about payload: UnsafeRawBufferPointer) -> String? {
         options.checksPayloads ? payloads.warning(about: payload) : nil
     }
@@ -252,7 +252,7 @@ import Transport
                 warning: warning, isLost: isLost))
     }
 
-    /// Notes a stream of whose request nothing is known.
+    /// Notes a stream whose request was not read.
     func note(unread stream: Int32, connection: Int64, reason: String) {
         guard let ledger else { return }
         ledger.ledger.note(

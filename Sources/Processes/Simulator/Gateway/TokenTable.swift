@@ -1,7 +1,7 @@
 package import APNs
 import PushModel
 
-/// What the gateway knows of device tokens: single ones first, then prefixes; all others are valid.
+/// The states of device tokens: first of single tokens, then of prefixes; all other tokens are valid.
 ///
 /// The prefixes have eight digits, so that a random token has one of them once in 600 million.
 struct TokenTable {
@@ -78,7 +78,7 @@ struct TokenTable {
         return Hexadecimal.fourBytes(UInt64(littleEndian: eight))?.byteSwapped
     }
 
-    /// nil if there is none, or if it is no hexadecimal.
+    /// The bytes of hexadecimal digits; nil if there are no digits, or other characters.
     static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {
         digits.isEmpty ? nil : Hexadecimal.bytes(of: digits)
     }
@@ -90,12 +90,12 @@ extension StaticString {
     }
 }
 
-/// What becomes of pushes to one device token, or to all that start alike.
+/// How the gateway treats pushes to a device token, or to all tokens with a prefix.
 package enum TokenRule: Hashable, Sendable {
     case state(TokenState)
-    /// The gateway's own trouble, for these tokens only.
+    /// The gateway fails for these tokens only.
     case trouble(Reason)
-    /// No answer, ever.
+    /// The gateway never answers.
     case silent
 
     /// The words of a token file and of the `token` command.
@@ -103,7 +103,7 @@ package enum TokenRule: Hashable, Sendable {
     /// - Parameters:
     ///   - since: seconds since 1970, for tokens that are unregistered or expired.
     init?(word: some StringProtocol, since: Int64) {
-        // So far from 1970 that milliseconds would overflow.
+        // Milliseconds of a later time would overflow.
         guard since.magnitude < 1 << 50 else { return nil }
         switch word {
         case "valid": self = .state(.valid)
@@ -156,16 +156,16 @@ enum TokenFile {
     }
 }
 
-/// What a gateway knows of a device token, for a topic.
+/// The state of a device token for a topic.
 package enum TokenState: Hashable, Sendable {
     case valid
-    /// Not one of this gateway's, or malformed.
+    /// The gateway does not know the token, or it is malformed.
     case unknown
     case otherTopic
     case otherEnvironment
-    /// Since then, in milliseconds since 1970.
+    /// `since`: milliseconds since 1970.
     case unregistered(since: Int64)
-    /// Since then, in milliseconds since 1970.
+    /// `since`: milliseconds since 1970.
     case expired(since: Int64)
     /// Too many pushes in a row.
     case throttled

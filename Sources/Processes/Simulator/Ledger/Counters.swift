@@ -4,7 +4,7 @@ import PushModel
 package struct Counters: Sendable {
     /// Requests that came whole.
     package internal(set) var requests = 0
-    /// Answered with 200. Those whose answer was then lost on purpose are among them.
+    /// Answered with 200, also if a fault then lost the answer.
     package internal(set) var accepted = 0
     package internal(set) var byStatus: [UInt16: Int] = [:]
     package internal(set) var byReason: [String: Int] = [:]

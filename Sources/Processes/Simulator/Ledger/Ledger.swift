@@ -15,7 +15,7 @@ import OpenSSL
 /// is with the kernel before anybody can have seen its answer, and nothing but the end of the machine takes
 /// it away.
 struct Ledger: ~Copyable {
-    /// What is noted of one request. Bytes as they came, nil if absent.
+    /// The values of one request, as they came; nil if absent.
     struct Entry {
         /// Microseconds since 1970.
         var moment: Int64
@@ -30,7 +30,7 @@ struct Ledger: ~Copyable {
         var expiration: UnsafeRawBufferPointer?
         var collapseID: UnsafeRawBufferPointer?
         var body = UnsafeRawBufferPointer(start: nil, count: 0)
-        /// 0: there is no answer, the reason says why.
+        /// 0: there is no answer; `reason` says why.
         var status: UInt16
         var reason: String?
         var warning: String?

@@ -70,7 +70,7 @@ struct TextBuffer: ~Copyable {
         put("\"")
     }
 
-    /// A label such as `,"topic":`, and the text as ``put(quoted:)`` writes it; nothing if there is no text.
+    /// A label such as `,"topic":` and a quoted text; writes nothing if the text is nil.
     mutating func put(_ label: StaticString, quoted text: UnsafeRawBufferPointer?) {
         guard let text else { return }
         put(label)

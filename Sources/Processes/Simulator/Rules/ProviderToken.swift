@@ -97,7 +97,7 @@ struct ProviderTokenParts: Hashable, Sendable {
     }
 }
 
-/// What one connection of a gateway makes of the provider tokens that it is shown.
+/// Decides which provider tokens one connection of a gateway accepts.
 ///
 /// The first accepted token binds the connection to its team and key; a token lives for an hour, and another
 /// may follow no sooner than 20 minutes after the one before. Times are seconds since 1970. The signature is
@@ -115,7 +115,7 @@ struct ProviderTokenRules: Hashable, Sendable {
         self.updateInterval = updateInterval
     }
 
-    /// Judges a token whose bytes are not those of the one that was accepted last.
+    /// Judges a token that differs from the token that was accepted last.
     ///
     /// - Parameter isSigned: whether the key is known, belongs to the team and has made the signature.
     /// - Returns: why it is refused; nil if it is accepted, and now is the connection's token.

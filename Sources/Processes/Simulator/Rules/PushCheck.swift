@@ -8,7 +8,7 @@ import PushModel
 /// payload empty, payload too large. A push without `apns-push-type` is an alert.
 /// Nothing is allocated for a push that is accepted.
 ///
-/// The order is ours: what APNs does when several things are wrong is not known.
+/// The order is our choice: which reason APNs gives for a push with several faults is not known.
 enum PushCheck {
     /// The outcome of the check of a connection's credentials.
     enum Credentials: Hashable, Sendable {
@@ -22,7 +22,7 @@ enum PushCheck {
         case refused(Reason, timestamp: Int64?)
     }
 
-    /// What an accepted push asks for. The bytes are those of the request.
+    /// The values of an accepted push. Its bytes belong to the request.
     struct AcceptedPush {
         /// The token in hexadecimal, as it came.
         let token: UnsafeRawBufferPointer

@@ -11,7 +11,7 @@ struct TopicRules: Hashable, Sendable {
 
     private let credentials: Credentials
 
-    /// A provider token: the bundle ids of its team or key, with all suffixes; nil: any but those in `others`.
+    /// A provider token: the bundle ids of its team or key, with all suffixes; nil: any bundle id except `others`.
     init(tokenBundles bundles: [String]?, except others: [String] = []) {
         credentials = bundles.map { .token(bundles: $0) } ?? .anyToken(except: others)
     }
