@@ -3,18 +3,18 @@ import Testing
 
 struct PlanTests {
     @Test func `bad tokens are where an experiment wants them`() {
-        let spread = TokenList(count: 100_000, bad: .evenly(1_000))
+        let spread = ExperimentTokens(count: 100_000, bad: .evenly(1_000))
         #expect(spread.badCount(among: 100_000) == 1_000)
         #expect((0..<100).allSatisfy { spread.badCount(among: $0 * 1_000) == $0 * 10 })
-        let pairs = TokenList(count: 5, bad: .everySecond)
+        let pairs = ExperimentTokens(count: 5, bad: .everySecond)
         #expect((0..<5).map(pairs.isBad) == [false, true, false, true, false])
-        let one = TokenList(count: 1_000, bad: .at(20))
+        let one = ExperimentTokens(count: 1_000, bad: .at(20))
         #expect((0..<1_000).filter(one.isBad) == [19])
-        #expect(TokenList(count: 10).badCount(among: 10) == 0)
+        #expect(ExperimentTokens(count: 10).badCount(among: 10) == 0)
     }
 
     @Test func `tokens are different, and the simulator takes the bad ones for bad`() {
-        let list = TokenList(count: 2_000, bad: .evenly(20))
+        let list = ExperimentTokens(count: 2_000, bad: .evenly(20))
         let tokens = (0..<2_000).map(list.hex)
         #expect(Set(tokens).count == 2_000 && tokens.allSatisfy { $0.utf8.count == 64 })
         #expect(tokens.indices.allSatisfy { tokens[$0].hasPrefix("bad00000") == list.isBad($0) })
@@ -22,7 +22,7 @@ struct PlanTests {
     }
 
     @Test func `senders share a list without a gap or an overlap`() {
-        let list = TokenList(count: 4_000)
+        let list = ExperimentTokens(count: 4_000)
         let shares = (0..<4).map { list.places(among: 4_000, of: $0, senders: 4) }
         #expect(shares.joined().sorted() == Array(0..<4_000))
         #expect(shares.allSatisfy { (800...1_200).contains($0.count) })

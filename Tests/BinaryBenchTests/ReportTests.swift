@@ -4,17 +4,17 @@ import Foundation
 import Testing
 
 struct ReportTests {
-    private var finding: Finding {
+    private var finding: ExperimentResult {
         let experiment = Experiment.all[1]
         var part = Tally(experiment.tokens, experiment: "b", sender: Habit.waiting.name, length: 10_000)
         (part.arrived, part.distinct, part.claimed, part.found) = (9_890, 9_880, 9_900, 99)
         (part.connections, part.mostConnections, part.seconds) = (100, 1, 45.6)
         let farm = VerdictTests.good()
-        return Finding(experiment, [part, farm], Verdict(on: farm, experiment))
+        return ExperimentResult(experiment, [part, farm], ExperimentVerdict(on: farm, experiment))
     }
 
     @Test func `a table says what came of everybody, and what was extrapolated`() {
-        let lines = BenchTable.text(finding).split(separator: "\n").map { line in
+        let lines = TallyTable.text(finding).split(separator: "\n").map { line in
             line.split(separator: " ").joined(separator: " ")
         }
         #expect(
@@ -26,12 +26,12 @@ struct ReportTests {
                 "yes: 1,000 bad ones reported", "yes: within 20 s",
                 "yes: at most 64 connections at a time",
             ])
-        let widths = BenchTable.text(finding).split(separator: "\n")[1...3].map(\.count)
+        let widths = TallyTable.text(finding).split(separator: "\n")[1...3].map(\.count)
         #expect(Set(widths).count == 1, "columns under each other")
     }
 
     @Test func `a picture has bars that fill their place, and is XML`() throws {
-        let svg = BenchPicture([finding]).svg
+        let svg = TallyPicture([finding]).svg
         #expect(svg.hasPrefix("<svg ") && svg.hasSuffix("</svg>\n"))
         func bars(_ colour: String) -> [Double] {
             svg.matches(of: /width="([0-9.]+)" height="14.0" fill="(#\w+)"/)
@@ -58,7 +58,7 @@ struct ReportTests {
 
     @Test func `findings are kept as JSON`() throws {
         let data = try JSONEncoder().encode([finding])
-        let read = try JSONDecoder().decode([Finding].self, from: data)
+        let read = try JSONDecoder().decode([ExperimentResult].self, from: data)
         #expect(read.first?.tallies == finding.tallies && read.first?.verdict == finding.verdict)
     }
 }

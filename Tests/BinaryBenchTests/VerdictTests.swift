@@ -14,10 +14,10 @@ struct VerdictTests {
         return tally
     }
 
-    private func verdict(_ change: (inout Tally) -> Void) -> Verdict {
+    private func verdict(_ change: (inout Tally) -> Void) -> ExperimentVerdict {
         var tally = Self.good()
         change(&tally)
-        return Verdict(on: tally, Experiment.all[1])
+        return ExperimentVerdict(on: tally, Experiment.all[1])
     }
 
     @Test func `a farm that keeps its promises breaks none, and reaches every bar`() {
@@ -68,7 +68,7 @@ struct VerdictTests {
         let experiment = try #require(Experiment.all.first { $0.dialSeconds == 3 })
         var tally = Self.good()
         (tally.connections, tally.seconds) = (1_120, seconds)
-        let bar = Verdict(on: tally, experiment).bars.first { $0.text.contains("its dials take") }
+        let bar = ExperimentVerdict(on: tally, experiment).bars.first { $0.text.contains("its dials take") }
         #expect(bar?.isReached == isReached)
     }
 
@@ -76,7 +76,7 @@ struct VerdictTests {
     func `the paths are compared by a worker's processor time`(seconds: Double, isReached: Bool) {
         var (farm, other) = (Self.good(), Self.good())
         (farm.workerSeconds, other.workerSeconds) = (seconds, 1.25)
-        let verdict = Verdict(on: farm, beside: other, Experiment.all[1])
+        let verdict = ExperimentVerdict(on: farm, beside: other, Experiment.all[1])
         #expect(verdict.bars.last?.isReached == isReached)
     }
 }

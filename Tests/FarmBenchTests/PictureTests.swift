@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 struct PictureTests {
-    private static let setting = Setting(
+    private static let setting = BenchSetting(
         machine: "2 cores of <this> & that", memory: "4 GB", kernel: "Linux 6.1", day: "2026-11-22",
         versions: ["h2load": "1", "openssl": "3"], cores: [0, 1], command: "farm-bench")
 
@@ -16,8 +16,8 @@ struct PictureTests {
         return BenchReport(
             Self.setting,
             [
-                Finding(key: "worker", title: "one worker", [worker], [round]),
-                Finding(key: "farm", title: "all of it", [rate, told, far], [round]),
+                BenchFinding(key: "worker", title: "one worker", [worker], [round]),
+                BenchFinding(key: "farm", title: "all of it", [rate, told, far], [round]),
             ])
     }
 

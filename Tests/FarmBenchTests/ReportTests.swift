@@ -42,15 +42,15 @@ struct ReportTests {
     }
 
     @Test func `a bar of which nothing was measured is missed`() {
-        let finding = Finding(key: "k", title: "t", [Self.measure], [Round()])
+        let finding = BenchFinding(key: "k", title: "t", [Self.measure], [Round()])
         #expect(finding.missing == ["rate"] && !finding.isGood)
     }
 
     @Test func `a broken promise spoils a case whose bars are met`() {
         var good = rounds([(70, 100)])
-        #expect(Finding(key: "k", title: "t", [Self.measure], good).isGood)
+        #expect(BenchFinding(key: "k", title: "t", [Self.measure], good).isGood)
         good[0].broken = ["1 lost"]
-        let finding = Finding(key: "k", title: "t", [Self.measure], good)
+        let finding = BenchFinding(key: "k", title: "t", [Self.measure], good)
         #expect(finding.broken == ["round 1: 1 lost"] && !finding.isGood)
     }
 
@@ -58,7 +58,7 @@ struct ReportTests {
         var some = rounds([(70, 100), (55, 100), (58, 100)])
         some[1].company = 0.07
         some[2].broken = ["1 lost"]
-        let text = BenchTable.text(Finding(key: "farm", title: "much", [Self.measure], some))
+        let text = BenchTable.text(BenchFinding(key: "farm", title: "much", [Self.measure], some))
         let lines = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         #expect(
             lines == [

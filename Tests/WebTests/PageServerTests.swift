@@ -36,7 +36,8 @@ import Transport
 
     @Loop private static func server() async throws -> (PageServer, Endpoint) {
         let server = PageServer(urgent: ["/healthz"]) { path in
-            path == "/metrics" ? Page(body: large) : path == "/healthz" ? Page(200, "alive") : nil
+            path == "/metrics"
+                ? PageResponse(body: large) : path == "/healthz" ? PageResponse(200, "alive") : nil
         }
         let address = try await server.listen(on: .tcp(host: "127.0.0.1", port: 0))
         return (server, .tcp(host: "127.0.0.1", port: address.port))

@@ -45,7 +45,7 @@ extension Collection<UInt8> {
 }
 
 /// An answer of ``PageServer``.
-package struct Page: Sendable {
+package struct PageResponse: Sendable {
     package var status: Int
     package var type: String
     package var body: [UInt8]

@@ -7,7 +7,7 @@ package import Transport
 /// replaces the one that has waited longest for its request. Urgent paths are answered even while answers of other paths use up
 /// all of their connections.
 @Loop package final class PageServer {
-    package typealias Handler = @Loop (_ path: String) -> Page?
+    package typealias Handler = @Loop (_ path: String) -> PageResponse?
 
     private let urgent: Set<String>
     private let handler: Handler
@@ -59,9 +59,9 @@ package import Transport
     /// Answers under way.
     var answers: Int { clients.count { !$0.isIdle } }
 
-    private func page(_ path: String) -> Page? {
+    private func page(_ path: String) -> PageResponse? {
         guard urgent.contains(path) || answers < Self.mostAnswers else {
-            return Page(503, "too many answers are under way")
+            return PageResponse(503, "too many answers are under way")
         }
         return handler(path)
     }
@@ -103,17 +103,17 @@ package import Transport
         private func answerRequest() {
             switch PageRequest.read(head) {
             case .incomplete: return
-            case .bad(let status): send(Page(status, "this is no request for a page"), hasBody: true)
+            case .bad(let status): send(PageResponse(status, "this is no request for a page"), hasBody: true)
             case .whole(let request):
                 guard request.method == "GET" || request.method == "HEAD" else {
-                    return send(Page(405, "only GET and HEAD"), hasBody: true)
+                    return send(PageResponse(405, "only GET and HEAD"), hasBody: true)
                 }
-                let page = handler(request.path) ?? Page(404, "no such page")
+                let page = handler(request.path) ?? PageResponse(404, "no such page")
                 send(page, hasBody: request.method == "GET")
             }
         }
 
-        private func send(_ page: Page, hasBody: Bool) {
+        private func send(_ page: PageResponse, hasBody: Bool) {
             answer = page.bytes(hasBody: hasBody)
             limit.start(after: .seconds(10))
             stream.source = { [unowned self] output in fill(&output) }

@@ -16,15 +16,15 @@ enum Main {
         let words = Words(arguments)
         let folder = words["keep"] ?? ".build/bench-binary"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let bench = BinaryBench(
+        let bench = ExperimentSeries(
             only: Set(words.list("only")), budget: words.number("budget") ?? 45,
             isFarmOnly: words.has("farm"),
             folder: folder)
         say("\(Machine.description)\n")
-        var findings: [Finding] = []
+        var findings: [ExperimentResult] = []
         for experiment in bench.experiments {
             let finding = try await bench.run(experiment)
-            say(BenchTable.text(finding) + "\n")
+            say(TallyTable.text(finding) + "\n")
             findings.append(finding)
             try write(findings, to: folder)
         }
@@ -34,11 +34,11 @@ enum Main {
         exit(broken.isEmpty ? 0 : 1)
     }
 
-    private static func write(_ findings: [Finding], to folder: String) throws {
+    private static func write(_ findings: [ExperimentResult], to folder: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try encoder.encode(findings).write(to: URL(fileURLWithPath: folder + "/bench-binary.json"))
-        try BenchPicture(findings).svg
+        try TallyPicture(findings).svg
             .write(toFile: folder + "/bench-binary.svg", atomically: true, encoding: .utf8)
     }
 

@@ -20,7 +20,7 @@ import Foundation
         let each = max(6, minutes * 60 / Double(max(1, scenarios.count)) - Self.overhead)
         let scale = Scale(span: .seconds(each), isShort: minutes < 5)
         let run = ChaosRun(seed: seed, scale: scale, keep: keep)
-        Terminal.say("seed \(seed), \(Int(each)) s of faults each\n\n\(Outcome.heading)")
+        LineOutput.say("seed \(seed), \(Int(each)) s of faults each\n\n\(Outcome.heading)")
         var outcomes: [Outcome] = []
         for scenario in scenarios { outcomes.append(await play(scenario, run)) }
         if only.isEmpty, let last = scenarios.last(where: { $0.number == 28 }) {
@@ -35,9 +35,9 @@ import Foundation
 
     private func play(_ scenario: Scenario, _ run: ChaosRun) async -> Outcome {
         let outcome = await run.play(scenario)
-        Terminal.say(outcome.line)
-        for complaint in outcome.complaints.prefix(8) { Terminal.say("     \(complaint)") }
-        if let folder = outcome.folder { Terminal.say("     kept in \(folder)") }
+        LineOutput.say(outcome.line)
+        for complaint in outcome.complaints.prefix(8) { LineOutput.say("     \(complaint)") }
+        if let folder = outcome.folder { LineOutput.say("     kept in \(folder)") }
         return outcome
     }
 
@@ -48,13 +48,13 @@ import Foundation
             let data = try JSONSerialization.data(
                 withJSONObject: outcomes.map(\.json), options: [.prettyPrinted, .sortedKeys])
             try data.write(to: URL(fileURLWithPath: file))
-        } catch { Terminal.say("cannot write \(file): \(error)") }
+        } catch { LineOutput.say("cannot write \(file): \(error)") }
         let bad = outcomes.count { !$0.isGood }
         let pushes = outcomes.reduce(0) { $0 + $1.verdict.pushes }
         let faults = outcomes.reduce(0) { $0 + $1.faults }
         let lost = outcomes.reduce(0) { $0 + $1.verdict.lost }
         let doubled = outcomes.reduce(0) { $0 + $1.verdict.doubled }
-        Terminal.say(
+        LineOutput.say(
             "\n\(outcomes.count) runs, \(faults) faults, \(pushes) pushes: \(lost) lost, \(doubled) doubled, "
                 + "\(bad == 0 ? "all good" : "\(bad) FAILED")\ndetails: \(file)")
         return bad == 0

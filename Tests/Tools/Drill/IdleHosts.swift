@@ -23,9 +23,9 @@ enum IdleHosts {
             return shares.count == min(hosts, shards) && shares.values.reduce(0, +) == shards
                 && (shares.values.max() ?? 0) - (shares.values.min() ?? 0) <= 1
         }
-        let (before, calls) = (ProcessorTime.seconds(of: redis.process.pid), try commands(client))
+        let (before, calls) = (ProcessTime.seconds(of: redis.process.pid), try commands(client))
         try await Task.sleep(for: .seconds(20))
-        let used = ProcessorTime.seconds(of: redis.process.pid) - before
+        let used = ProcessTime.seconds(of: redis.process.pid) - before
         return String(
             format: "%d hosts that rest, %d shards: Redis %.2f %% of a core, %d calls a second", hosts,
             shards,

@@ -42,8 +42,8 @@ enum Main {
         var plan = BenchPlan(rounds: words.number("rounds").map { Int($0) } ?? 5, folder: folder)
         if words.has("quick") { (plan.rounds, plan.divisor) = (1, 100) }
         let command = (["farm-bench"] + CommandLine.arguments.dropFirst()).joined(separator: " ")
-        let setting = try await FarmBench.setting(cores, command: command)
-        let report = BenchReport(setting, try await FarmBench(cases, plan, cores, say: say).run())
+        let setting = try await BenchRun.setting(cores, command: command)
+        let report = BenchReport(setting, try await BenchRun(cases, plan, cores, say: say).run())
         try report.write(to: folder)
         say("\n" + report.text)
         say("figures, table and picture: \(folder)/bench.json, bench.txt, bench.svg")

@@ -22,7 +22,7 @@ enum Main {
                 "\(Int(after.at)) s: \(rates[0])/s accepted, \(rates[1])/s refused, \(after.connections) connections, "
                     + "allowed \(after.slowedTo)")
         }
-        try GovernorPicture(samples: samples).svg.write(toFile: file, atomically: true, encoding: .utf8)
+        try GovernorDrawing(samples: samples).svg.write(toFile: file, atomically: true, encoding: .utf8)
         say("picture: \(file)")
     }
 

@@ -30,10 +30,11 @@ import Web
         server = PageServer(urgent: ["/healthz", "/readyz"]) { path in
             switch path {
             case "/metrics":
-                return Page(type: "text/plain; version=0.0.4; charset=utf-8", body: Array(metrics().utf8))
-            case "/healthz": return Page(200, "alive")
-            case "/readyz": return unready().map { Page(503, $0) } ?? Page(200, "ready")
-            case "/": return Page(200, "pushfarm: /metrics /healthz /readyz")
+                return PageResponse(
+                    type: "text/plain; version=0.0.4; charset=utf-8", body: Array(metrics().utf8))
+            case "/healthz": return PageResponse(200, "alive")
+            case "/readyz": return unready().map { PageResponse(503, $0) } ?? PageResponse(200, "ready")
+            case "/": return PageResponse(200, "pushfarm: /metrics /healthz /readyz")
             default: return nil
             }
         }

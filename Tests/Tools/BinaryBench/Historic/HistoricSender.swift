@@ -7,7 +7,7 @@ import OpenSSL
 package struct HistoricSender {
     /// What it is told, as one word of its command line.
     package struct Order: Codable, Sendable {
-        var tokens: TokenList
+        var tokens: ExperimentTokens
         /// It sends the first ones only.
         var length: Int
         var habit: Habit
@@ -43,10 +43,10 @@ package struct HistoricSender {
     package mutating func run() throws -> Claim {
         let start = ContinuousClock.now
         var course = HistoricCourse(count: places.count, habit: order.habit)
-        var wire: BinaryWire?
+        var wire: HistoricWire?
         while true {
             switch course.next() {
-            case .connect: wire = try BinaryWire(port: order.port, context: context)
+            case .connect: wire = try HistoricWire(port: order.port, context: context)
             case .write(let index):
                 keepPace()
                 if let open = wire, !open.write(frame(index)) { course.failed() }
@@ -60,7 +60,7 @@ package struct HistoricSender {
         }
     }
 
-    private func judge(_ sight: BinaryWire.Observation, _ course: inout HistoricCourse) {
+    private func judge(_ sight: HistoricWire.Observation, _ course: inout HistoricCourse) {
         switch sight {
         case .nothing: break
         case .closed: course.lost()

@@ -4,7 +4,7 @@ import BenchKit
 package struct Experiment: Sendable {
     package let letter: String
     package let title: String
-    package let tokens: TokenList
+    package let tokens: ExperimentTokens
     /// Lines for the simulator's control command.
     package var faults: [String] = ["binary delay 300ms-700ms"]
     /// Processes that share the tokens by a hash.
@@ -32,36 +32,38 @@ package struct Experiment: Sendable {
 
     package static let all: [Experiment] = {
         var all = [
-            Experiment(letter: "a", title: "100,000 good tokens", tokens: TokenList(count: 100_000)),
+            Experiment(letter: "a", title: "100,000 good tokens", tokens: ExperimentTokens(count: 100_000)),
             Experiment(
                 letter: "b", title: "100,000 tokens, 1,000 of them bad, evenly spread",
-                tokens: TokenList(count: 100_000, bad: .evenly(1_000))),
+                tokens: ExperimentTokens(count: 100_000, bad: .evenly(1_000))),
             Experiment(
                 letter: "c", title: "1,000 tokens, a bad one at place 20",
-                tokens: TokenList(count: 1_000, bad: .at(20))),
+                tokens: ExperimentTokens(count: 1_000, bad: .at(20))),
             Experiment(
                 letter: "d", title: "A good, B bad, C good, D bad, E good",
-                tokens: TokenList(count: 5, bad: .everySecond)),
-            Experiment(letter: "e", title: "1,000,000 good tokens", tokens: TokenList(count: 1_000_000)),
+                tokens: ExperimentTokens(count: 5, bad: .everySecond)),
+            Experiment(
+                letter: "e", title: "1,000,000 good tokens", tokens: ExperimentTokens(count: 1_000_000)),
             Experiment(
                 letter: "f", title: "10,000 good tokens, a disconnect without a cause every 3,000",
-                tokens: TokenList(count: 10_000)),
+                tokens: ExperimentTokens(count: 10_000)),
             Experiment(
                 letter: "g", title: "100,000 good tokens by hash over 4 workers, one of them killed half-way",
-                tokens: TokenList(count: 100_000)),
+                tokens: ExperimentTokens(count: 100_000)),
             Experiment(
                 letter: "h", title: "as (b), replies after 50 to 100 ms",
-                tokens: TokenList(count: 100_000, bad: .evenly(1_000)), faults: ["binary delay 50ms-100ms"]),
+                tokens: ExperimentTokens(count: 100_000, bad: .evenly(1_000)),
+                faults: ["binary delay 50ms-100ms"]),
             Experiment(
                 letter: "i", title: "as (b), replies after 1 to 2 s",
-                tokens: TokenList(count: 100_000, bad: .evenly(1_000)), faults: ["binary delay 1s-2s"]),
+                tokens: ExperimentTokens(count: 100_000, bad: .evenly(1_000)), faults: ["binary delay 1s-2s"]),
             Experiment(
                 letter: "j", title: "as (b), a dial takes 1 s",
-                tokens: TokenList(count: 100_000, bad: .evenly(1_000)),
+                tokens: ExperimentTokens(count: 100_000, bad: .evenly(1_000)),
                 faults: ["binary delay 300ms-700ms", "binary accept 1s"]),
             Experiment(
                 letter: "k", title: "as (b), a dial takes 3 s",
-                tokens: TokenList(count: 100_000, bad: .evenly(1_000)),
+                tokens: ExperimentTokens(count: 100_000, bad: .evenly(1_000)),
                 faults: ["binary delay 300ms-700ms", "binary accept 3s"]),
         ]
         all[0].comparesPaths = true

@@ -70,7 +70,7 @@ package struct Tally: Codable, Sendable, Hashable {
     }
 
     /// A list of which the first `length` were sent.
-    package init(_ tokens: TokenList, experiment: String, sender: String, length: Int) {
+    package init(_ tokens: ExperimentTokens, experiment: String, sender: String, length: Int) {
         self.experiment = experiment
         self.sender = sender
         bad = tokens.badCount(among: tokens.count)
@@ -84,7 +84,7 @@ package struct Tally: Codable, Sendable, Hashable {
 
 extension Tally {
     init(
-        _ experiment: Experiment, sender: String, length: Int, _ count: GatewayCount.Side,
+        _ experiment: Experiment, sender: String, length: Int, _ count: SimulatorCount.Side,
         claim: HistoricSender.Claim
     ) {
         self.init(experiment.tokens, experiment: experiment.letter, sender: sender, length: length)

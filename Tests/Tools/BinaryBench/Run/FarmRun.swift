@@ -25,7 +25,7 @@ struct FarmRun {
         ).workers
         defer { keep(coordinator.error) }
         let jobs = jobs()
-        let before = workers.map(ProcessorTime.seconds(of:))
+        let before = workers.map(ProcessTime.seconds(of:))
         let (texts, socket) = (jobs.map(\.text), redis.socket)
         let start = ContinuousClock.now
         async let pushed: Void = push(texts, to: socket)
@@ -41,7 +41,7 @@ struct FarmRun {
         let account = try await finished(jobs.map(\.id), redis)
         let seconds = (ContinuousClock.now - start).seconds
         let used = zip(workers, before).filter { $0.0 != killed }.reduce(0) {
-            $0 + ProcessorTime.seconds(of: $1.0) - $1.1
+            $0 + ProcessTime.seconds(of: $1.0) - $1.1
         }
         coordinator.signal(SIGTERM)
         guard try await coordinator.wait() == .exited(0) else {
@@ -60,7 +60,7 @@ struct FarmRun {
     }
 
     private func tally(
-        _ count: GatewayCount.Side, _ account: Tally.Account, _ seconds: Double, workerSeconds: Double?
+        _ count: SimulatorCount.Side, _ account: Tally.Account, _ seconds: Double, workerSeconds: Double?
     ) -> Tally {
         let length = experiment.tokens.count
         let claim = HistoricSender.Claim(sent: account.delivered, refused: account.failed, seconds: seconds)

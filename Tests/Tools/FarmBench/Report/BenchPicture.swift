@@ -2,8 +2,8 @@ import BenchKit
 
 /// Findings as an SVG file: how far every figure is from its bar, and what a push costs beside other clients.
 package struct BenchPicture {
-    private let findings: [Finding]
-    private let setting: Setting
+    private let findings: [BenchFinding]
+    private let setting: BenchSetting
 
     private static let (width, left, scale) = (1180.0, 400.0, 180.0)
     private static let (row, gap) = (20.0, 16.0)
@@ -13,7 +13,7 @@ package struct BenchPicture {
         "#2a9d5c", "#d64541", "#2a9d5c", "#3a6ea5", "#b8b8b8"
     )
 
-    package init(_ findings: [Finding], _ setting: Setting) {
+    package init(_ findings: [BenchFinding], _ setting: BenchSetting) {
         (self.findings, self.setting) = (findings, setting)
     }
 

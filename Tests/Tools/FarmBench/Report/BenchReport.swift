@@ -2,10 +2,10 @@ import Foundation
 
 /// All of a run, as it is kept.
 package struct BenchReport: Codable, Sendable, Hashable {
-    package let setting: Setting
-    package let findings: [Finding]
+    package let setting: BenchSetting
+    package let findings: [BenchFinding]
 
-    package init(_ setting: Setting, _ findings: [Finding]) {
+    package init(_ setting: BenchSetting, _ findings: [BenchFinding]) {
         (self.setting, self.findings) = (setting, findings)
     }
 

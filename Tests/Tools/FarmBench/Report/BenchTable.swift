@@ -4,7 +4,7 @@ import BenchKit
 package struct BenchTable {
     private static let head = ["", "median", "min … max", "beside", "ratio", "min … max", "bar", ""]
 
-    package static func text(_ finding: Finding) -> String {
+    package static func text(_ finding: BenchFinding) -> String {
         var lines = ["\(finding.key): \(finding.title)"]
         let table = TextTable([head] + finding.figures.map(row), left: [0, 7])
         lines += table.lines.map { "    " + $0 }
@@ -14,7 +14,8 @@ package struct BenchTable {
             lines.append("    others had \(shares) of these cores")
             if finding.hadTooMuchCompany {
                 lines.append(
-                    "    WARNING: over \(percent(Finding.tooMuchCompany)) is too much: do not trust these")
+                    "    WARNING: over \(percent(BenchFinding.tooMuchCompany)) is too much: do not trust these"
+                )
             }
         }
         return lines.joined(separator: "\n")

@@ -74,12 +74,12 @@ final class BenchFarm {
 
     func use() -> Use {
         Use(
-            workers: processes.workers.reduce(0) { $0 + ProcessorTime.seconds(of: $1) },
-            coordinator: ProcessorTime.seconds(of: coordinator.pid),
-            intake: ProcessorTime.seconds(of: processes.intake),
-            redis: ProcessorTime.seconds(of: redis.process.pid),
-            gateway: ProcessorTime.seconds(of: gateway.process.pid),
-            bench: ProcessorTime.seconds(of: getpid()))
+            workers: processes.workers.reduce(0) { $0 + ProcessTime.seconds(of: $1) },
+            coordinator: ProcessTime.seconds(of: coordinator.pid),
+            intake: ProcessTime.seconds(of: processes.intake),
+            redis: ProcessTime.seconds(of: redis.process.pid),
+            gateway: ProcessTime.seconds(of: gateway.process.pid),
+            bench: ProcessTime.seconds(of: getpid()))
     }
 
     func push(_ jobs: PreparedJobs) throws {

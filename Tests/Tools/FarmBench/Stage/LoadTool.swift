@@ -52,9 +52,9 @@ struct LoadTool {
     func drive(_ requests: Int, connections: Int = 1, streams: Int = 1_000) async throws -> Outcome {
         let accepted = try gateway.counter("accepted")
         let before = CoreUse.now(of: cores)
-        let gatewayBefore = ProcessorTime.seconds(of: gateway.process.pid)
+        let gatewayBefore = ProcessTime.seconds(of: gateway.process.pid)
         let (text, time) = try await run(requests, connections: connections, streams: streams)
-        let gatewayTime = ProcessorTime.seconds(of: gateway.process.pid) - gatewayBefore
+        let gatewayTime = ProcessTime.seconds(of: gateway.process.pid) - gatewayBefore
         let company = CoreUse.now(of: cores).company(since: before, ours: time + gatewayTime)
         guard let report = LoadReport(text) else { throw Overdue(description: "h2load says: \(text)") }
         var outcome = Outcome(

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Lines that are there at once, also in a pipe.
-enum Terminal {
+enum LineOutput {
     static func say(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }

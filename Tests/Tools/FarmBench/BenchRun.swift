@@ -3,7 +3,7 @@ import FarmHarness
 import Foundation
 
 /// All cases in turn, round by round, so that whatever the machine does meanwhile meets all of them.
-package struct FarmBench {
+package struct BenchRun {
     private let cases: [any BenchCase]
     private let plan: BenchPlan
     private let cores: Cores
@@ -15,7 +15,7 @@ package struct FarmBench {
         (self.cases, self.plan, self.cores, self.say) = (cases, plan, cores, say)
     }
 
-    package func run() async throws -> [Finding] {
+    package func run() async throws -> [BenchFinding] {
         let complaints = try await rehearse()
         var rounds: [String: [Round]] = [:]
         for number in 0..<plan.rounds {
@@ -30,7 +30,7 @@ package struct FarmBench {
                 for complaint in round.broken { say("    BROKEN: \(complaint)") }
             }
         }
-        return cases.map { Finding(key: $0.key, title: $0.title, $0.measures, rounds[$0.key] ?? []) }
+        return cases.map { BenchFinding(key: $0.key, title: $0.title, $0.measures, rounds[$0.key] ?? []) }
     }
 
     /// A twentieth of each case, with a simulator that looks at every token and is too slow to be measured.
@@ -44,8 +44,8 @@ package struct FarmBench {
         return complaints
     }
 
-    package static func setting(_ cores: Cores, command: String) async throws -> Setting {
-        try await Setting(
+    package static func setting(_ cores: Cores, command: String) async throws -> BenchSetting {
+        try await BenchSetting(
             machine: Machine.processor, memory: Machine.memory, kernel: Machine.kernel, day: Machine.day,
             versions: [
                 "h2load": word(1, of: Machine.version("h2load", "--version")),

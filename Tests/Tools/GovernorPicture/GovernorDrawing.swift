@@ -2,7 +2,7 @@ import BenchKit
 import Foundation
 
 /// Draws a run: pushes a second above, connections below, and the weather across both.
-struct GovernorPicture {
+struct GovernorDrawing {
     let samples: [GovernorRun.Sample]
     private static let (width, left, right) = (960.0, 70.0, 20.0)
     private static let panels = (rate: (top: 70.0, height: 250.0), connections: (top: 380.0, height: 130.0))

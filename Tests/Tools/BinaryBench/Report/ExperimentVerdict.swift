@@ -1,7 +1,7 @@
 import BenchKit
 
 /// What the farm owes in an experiment, and what it is to reach.
-package struct Verdict: Codable, Sendable, Hashable {
+package struct ExperimentVerdict: Codable, Sendable, Hashable {
     package struct Bar: Codable, Sendable, Hashable {
         package let text: String
         package let isReached: Bool

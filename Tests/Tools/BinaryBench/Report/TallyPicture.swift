@@ -1,14 +1,14 @@
 import BenchKit
 
 /// Findings as an SVG file: a bar for each sender, delivered and lost of the good pushes.
-package struct BenchPicture {
-    private let findings: [Finding]
+package struct TallyPicture {
+    private let findings: [ExperimentResult]
 
     private static let (width, left, bar) = (960.0, 190.0, 430.0)
     private static let (row, gap, top) = (19.0, 44.0, 82.0)
     private static let (delivered, lost, doubled) = ("#2a9d5c", "#d64541", "#e0a030")
 
-    package init(_ findings: [Finding]) { self.findings = findings }
+    package init(_ findings: [ExperimentResult]) { self.findings = findings }
 
     package var svg: String {
         var drawing = Drawing(width: Self.width)

@@ -1,5 +1,5 @@
 /// Where and with what a bench ran.
-package struct Setting: Codable, Sendable, Hashable {
+package struct BenchSetting: Codable, Sendable, Hashable {
     package var machine: String
     package var memory: String
     package var kernel: String

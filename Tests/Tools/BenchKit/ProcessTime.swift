@@ -1,7 +1,7 @@
 package import Foundation
 
 /// What a process has used of the machine's processors.
-package enum ProcessorTime {
+package enum ProcessTime {
     /// User and system time of all its threads since its start, to the nanosecond; 0 if it is gone.
     package static func seconds(of pid: pid_t) -> Double {
         var clock = clockid_t()

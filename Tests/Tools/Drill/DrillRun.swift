@@ -7,7 +7,7 @@ import Foundation
 ///
 /// `farm-drill idle=HOSTS [shards=64]`: what hosts that rest cost their Redis.
 @main
-enum Drill {
+enum DrillRun {
     static func main() async throws {
         signal(SIGPIPE, SIG_IGN)
         let words = Words(CommandLine.arguments.dropFirst())

@@ -2,7 +2,7 @@ import Foundation
 
 /// The experiments one after the other; within one the senders of the write-ups at the same time, for they mostly wait, and
 /// then the farm by itself.
-package struct BinaryBench: Sendable {
+package struct ExperimentSeries: Sendable {
     package let experiments: [Experiment]
     /// Seconds for the sender that waits after each push, in each experiment: the rest is extrapolated.
     package let budget: Double
@@ -21,7 +21,7 @@ package struct BinaryBench: Sendable {
         self.folder = folder
     }
 
-    package func run(_ experiment: Experiment) async throws -> Finding {
+    package func run(_ experiment: Experiment) async throws -> ExperimentResult {
         var tallies = isFarmOnly || !experiment.comparesSenders ? [] : try await historic(experiment)
         let log = "\(folder)/farm-\(experiment.letter)"
         let farm = try await FarmRun(experiment: experiment, logFile: log + ".log").run()
@@ -31,7 +31,7 @@ package struct BinaryBench: Sendable {
             other = try await FarmRun(experiment: experiment, path: .http2, logFile: log + "-http2.log").run()
         }
         tallies += [other].compactMap { $0 }
-        return Finding(experiment, tallies, Verdict(on: farm, beside: other, experiment))
+        return ExperimentResult(experiment, tallies, ExperimentVerdict(on: farm, beside: other, experiment))
     }
 
     private func historic(_ experiment: Experiment) async throws -> [Tally] {

@@ -1,5 +1,5 @@
 /// The device tokens of an experiment, made from their places: the same in every process.
-package struct TokenList: Hashable, Sendable, Codable {
+package struct ExperimentTokens: Hashable, Sendable, Codable {
     /// Which places hold tokens that the gateway refuses.
     package enum Bad: Hashable, Sendable, Codable {
         case none

@@ -1,15 +1,14 @@
 import BenchKit
 
 /// Findings as lines of text.
-package struct BenchTable {
+package struct TallyTable {
     private static let head = [
         "sender", "delivered", "lost", "doubled", "claimed", "bad found", "connections", "at a time", "time",
     ]
-    private static let widths = [24, 11, 9, 9, 11, 11, 13, 11, 10]
 
-    package static func text(_ finding: Finding) -> String {
-        var lines = ["(\(finding.letter)) \(finding.title)", line(head)]
-        lines += finding.tallies.map { line(row($0)) }
+    package static func text(_ finding: ExperimentResult) -> String {
+        var lines = ["(\(finding.letter)) \(finding.title)"]
+        lines += TextTable([head] + finding.tallies.map(row)).lines.map { "    " + $0 }
         for bar in finding.verdict?.bars ?? [] {
             lines.append("    \(bar.isReached ? "yes" : "NO "): \(bar.text)")
         }
@@ -26,12 +25,5 @@ package struct BenchTable {
             number(whole.claimed), number(whole.found), number(whole.connections),
             tally.mostConnections > 0 ? tally.mostConnections.grouped : "-", mark + whole.seconds.time,
         ]
-    }
-
-    private static func line(_ cells: [String]) -> String {
-        zip(cells, widths).enumerated().map { index, cell in
-            let room = String(repeating: " ", count: max(1, cell.1 - cell.0.count))
-            return index == 0 ? "    " + cell.0 + room : room + cell.0
-        }.joined()
     }
 }

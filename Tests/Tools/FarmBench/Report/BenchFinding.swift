@@ -1,5 +1,5 @@
 /// All that came of one case.
-package struct Finding: Codable, Sendable, Hashable {
+package struct BenchFinding: Codable, Sendable, Hashable {
     package let key: String
     package let title: String
     package let figures: [Figure]

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 
 /// What came to the simulator, by its own counters.
-struct GatewayCount: Decodable {
+struct SimulatorCount: Decodable {
     struct Side: Decodable {
         var accepted = 0
         var refused: Int?
@@ -33,10 +33,10 @@ package enum GatewayPath: Sendable {
 }
 
 extension Gateway {
-    func count(_ path: GatewayPath) throws -> GatewayCount.Side {
+    func count(_ path: GatewayPath) throws -> SimulatorCount.Side {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try decoder.decode(GatewayCount.self, from: Data(tell("counters").utf8)).side(path)
+        return try decoder.decode(SimulatorCount.self, from: Data(tell("counters").utf8)).side(path)
     }
 
     /// A simulator that counts different tokens.

@@ -4,7 +4,7 @@ import Foundation
 import OpenSSL
 
 /// A connection to a binary gateway, as a script has one: it waits for each of its calls.
-final class BinaryWire {
+final class HistoricWire {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }

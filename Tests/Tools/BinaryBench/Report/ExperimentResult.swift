@@ -1,11 +1,11 @@
 /// All that came of one experiment.
-package struct Finding: Codable, Sendable {
+package struct ExperimentResult: Codable, Sendable {
     package let letter: String
     package let title: String
     package let tallies: [Tally]
-    package let verdict: Verdict?
+    package let verdict: ExperimentVerdict?
 
-    package init(_ experiment: Experiment, _ tallies: [Tally], _ verdict: Verdict?) {
+    package init(_ experiment: Experiment, _ tallies: [Tally], _ verdict: ExperimentVerdict?) {
         letter = experiment.letter
         title = experiment.title
         self.tallies = tallies
