@@ -86,8 +86,7 @@ package actor Loop {
         if Task.isCancelled { throw CancellationError() }
     }
 
-    /// Keeps what a process is about for as long as the process lives: whatever of it is still on its way when it has ended
-    /// finds it.
+    /// Keeps an object alive as long as the process lives, for callbacks that come late.
     @Loop package static func keep(_ root: AnyObject) { roots.append(root) }
 
     @Loop private static var roots: [AnyObject] = []

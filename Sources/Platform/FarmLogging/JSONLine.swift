@@ -1,8 +1,8 @@
 import Logging
 import PushModel
 
-/// A log line for collectors: one flat JSON object. Metadata keys stand beside the fixed ones; a metadata key that
-/// is called like a fixed one gets a `_` behind it.
+/// A log line for collectors: one flat JSON object with fixed keys and the metadata. A metadata key with the name of a
+/// fixed key gets a trailing `_`.
 enum JSONLine {
     private static let fixed: Set<String> = ["at", "level", "label", "message"]
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rectangles, lines and words of an SVG file, which is as wide as it is told and as high as it turns out to be.
+/// Rectangles, lines and words of an SVG file with a given width; its height follows from its content.
 package struct Drawing {
     package enum Anchor: String { case start, middle, end }
 

@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// The machine that a bench runs on, and the day.
+/// The machine of a bench run, and the date.
 package enum Machine {
     package static var description: String {
         let load = text("/proc/loadavg").split(separator: " ").first ?? "?"
@@ -26,11 +26,11 @@ package enum Machine {
 
     package static var day: String { Date.now.formatted(.iso8601.year().month().day()) }
 
-    /// The first line that a program says of its version.
+    /// The first line of a program's version text.
     package static func version(_ program: String, _ arguments: String...) async throws -> String {
         let folder = try TestFolder()
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        // A shell looks for the program where we would.
+        // The shell uses the same search path.
         let child = try Child(
             "version", "/bin/sh", ["-c", "exec \"$@\"", "sh", program] + arguments,
             environment: ["PATH": path],

@@ -14,10 +14,10 @@ extension Int {
 }
 
 extension Double {
-    /// With two digits behind the point.
+    /// With two decimals.
     package var text: String { String(format: "%.2f", self) }
 
-    /// With as many digits as say something: 3 of them, or all those before the point.
+    /// With three significant digits, or all digits before the point.
     package var brief: String {
         switch magnitude {
         case ..<9.995: String(format: "%.2f", self)
@@ -26,7 +26,7 @@ extension Double {
         }
     }
 
-    /// A time in seconds, with as many digits as say something.
+    /// A time in seconds, with a suitable number of digits.
     package var time: String {
         switch self {
         case ..<10: String(format: "%.2f s", self)

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// What a process has used of the machine's processors.
+/// The processor time of a process.
 package enum ProcessTime {
-    /// User and system time of all its threads since its start, to the nanosecond; 0 if it is gone.
+    /// User and system time of all its threads since its start, to the nanosecond; 0 if the process has ended.
     package static func seconds(of pid: pid_t) -> Double {
         var clock = clockid_t()
         var time = timespec()

@@ -3,7 +3,7 @@ package struct TextTable {
     private let rows: [[String]]
     private let left: Set<Int>
 
-    /// - Parameter left: columns whose cells begin at the same place; the others end there.
+    /// - Parameter left: columns that are aligned left; the others are aligned right.
     package init(_ rows: [[String]], left: Set<Int> = [0]) { (self.rows, self.left) = (rows, left) }
 
     package var lines: [String] {

@@ -11,7 +11,7 @@ package struct Words {
         self.values = values
     }
 
-    /// Nil if the word is not there, or if nothing is behind its `=`.
+    /// Nil if the word is missing, or its value is empty.
     package subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     package func has(_ name: String) -> Bool { values[name] != nil }

@@ -1,4 +1,4 @@
-/// The accounts: at each look, and at the end.
+/// Checks job records at each observation and at the end.
 extension Checker {
     private static let outcomes = ["delivered", "failed", "expired", "cancelled"]
 
@@ -7,7 +7,7 @@ extension Checker {
         var time: Int64 = 0
         var told: Set<String> = []
         for note in evidence.books {
-            // A look may fall between the moment when Redis was there again and the one when that was known.
+            // An observation may fall between Redis's restart and the moment when the run noticed it.
             let between = min(time, note.at)...note.at
             if expectation.rollBacks.contains(where: { $0.away.overlaps(between) }) { before = [:] }
             time = note.at
@@ -16,7 +16,7 @@ extension Checker {
                 let numbers = fields.compactMapValues { Int($0) }
                 if let fault = Self.fault(fields, numbers, before[job]) {
                     verdict.wrongSums += 1
-                    // Once wrong, an account is wrong at every look.
+                    // A wrong job record stays wrong, so the first complaint is enough.
                     if told.insert(job).inserted {
                         verdict.complain(.books, "job \(job) at look \(note.number): \(fault)")
                     }
@@ -32,7 +32,7 @@ extension Checker {
         for key in evidence.leftovers { verdict.complain(.books, "\(key) at the end") }
     }
 
-    /// What is wrong with an account at any moment.
+    /// The fault of a job record that must hold at any moment.
     private static func fault(_ fields: [String: String], _ numbers: [String: Int], _ before: [String: Int]?)
         -> String?
     {

@@ -1,4 +1,4 @@
-/// Whether a device had pushes under way over two connections at a time, where one may overtake the other.
+/// Checks whether a device had pushes in flight over two connections at a time, which may overtake each other.
 ///
 /// A request is open for at least as long as the gateway takes to answer. Bulk is left out: high may overtake it, and uses
 /// another connection for that.

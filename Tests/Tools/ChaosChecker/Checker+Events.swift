@@ -1,4 +1,4 @@
-/// The events stream against accounts and promises.
+/// Checks the events stream against job records and promises.
 extension Checker {
     mutating func checkEvents() {
         var accepted: [String: Int] = [:]
@@ -36,7 +36,7 @@ extension Checker {
         }
     }
 
-    /// A count that is 0 is left out, but for what was accepted and delivered.
+    /// Counts of 0 are omitted, except accepted and delivered.
     private static func number(_ field: String, of event: EventNote) -> Int? {
         let isAlwaysTold = field == "accepted" || field == "delivered"
         return event.fields[field].map { Int($0) } ?? (isAlwaysTold ? nil : 0)

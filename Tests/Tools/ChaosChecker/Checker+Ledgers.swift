@@ -1,4 +1,4 @@
-/// Whether the ledgers are whole: a line that is missing or there twice shows.
+/// Checks that no ledger line is missing or repeated.
 extension Checker {
     mutating func checkLedgers() {
         checkStreams()

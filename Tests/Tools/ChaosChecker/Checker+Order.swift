@@ -1,4 +1,4 @@
-/// Whether first attempts of a token came in the order of their jobs.
+/// Checks that first attempts of a token come in the order of their jobs.
 extension Checker {
     mutating func checkOrder() {
         let ordered = book.jobs.values.lazy.filter { $0.promise.isOrdered && $0.acceptedAt != nil }

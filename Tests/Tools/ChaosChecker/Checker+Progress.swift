@@ -1,9 +1,9 @@
-/// How soon deliveries went on after a fault, and when all was done.
+/// Checks how soon deliveries resume after a fault, and when everything is finished.
 extension Checker {
     mutating func checkProgress() {
         let deliveries = evidence.gateway.lazy.filter { $0.status == 200 }.map(\.at).sorted()
         for fault in evidence.faults {
-            // Whether there was something to do just then is only known if something came of it.
+            // Only a later delivery proves that there was something to deliver.
             guard let next = deliveries.first(where: { $0 >= fault.until }) else { continue }
             let time = next - fault.until
             verdict.recovery = max(verdict.recovery, time)

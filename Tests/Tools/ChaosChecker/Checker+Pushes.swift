@@ -1,4 +1,4 @@
-/// What became of each push.
+/// Checks the outcome of each push.
 extension Checker {
     mutating func checkPushes() {
         for (id, job) in book.jobs.sorted(by: { $0.value.place < $1.value.place }) {
@@ -70,7 +70,7 @@ extension Checker {
             verdict.falseClaims += claims - tally.delivered
             verdict.complain(.falseClaim, "job \(id) counts \(claims), the gateway \(tally.delivered)")
         }
-        // An answer may be lost, and the next attempt fail: that is what "maybe" stands for.
+        // A response may be lost and the next attempt fail: "maybe" stands for this case.
         let doubtful = job.count("maybe_duplicated") + job.count("reason:unknown")
         if isExact, tally.missed > doubtful {
             verdict.complain(
@@ -78,7 +78,7 @@ extension Checker {
         }
     }
 
-    /// A failure needs the gateway's word, or a reason of the farm's own that can be true.
+    /// A failure needs the gateway's response, or a plausible reason of the farm.
     private mutating func checkReason(
         _ id: String, _ token: String, _ job: PushBook.Job, _ push: PushBook.Push, _ failure: EventNote
     ) {

@@ -1,10 +1,10 @@
-/// Whether each shard had one sender at a time.
+/// Checks that each shard has one sender at a time.
 ///
 /// A shard that goes to another worker goes to another connection, and nothing comes over the former one again unless the shard
 /// was given back, which takes longer than ``Checker/handOver``. When both connections carry requests for one shard by
 /// turns, two workers sent at the same time, and a token might have two streams open.
 extension Checker {
-    /// Shorter than any shard takes to go to another host and back, in milliseconds.
+    /// Milliseconds, less than a shard needs to move to another host and back.
     static let handOver: Int64 = 5_000
 
     mutating func checkSenders() {
@@ -21,7 +21,7 @@ extension Checker {
         }
     }
 
-    /// Who has sent for a shard.
+    /// The connections that sent for a shard.
     private struct Senders {
         private var current: Int
         /// When a connection was followed by another one.
@@ -38,7 +38,7 @@ extension Checker {
             left[former] = note.at
             current = note.connection
             guard let time = left[current], note.at - time < Checker.handOver else { return nil }
-            // Back once may be a shard that came back from a worker that died; both back, and both live.
+            // One return may be a shard that came back from a dead worker; after two returns both workers live.
             defer { returns[current] = former }
             return returns[former] == current ? former : nil
         }

@@ -1,13 +1,13 @@
-/// The judge of a run: holds what producers, gateway, accounts and events say against each other.
+/// Judges a run: compares the records of producers and gateway with job records and events.
 ///
-/// It knows nothing of how the farm works. Whoever says that a push was delivered must have the gateway on his side;
-/// whoever says that one failed must name a reason that the gateway gave.
+/// It does not know how the farm works. A delivery needs the gateway's record; a failure needs a reason that the gateway
+/// gave.
 package struct Checker {
     let evidence: Evidence
     let expectation: Expectation
     let book: PushBook
     var verdict = Verdict()
-    /// Tokens that the gateway has called dead.
+    /// Tokens that the gateway reported as unregistered or invalid.
     let deadTokens: Set<String>
 
     package static func judge(_ evidence: Evidence, _ expectation: Expectation) -> Verdict {
@@ -32,7 +32,7 @@ package struct Checker {
         self.verdict = verdict
     }
 
-    /// Whether Redis may have forgotten what was written at that time.
+    /// Whether Redis may have lost data of that time.
     func mayBeForgotten(_ time: Int64) -> Bool {
         expectation.rollBacks.contains { $0.forgotten.contains(time) }
     }

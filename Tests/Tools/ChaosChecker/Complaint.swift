@@ -1,19 +1,19 @@
-/// Something that must not be, with the name of what it is about.
+/// A broken promise, with the job, push or shard that it is about.
 package struct Complaint: Equatable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
-        /// Accepted, and neither delivered nor failed for a reason that somebody can see.
+        /// Accepted, and neither delivered nor failed for a visible reason.
         case lost
-        /// At the gateway, and nobody asked for it.
+        /// At the gateway, without a job.
         case unexpected
-        /// Delivered again, more often than the farm says or than what was done explains.
+        /// Delivered again, more often than the farm counts or the faults explain.
         case doubled
         /// Counted as delivered, and not at the gateway.
         case falseClaim = "false claim"
         /// At the gateway, and counted as failed.
         case missedClaim = "missed claim"
-        /// Numbers do not add up, go back, or do not agree with what others wrote down.
+        /// Numbers do not add up, decrease, or contradict other records.
         case books
-        /// Events are missing, are there twice, or contradict the gateway.
+        /// Events are missing or repeated, or contradict the gateway.
         case events
         /// First attempts of a token out of the order of their jobs.
         case order
@@ -21,7 +21,7 @@ package struct Complaint: Equatable, Sendable, CustomStringConvertible {
         case senders
         /// Took too long.
         case stalled
-        /// A ledger itself cannot be right.
+        /// A ledger is inconsistent.
         case ledger
     }
 

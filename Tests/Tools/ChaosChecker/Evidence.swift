@@ -1,4 +1,4 @@
-/// What everybody wrote down during a run. Times are milliseconds since 1970.
+/// All records of a run. Times are milliseconds since 1970.
 package struct Evidence: Sendable {
     /// In the order in which they were written, by one producer after the other.
     package var producers: [ProducerNote] = []
@@ -9,15 +9,15 @@ package struct Evidence: Sendable {
     /// In the order of the stream.
     package var events: [EventNote] = []
     package var faults: [FaultNote] = []
-    /// How tokens are spread, by the rule of docs/internals/sharding.md. One that is not in here is not asked about.
+    /// The shards of tokens, by the rule of docs/internals/sharding.md. Tokens that are not listed are not checked.
     package var shards: [String: Int] = [:]
-    /// Keys that still hold something at the end and should not.
+    /// Keys that should be empty at the end and are not.
     package var leftovers: [String] = []
 
     package init() {}
 }
 
-/// A line of a producer's ledger: written before the job is pushed, and again when it knows more.
+/// A line of a producer's ledger: written before the job is pushed, and again after the reply.
 package struct ProducerNote: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
         /// About to be pushed.
@@ -26,19 +26,19 @@ package struct ProducerNote: Equatable, Sendable {
         case accepted
         /// Redis has refused it: it is not in the farm.
         case refused
-        /// The answer was lost: it may be in the farm or not.
+        /// The reply was lost: the job may be in the farm or not.
         case unknown
     }
 
-    /// What the job asks for.
+    /// The job's options.
     package struct Promise: Equatable, Sendable {
         package var tokens: [String]
         /// Milliseconds since 1970.
         package var deadline: Int64?
         package var atMostOnce = false
-        /// Told about every push, not only about failures.
+        /// The job asks for events of all pushes, not only of failures.
         package var allReceipts = false
-        /// Its pushes stand in one order with those of other such jobs of the same producer.
+        /// Its pushes keep their order with other such jobs of the same producer.
         package var isOrdered = true
 
         package init(tokens: [String]) { self.tokens = tokens }
@@ -66,7 +66,7 @@ package struct GatewayNote: Equatable, Sendable {
     package var status: Int
     package var reason: String
 
-    /// The stream was refused before the gateway looked at its request.
+    /// The stream was refused before the gateway read its request.
     package var isUnread: Bool { token.isEmpty && status == 0 && reason == "REFUSED_STREAM" }
 
     package init(
@@ -77,7 +77,7 @@ package struct GatewayNote: Equatable, Sendable {
     }
 }
 
-/// All accounts at one moment, as HGETALL gave them; nil when Redis could not be asked.
+/// All job records at one moment, from HGETALL; nil when Redis was not reachable.
 package struct BooksNote: Equatable, Sendable {
     /// Counts up by one.
     package var number: Int
@@ -105,10 +105,10 @@ package struct EventNote: Equatable, Sendable {
     package var reason: String { fields["reason"] ?? "" }
 }
 
-/// Something that was done to the farm.
+/// A fault that was injected.
 package struct FaultNote: Equatable, Sendable {
     package var at: Int64
-    /// When the farm could work again as far as this fault is concerned.
+    /// When this fault ended.
     package var until: Int64
     package var what: String
 

@@ -1,8 +1,8 @@
-/// Redis was put back to what it had some time before.
+/// Redis was reset to an earlier state.
 package struct RollBack: Sendable {
-    /// What was written in this time, in milliseconds since 1970, may be lost.
+    /// Data written in this time, in milliseconds since 1970, may be lost.
     package var forgotten: ClosedRange<Int64>
-    /// From before it was stopped until it was known to answer again: at some moment of it the books went back.
+    /// From before Redis stopped until it replied again: the job records went back within this time.
     package var away: ClosedRange<Int64>
 
     package init(forgotten: ClosedRange<Int64>, away: ClosedRange<Int64>) {
@@ -10,7 +10,7 @@ package struct RollBack: Sendable {
     }
 }
 
-/// What may be after what was done: everything else is a fault of the farm.
+/// The effects that the injected faults may have: every other one is a fault of the farm.
 package struct Expectation: Sendable {
     /// Pushes that may have been delivered more than once.
     package var doubles: Int
@@ -18,15 +18,15 @@ package struct Expectation: Sendable {
     package var recovery: Int64?
     /// Tokens that may fail as poison.
     package var poison: Set<String> = []
-    /// First attempts keep the order of their jobs; not when requests are lost on their way.
+    /// First attempts keep the order of their jobs; false if requests may be lost.
     package var keepsOrder = true
-    /// The gateway answers no request earlier, in milliseconds after it came.
+    /// Milliseconds that the gateway needs at least for a response.
     package var answerTime: Int64?
-    /// Each worker has one connection, and nobody sends for a shard that is another's; not when somebody was stopped for longer than his lease, or requests were
-    /// held up on their way.
+    /// Each worker has one connection and sends only for its own shards; false if a process was stopped for longer than its
+    /// lease, or requests were delayed.
     package var hasOneSender = true
     package var rollBacks: [RollBack] = []
-    /// The gateway's connections are numbered through, and each of its streams is noted.
+    /// The gateway's connections are numbered without gaps, and each stream is noted.
     package var streamsAreWhole = true
 
     package init(doubles: Int) { self.doubles = doubles }

@@ -1,10 +1,10 @@
-/// Producers' and gateway's notes, brought together by push.
+/// The records of producers and gateway, joined by push.
 struct PushBook {
     struct Push {
         /// Requests at the gateway: their places in its file.
         var requests: [Int] = []
         var acceptances = 0
-        /// The event that says how it ended without being delivered.
+        /// The event of its outcome, if it was not delivered.
         var failure: EventNote?
         var isToldDelivered = false
     }
@@ -23,7 +23,7 @@ struct PushBook {
         var account: [String: String]?
 
         func count(_ field: String) -> Int { account?[field].flatMap { Int($0) } ?? 0 }
-        /// It is in the farm, as far as anybody can know.
+        /// It is known to be in the farm.
         var isIn: Bool { acceptedAt != nil || (isUnknown && account != nil) }
     }
 

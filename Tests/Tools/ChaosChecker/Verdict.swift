@@ -1,6 +1,6 @@
-/// What the checker found.
+/// The result of the checker.
 package struct Verdict: Sendable {
-    /// Pushes that producers know to be accepted, or that the farm has an account of.
+    /// Pushes that producers know to be accepted, or that have a job record.
     package var pushes = 0
     package var delivered = 0
     package var lost = 0
@@ -9,9 +9,9 @@ package struct Verdict: Sendable {
     package var maybeDuplicated = 0
     package var falseClaims = 0
     package var missedClaims = 0
-    /// Pushes whose acceptance no producer learned of, and that came out.
+    /// Pushes without a reply to their producer that were delivered.
     package var recovered = 0
-    /// Pushes of jobs that Redis forgot when it was put back.
+    /// Pushes of jobs that Redis lost in a reset.
     package var forgotten = 0
     /// First attempts that came before those of an earlier job for the same token.
     package var outOfOrder = 0
@@ -19,9 +19,9 @@ package struct Verdict: Sendable {
     package var crossings = 0
     /// Times that two senders were at work for one shard.
     package var overlaps = 0
-    /// Looks at the books.
+    /// Observations of the job records.
     package var looks = 0
-    /// Sums that were wrong at one of them.
+    /// Wrong sums at an observation.
     package var wrongSums = 0
     /// The longest time from the end of a fault to the next delivery, in milliseconds.
     package var recovery: Int64 = 0
@@ -35,7 +35,7 @@ package struct Verdict: Sendable {
 
     mutating func complain(_ kind: Complaint.Kind, _ text: @autoclosure () -> String) {
         counts[kind, default: 0] += 1
-        // The first ones tell enough; the number tells the rest.
+        // Only the first complaints are kept; the others are counted.
         if counts[kind, default: 0] <= Self.named { complaints.append(Complaint(kind, text())) }
     }
 

@@ -2,14 +2,14 @@ import Chaos
 import EventLoop
 import Foundation
 
-/// All scenarios one after the other, each with its share of the time; what is left goes to the mixture of all.
+/// Runs all scenarios in turn, each for its share of the time; the mixture of faults gets the rest.
 @Loop struct ScenarioSeries {
     let minutes: Double
     let seed: UInt64
     let only: Set<Int>
     let keep: String
 
-    /// What a scenario takes besides its faults: start, draining, end.
+    /// The time of a scenario besides its faults: start, draining, end.
     private static let overhead = 12.0
 
     func run() async -> Bool {

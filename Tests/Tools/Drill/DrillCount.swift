@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import PushModel
 
-/// What came to the gateway, read from its ledger a step at a time.
+/// The pushes at the gateway, read from its ledger step by step.
 final class DrillCount {
     struct Step {
         var pushes = 0
@@ -75,7 +75,7 @@ final class DrillCount {
     }
 }
 
-/// A line of the ledger, of which few fields are wanted and millions are read.
+/// A line of the ledger: only a few of its fields are read, because there are millions of lines.
 private struct LedgerLine {
     private let bytes: UnsafeRawBufferPointer
 

@@ -19,7 +19,7 @@ final class DrillFarm {
 
     func start(_ host: String) throws { try farm.start(host) }
 
-    /// The process that runs the host now, which may have followed another.
+    /// The host's present coordinator, perhaps a successor.
     func coordinator(_ host: String) throws -> pid_t {
         let line = try redis.client().run("HGET", "{pushfarm}:hosts", host).text ?? ""
         guard let start = line.range(of: #""pid":"#),
@@ -30,10 +30,10 @@ final class DrillFarm {
 
     func signal(_ host: String, _ number: Int32) throws { kill(try coordinator(host), number) }
 
-    /// All processes of a host, as when a machine loses its power.
+    /// Kills all processes of a host, as in a power failure.
     func destroy(_ host: String) { farm.coordinator(host).destroy() }
 
-    /// Waits until all shards and the intake are with these, about evenly.
+    /// Waits until these hosts share all shards and the intake about evenly.
     func shared(by hosts: [String]) async throws {
         try await eventually("the shards are shared by \(hosts)", within: .seconds(60)) {
             var shares: [String: Int] = [:]
@@ -55,7 +55,7 @@ final class DrillFarm {
     }
 
     /// Waits until these jobs are finished.
-    /// - Returns: how many pushes the books say may have come twice.
+    /// - Returns: how many pushes are counted as possibly duplicated.
     func finished(_ jobs: [String]) async throws -> Int {
         let client = try redis.client()
         let states = { try client.pipeline(jobs.map { ["HGET", "{pushfarm:demo}:job:\($0)", "state"] }) }
@@ -88,7 +88,7 @@ extension DrillFarm {
         return id
     }
 
-    /// Waits until a number of an account has grown so far.
+    /// Waits until a count of a job record has reached a value.
     func account(of id: String, has field: String, atLeast least: Int) async throws {
         let client = try redis.client()
         try await eventually("\(field) of \(id)") {
@@ -104,7 +104,7 @@ extension DrillFarm {
         try redis.client().run("ZREVRANGE", "{pushfarm:demo}:jobs", "0", "0").array?.first?.text ?? ""
     }
 
-    /// A token that the load gives out in some seconds.
+    /// A token that the load will use within seconds.
     var comingToken: String {
         get throws {
             let latest = try latestJob().split(separator: "-").last.flatMap { UInt64($0) } ?? 0
@@ -112,7 +112,7 @@ extension DrillFarm {
         }
     }
 
-    /// - Throws: what it says, unless it is done.
+    /// - Throws: the command's error, unless it succeeds.
     func must(_ arguments: [String]) async throws {
         let result = try await run(arguments)
         guard result.status == 0 else {

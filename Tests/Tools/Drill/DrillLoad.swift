@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// A producer that pushes so many tokens a second, in jobs of a twentieth of that, each token once.
+/// A producer with a fixed rate of tokens; each job has a twentieth of the rate, each token is used once.
 actor DrillLoad {
     private let socket: String
     private let rate: Int
@@ -15,7 +15,7 @@ actor DrillLoad {
 
     func stop() { isRunning = false }
 
-    /// Pushes until it is stopped. What it is late with is made up for.
+    /// Pushes until it is stopped, and catches up when it is late.
     func run() async throws {
         let client = try BlockingRedisClient(socket)
         let size = max(1, rate / 20)

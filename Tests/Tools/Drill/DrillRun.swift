@@ -24,7 +24,7 @@ enum DrillRun {
         var rows = [["while", "took", "pushes", "lost", "doubled", "in the books", "longest gap"]]
         var isGood = true
         var held: [String] = []
-        // The first connections are proven, and found to be too few.
+        // The governor has opened enough connections by then.
         try await Task.sleep(for: .seconds(3))
         var (number, jobs) = (await load.next, await load.jobs.count)
         try await settle(farm, await Array(load.jobs[..<jobs]))
@@ -34,7 +34,7 @@ enum DrillRun {
             var failure: String?
             do { try await step.act(farm) } catch { failure = "\(error)" }
             let took = ContinuousClock.now - start
-            // What it leaves behind shows in the second after it.
+            // Effects of a step may show in the second after it.
             try await Task.sleep(for: .seconds(1))
             let (end, all) = (await load.next, await load.jobs)
             if step.holds, failure == nil {
@@ -68,8 +68,8 @@ enum DrillRun {
         exit(isGood ? 0 : 1)
     }
 
-    /// What came to the gateway of a step's own job is what was booked as delivered; the rest, if it was called back, is cancelled.
-    /// - Returns: what is wrong.
+    /// The pushes of a step's own job at the gateway are those counted as delivered; after a cancel the others are cancelled.
+    /// - Returns: the complaints.
     private static func check(
         _ extra: DrillStep.Extra, _ farm: DrillFarm, _ count: DrillCount
     ) async throws -> String? {

@@ -1,14 +1,14 @@
 import FarmHarness
 import Foundation
 
-/// Something that an operator does, or that happens, while pushes go through.
+/// A command of an operator, or a fault, under load.
 struct DrillStep {
     let name: String
-    /// Pushes may come twice, within what the books say.
+    /// Pushes may be duplicated as often as the job records count.
     var mayDouble = false
     /// Pushes wait until the next step: they are counted with that.
     var holds = false
-    /// A job of its own: what of it comes to the gateway is what its account says.
+    /// The step has a job of its own, whose deliveries must match its job record.
     var extra: Extra?
     let act: (DrillFarm) async throws -> Void
 
@@ -93,7 +93,7 @@ struct DrillStep {
 }
 
 extension DrillStep {
-    /// A job of its own is held back while it is sent, stands still, and goes on.
+    /// A job is paused while it is sent, stays paused, and is resumed.
     static func holding(_ number: Int, _ hold: [String], _ release: [String]) -> DrillStep {
         DrillStep(name: "\(hold[0]) of a job, \(release[0])", extra: Extra(number: number)) { farm in
             let id = try farm.pushExtra(number)
@@ -111,7 +111,7 @@ extension DrillStep {
         }
     }
 
-    /// A job of its own, called back while it is sent, or while it is split.
+    /// A job is cancelled while it is sent or split.
     static func cancel(_ number: Int, waits: Bool) -> DrillStep {
         DrillStep(
             name: waits ? "cancel of a job that is sent" : "cancel of a job that is split",

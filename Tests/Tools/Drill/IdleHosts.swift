@@ -3,9 +3,9 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// What hosts that have nothing to do cost their Redis.
+/// Measures the load of idle hosts on Redis.
 enum IdleHosts {
-    /// Starts so many hosts of one worker, lets them settle, and measures for twenty seconds.
+    /// Starts hosts with one worker each, waits until they are idle, and measures for twenty seconds.
     static func run(hosts: Int, shards: Int) async throws -> String {
         let names = (0..<hosts).map { "h\($0)" }
         let farm = try await Farm(

@@ -2,7 +2,7 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// All cases in turn, round by round, so that whatever the machine does meanwhile meets all of them.
+/// Runs all cases in turn, round by round, so that disturbances of the machine affect all of them.
 package struct BenchRun {
     private let cases: [any BenchCase]
     private let plan: BenchPlan
@@ -33,7 +33,7 @@ package struct BenchRun {
         return cases.map { BenchFinding(key: $0.key, title: $0.title, $0.measures, rounds[$0.key] ?? []) }
     }
 
-    /// A twentieth of each case, with a simulator that looks at every token and is too slow to be measured.
+    /// A twentieth of each case, with a slow simulator that checks every token.
     private func rehearse() async throws -> [String: [String]] {
         var complaints: [String: [String]] = [:]
         var rehearsal = plan

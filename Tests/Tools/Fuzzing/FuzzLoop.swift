@@ -1,6 +1,6 @@
 import RandomTesting
 
-/// Tries inputs one after the other, until so much time is spent: the same ones in each run, as far as it gets.
+/// Tries inputs until a time limit; each run has the same sequence.
 package struct FuzzLoop {
     package struct Failure: Error, CustomStringConvertible {
         package let input: [UInt8]

@@ -4,7 +4,7 @@ import PushModel
 import RandomTesting
 
 extension FuzzTarget {
-    /// What a gateway of the binary interface reads, and what a sender writes for it.
+    /// Frames of the binary interface, as a gateway reads them and a sender writes them.
     static let frames = FuzzTarget(
         "frames",
         words: [
@@ -36,7 +36,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What a gateway says before it closes.
+    /// The error reply of a gateway before it closes.
     static let gatewayReply = FuzzTarget(
         "gateway-reply",
         words: ["\u{8}\u{8}\0\0\u{3}\u{e8}", "\u{8}\u{a}", "\u{8}\0", "\0\0\0\0"], longestInput: 64
@@ -55,7 +55,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What the feedback service streams.
+    /// The stream of the feedback service.
     static let feedback = FuzzTarget(
         "feedback",
         words: ["\u{65}\u{53}", "\0\u{20}", "\0\0", "\0\u{64}", "\0\u{65}", "\u{1}\0"]

@@ -3,7 +3,7 @@ import PushModel
 import RandomTesting
 
 extension FuzzTarget {
-    /// What a coordinator and its children say to each other. The two ends are one binary, but a child may be ill.
+    /// Messages between a coordinator and its children. Both ends are the same program, but a child may be faulty.
     static let control = FuzzTarget(
         "control",
         words: ["\u{0}\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{4}demo", "\u{0}\u{0}\u{0}\u{0}", "redis://host/0"]

@@ -3,7 +3,7 @@ import PushModel
 import RandomTesting
 
 extension FuzzTarget {
-    /// What a gateway's server sends, while pushes are submitted.
+    /// Bytes of an HTTP/2 server while pushes are submitted.
     static let http2 = FuzzTarget(
         "http2",
         words: [

@@ -134,7 +134,7 @@ extension FuzzTarget {
 
     private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
-    /// Written for clearness, where the product's is written for speed.
+    /// A simple reference for the product's fast implementation.
     private static func token(ofHex text: String) -> [UInt8]? {
         let digits = text.unicodeScalars.map { $0.isASCII ? Character($0).hexDigitValue : nil }
         guard digits.count % 2 == 0, JobLimits.tokenBytes.contains(digits.count / 2) else { return nil }

@@ -12,7 +12,7 @@ extension FuzzTarget {
         "$4294967296\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n",
     ]
 
-    /// What comes from Redis, in pieces of any size.
+    /// Bytes of Redis, in pieces of any size.
     static let resp = FuzzTarget("resp", words: respWords) { bytes throws(Violation) in
         let limits = RESPReader.Limits(bufferedBytes: 64 << 10, elements: 256)
         let whole = RESPStream(bytes, limits: limits) { _ in bytes.count }

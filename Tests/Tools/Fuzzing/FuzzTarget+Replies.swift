@@ -4,7 +4,7 @@ import RedisProtocol
 import StoreProtocol
 
 extension FuzzTarget {
-    /// Answers of Redis that are not those which the scripts promise: read as the reply of every request.
+    /// Unexpected replies of Redis, read as the reply of every request.
     static let replies = FuzzTarget(
         "replies",
         words: respWords + [

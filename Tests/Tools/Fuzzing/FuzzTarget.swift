@@ -1,7 +1,7 @@
-/// Something that reads bytes which it did not write, and what must hold whatever they are.
+/// A reader of foreign bytes, and the properties that must hold for all bytes.
 package struct FuzzTarget: Sendable {
     package let name: String
-    /// Pieces that mean something to it: a mutation puts them in.
+    /// Pieces with a meaning to the reader: mutations insert them.
     package let words: [String]
     /// Longer inputs find nothing that shorter ones do not.
     package let longestInput: Int
@@ -21,7 +21,7 @@ package struct FuzzTarget: Sendable {
     ]
 }
 
-/// What did not hold.
+/// The property that did not hold.
 package struct Violation: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value as Foundation reads it: what ours must agree with.
+/// A JSON value as Foundation reads it, as a reference.
 struct ReferenceJSON: Equatable {
     private let value: NSObject
 
@@ -15,7 +15,7 @@ struct ReferenceJSON: Equatable {
         self.init(value: value)
     }
 
-    /// What ours accepted, Foundation must accept too.
+    /// Foundation must accept what the product accepted.
     ///
     /// Nil where it need not: Foundation refuses numbers that no Double holds, and takes a text whose first bytes hold
     /// a NUL for UTF-16.

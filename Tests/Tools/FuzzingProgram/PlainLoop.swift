@@ -27,7 +27,7 @@ enum PlainLoop {
         }
     }
 
-    /// What this process has had of the processors.
+    /// The processor time of this process.
     private static func processorTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -1,4 +1,4 @@
-/// A command as the program itself tells it, by `--experimental-dump-help`.
+/// A command as `--experimental-dump-help` describes it.
 package struct CommandHelp: Decodable {
     package struct Dump: Decodable {
         package var command: CommandHelp

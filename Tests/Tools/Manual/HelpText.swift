@@ -1,4 +1,4 @@
-/// The discussion of a help text, taken apart: what is prose, what stands as it is, and what has a section of its own.
+/// The parts of a help text's discussion: prose, verbatim lines and sections.
 struct HelpText: Equatable {
     enum Block: Equatable {
         /// Its lines may be broken elsewhere.

@@ -1,4 +1,4 @@
-/// Finds the faults that can be put into a Swift file: conditions turned round, constants changed, calls taken out.
+/// Finds the faults that can be put into a Swift file: negated conditions, changed constants, removed calls.
 ///
 /// It reads lines, not syntax: a fault that does not compile says so when it is built, and does not count. Lines that only tell
 /// something (logs, comments, preconditions) are passed over.

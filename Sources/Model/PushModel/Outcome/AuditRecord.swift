@@ -1,5 +1,4 @@
-/// What became of some pushes, in short: a push is the upper half of its id, from which whoever knows job and token, or the
-/// id, finds it again.
+/// Outcomes of pushes in short form. A push is named by the upper half of its id, which follows from its job and token.
 ///
 ///     record := group*
 ///     group  := outcome u8 | idLength u8 | job id | reasonLength u8 | reason | status u16 | count u16 | count × mark u64

@@ -1,7 +1,7 @@
 /// Finds the known word that an unknown one was most likely meant to be.
 package enum NearestWord {
-    /// The one of `words` that is fewest changes away from `word`, if they are at most one in three letters
-    /// (or one). Case, `_`, `-` and `.` do not count. To leave out a part of the word, as in rate for max_rate, is one change.
+    /// The element of `words` with the smallest edit distance to `word`: at most one change, or one for each three letters.
+    /// Case, `_`, `-` and `.` are ignored. A missing part, as in rate for max_rate, is one change.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         let wanted = plain(word)

@@ -1,6 +1,6 @@
-/// Which tokens a list has: an open-addressing hash table over the list's own bytes.
+/// The set of a list's tokens: an open-addressing hash table over the list's own bytes.
 ///
-/// The seed differs from process to process, so that nobody can prepare tokens that all fall into one slot.
+/// Each process has its own seed, so that prepared tokens cannot all fall into one slot.
 struct TokenSet {
     /// Up to this number of tokens are compared one by one.
     private static let compared = 8

@@ -2,8 +2,7 @@ import CLibuv
 
 /// Watches one nonblocking file descriptor, which stays its owner's.
 ///
-/// The owner calls ``cancel()`` before it closes the descriptor: libuv's books are kept by number, and the
-/// number may be another file's a moment later.
+/// The owner calls ``cancel()`` before it closes the descriptor: libuv knows it by its number, which the system reuses.
 @Loop package final class Poll {
     /// What to wait for, and what has come.
     package struct Interest: OptionSet, Sendable {

@@ -14,8 +14,8 @@ struct ClientStream: BitwiseCopyable {
     var page: AnswerPage?
 }
 
-/// What libnghttp2's callbacks read and record. It lives at an address of its own, which is their user data:
-/// a record of an event then costs neither reference counting nor an exclusivity check.
+/// The state that libnghttp2's callbacks use. Its address is their user data, so that recording an event costs neither
+/// reference counting nor an exclusivity check.
 struct ClientState: ~Copyable {
     /// More header fields than this, and the stream is reset.
     private static let fieldLimit: UInt16 = 64

@@ -1,7 +1,6 @@
 import COpenSSL
 
-/// Owns one `SSL_CTX`: what all sessions of one app, or of one listener, have in common. Expensive to make,
-/// so make one.
+/// Owns one `SSL_CTX`, which the sessions of an app or a listener share. It is expensive to make.
 package final class TLSContext {
     let pointer: OpaquePointer
     let isServer: Bool
@@ -45,8 +44,7 @@ package final class TLSContext {
 
     deinit { SSL_CTX_free(pointer) }
 
-    /// What TLS 1.2 may agree on: keys that a stolen private key does not open later, and ciphers that authenticate. All of
-    /// TLS 1.3's are so.
+    /// Cipher suites for TLS 1.2: forward secrecy and authenticated encryption only, as in TLS 1.3.
     private static let suites = "ECDHE+AESGCM:ECDHE+CHACHA20:!PSK"
 
     private func setUp(_ minimum: TLSVersion, _ maximum: TLSVersion, suites: String) {

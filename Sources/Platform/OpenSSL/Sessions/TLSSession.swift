@@ -2,8 +2,8 @@ import COpenSSL
 
 /// Owns one `SSL` over a nonblocking socket that someone else owns and closes.
 ///
-/// It never waits: ``TLSProgress`` and ``TLSTransfer`` say what to wait for. After a ``TLSError`` only
-/// closing is left.
+/// It never blocks: ``TLSProgress`` and ``TLSTransfer`` say what to wait for. After a ``TLSError`` the only valid call is
+/// to close it.
 /// The process must ignore SIGPIPE, because OpenSSL writes with `write(2)`.
 package struct TLSSession: ~Copyable {
     /// Bytes that one ``write(_:)`` takes at most: four full TLS records.
@@ -59,11 +59,10 @@ package struct TLSSession: ~Copyable {
 
     deinit { SSL_free(ssl) }
 
-    /// Goes on with the handshake.
+    /// Continues the handshake.
     ///
-    /// With TLS 1.3 a client is done before the server has looked at the client's certificate; a refusal then
-    /// comes
-    /// out of the first ``read(into:)``, as ``TLSError/alert(_:)``.
+    /// With TLS 1.3 a client finishes before the server has checked its certificate; the first ``read(into:)`` then throws
+    /// the refusal as ``TLSError/alert(_:)``.
     package func handshake() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         let status = SSL_do_handshake(ssl)
@@ -75,9 +74,8 @@ package struct TLSSession: ~Copyable {
         }
     }
 
-    /// Reads what one TLS record holds, at most. Call it until it wants something: bytes that OpenSSL has
-    /// already
-    /// taken from the socket do not wake a poll (``hasPending``).
+    /// Reads at most the content of one TLS record. Call it until it would block: bytes that OpenSSL has already read from
+    /// the socket do not wake a poll (``hasPending``).
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!buffer.isEmpty, "a read needs room")
         ERR_clear_error()
@@ -129,8 +127,7 @@ package struct TLSSession: ~Copyable {
     /// How often the peer has changed its keys without asking for the same, since it was first asked to: that is what answers do.
     package var keyUpdates: Int { peersKeyUpdates.value }
 
-    /// Says goodbye (close_notify). Done when it is written; the peer's own goodbye comes out of
-    /// ``read(into:)``.
+    /// Sends close_notify. Done when it is written; ``read(into:)`` reports the peer's close_notify.
     package func shutdown() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         let status = SSL_shutdown(ssl)
@@ -211,8 +208,8 @@ extension TLSSession {
         SSL_get0_peer_certificate(ssl).map { Certificate(reading: $0) }
     }
 
-    /// What a full check holds against the peer's certificate, even if it was accepted; nil if nothing or if
-    /// there is none.
+    /// The fault that a full check of the peer's certificate found, even if it was accepted; nil without a fault or a
+    /// certificate.
     package var peerFault: CertificateFault? {
         let result = SSL_get_verify_result(ssl)
         return result == Int(X509_V_OK) ? nil : CertificateFault(result)

@@ -37,9 +37,8 @@ package struct ClientSettings: Sendable {
 
 /// Settings of the server side.
 package struct ServerSettings: Sendable {
-    /// What a client certificate must be for the handshake to go on. The verdict of a full check is kept
-    /// either way
-    /// (``TLSSession/peerFault``).
+    /// What a client certificate must fulfil for the handshake to succeed. ``TLSSession/peerFault`` has the result of a full
+    /// check in any case.
     package enum Acceptance: Sendable, Hashable {
         /// A full check succeeds.
         case verified

@@ -1,7 +1,6 @@
 import COpenSSL
 
-/// What OpenSSL says about a call that failed: the first entry of its error queue, which is the cause of the
-/// others.
+/// OpenSSL's reason for a failed call: the first entry of its error queue, which caused the others.
 struct OpenSSLFailure {
     let library: Int32
     let reason: Int32

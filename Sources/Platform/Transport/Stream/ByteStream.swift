@@ -78,8 +78,8 @@ package import OpenSSL
     /// Bytes appended and not yet taken by the socket.
     package var queuedBytes: Int { output.count }
 
-    /// Bytes that the socket took and that the peer has probably not read; with TLS more than were written. Better known
-    /// while ``watchesPeer``.
+    /// Bytes that the socket took and that the peer has probably not read, with TLS overhead. More exact while
+    /// ``watchesPeer`` is on.
     package var unreadByPeer: Int { isOpen ? lag.bytes(descriptor) : 0 }
 
     /// Probes the peer's receive window every second.

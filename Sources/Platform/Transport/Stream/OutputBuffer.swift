@@ -76,9 +76,9 @@ enum ReadBuffer {
 
 /// How far a TCP peer is behind: bytes that its machine has not acknowledged, and bytes that its program has not read.
 ///
-/// The first is known. The second is estimated: while a program does not read, its machine offers less room. What it offers is
-/// learned from its acknowledgements only, and so probes ask for one a second while ``isWatched``. A young connection's
-/// room grows even while nobody reads, so that some ten thousand bytes may be missed.
+/// The first number is known. The second is an estimate from the receive window, which shrinks while a program does not
+/// read. Only acknowledgements show the window, so probes request one each second while ``isWatched``. The window of a new
+/// connection grows by itself, so the estimate may miss some ten thousand bytes.
 struct PeerLag {
     /// The largest receive window that the peer has offered.
     private var widest = 0

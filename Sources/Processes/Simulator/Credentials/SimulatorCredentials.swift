@@ -1,8 +1,7 @@
 import EventLoop
 import OpenSSL
 
-/// Throw-away credentials in a folder of their owner's: whatever is missing, or about to expire, is made
-/// again.
+/// Throw-away credentials in a folder. Missing credentials and those that soon expire are made again.
 package struct SimulatorCredentials: Sendable {
     /// Key id and team id of the folder's signing key.
     package static let keyID = "SIMULATOR1"

@@ -1,7 +1,6 @@
 import PushModel
 
-/// The words of a command line, taken from the front; `name=value` words in any order among those that are
-/// left.
+/// The words of a command line. They are taken from the front; `name=value` words are taken from any place.
 struct FaultWords {
     private var words: [Substring]
 

@@ -5,6 +5,7 @@ import BinaryProtocol
 package struct FeedbackFaults: Hashable, Sendable {
     /// The stream ends in the middle of a tuple.
     package struct Cut: Hashable, Sendable {
+        /// Whole tuples before the end.
         var after: Int
         var isReset: Bool
     }

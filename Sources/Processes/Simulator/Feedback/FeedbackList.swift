@@ -2,8 +2,7 @@ import APNs
 import BinaryProtocol
 import PushModel
 
-/// Devices on which the app was found to be gone when a push came to them, until a client reads them. Oldest first, each
-/// once.
+/// Unregistered tokens that a push has found and no client has read yet. Oldest first, each once.
 struct FeedbackList {
     /// More are not kept.
     static let most = 1 << 20

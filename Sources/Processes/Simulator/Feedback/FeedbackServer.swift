@@ -59,8 +59,8 @@ import Transport
     }
 }
 
-/// One connection to the feedback service. A tuple leaves the list when the socket has room for it, so two readers take
-/// from each other, and what is lost on the way is lost.
+/// One connection to the feedback service. A tuple leaves the list when the socket has room for it: two readers share
+/// the list, and a tuple that the network loses is not sent again.
 @Loop final class FeedbackReader: TurnListener {
     private let server: FeedbackServer
     private let stream: ByteStream

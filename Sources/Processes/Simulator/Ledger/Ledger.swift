@@ -11,9 +11,8 @@ import OpenSSL
 
 /// The file in which the gateway notes each request, one JSON object a line, before its answer leaves.
 ///
-/// Lines gather until ``flush()``, which every connection calls before it hands bytes to its socket: a line
-/// is with the kernel before anybody can have seen its answer, and nothing but the end of the machine takes
-/// it away.
+/// Lines wait until ``flush()``. A connection calls it before it writes to its socket, so that the kernel has the line of
+/// an answer before a client can read the answer.
 struct Ledger: ~Copyable {
     /// The values of one request, as they came; nil if absent.
     struct Entry {
@@ -100,8 +99,7 @@ struct Ledger: ~Copyable {
         if text.count > 1 << 20 { flush() }
     }
 
-    /// Writes what has gathered. A ledger that cannot be written is worth nothing, and so is a gateway that
-    /// goes on without it.
+    /// Writes the lines that wait. Ends the process if the file cannot be written: tests rely on a complete ledger.
     mutating func flush() {
         guard !text.isEmpty else { return }
         guard PlainFile.writeAll(text.bytes, to: descriptor) else {

@@ -19,7 +19,7 @@ package struct HistoricCourse {
     private var hasFailed = false
     /// Pushes that a reply named.
     package private(set) var refused = 0
-    /// What it takes for delivered.
+    /// Pushes that it believes to be delivered.
     package var sent: Int { place - refused }
 
     package init(count: Int, habit: Habit) { (self.count, self.habit) = (count, habit) }

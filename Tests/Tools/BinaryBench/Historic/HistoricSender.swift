@@ -5,7 +5,7 @@ import OpenSSL
 
 /// A sender of the write-ups at work, in a process of its own: one connection at a time, one write a push, command 1.
 package struct HistoricSender {
-    /// What it is told, as one word of its command line.
+    /// The sender's order, as one word of its command line.
     package struct Order: Codable, Sendable {
         var tokens: ExperimentTokens
         /// It sends the first ones only.
@@ -18,7 +18,7 @@ package struct HistoricSender {
         var identityFile: String
     }
 
-    /// What it believes of itself.
+    /// The sender's own result.
     package struct Claim: Codable, Sendable, Hashable {
         package var sent = 0
         package var refused = 0
@@ -73,7 +73,7 @@ package struct HistoricSender {
 
     private mutating func keepPace() {
         let now = ContinuousClock.now
-        // What was missed in a pause is not made up for.
+        // The sender does not catch up after a pause.
         due = max(due, now - .milliseconds(5)) + .seconds(1) / Habit.pace
         if due > now { usleep(UInt32((due - now) / .microseconds(1))) }
     }

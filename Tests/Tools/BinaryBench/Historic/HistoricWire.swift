@@ -3,7 +3,7 @@ import BinaryProtocol
 import Foundation
 import OpenSSL
 
-/// A connection to a binary gateway, as a script has one: it waits for each of its calls.
+/// A blocking connection to a binary gateway, as in a script.
 final class HistoricWire {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -19,7 +19,7 @@ final class HistoricWire {
     private let socket: Int32
     private let session: TLSSession
     private var reader = BinaryReply.Reader()
-    /// For what takes no time on a machine that is well.
+    /// The timeout of calls that normally return at once.
     private static let patience: Int32 = 30_000
 
     init(port: UInt16, context: TLSContext) throws {

@@ -14,11 +14,11 @@ package struct Experiment: Sendable {
     /// The farm's workers, and their connections if not as many as usual.
     package var workers = 2
     package var connections: Int?
-    /// Farm, Redis and simulator have only so many of the machine's cores.
+    /// The cores that farm, Redis and simulator may use.
     package var cores: Int?
     /// The HTTP/2 path is measured beside.
     package var comparesPaths = false
-    /// Pushes may be doubled whose fate nobody knows.
+    /// Pushes with an unknown outcome may be duplicated.
     package var allowsDoubles = false
     /// The senders of the write-ups are measured beside. Where nothing but time is asked for they would take half an hour.
     package var comparesSenders = true
@@ -69,7 +69,7 @@ package struct Experiment: Sendable {
         all[0].comparesPaths = true
         (all[1].longest, all[1].mostConnections) = (20, 64)
         (all[4].longest, all[4].cores) = (60, 2)
-        // What was under way across the ocean when the gateway went away: a fifth of a second.
+        // Pushes in flight on a long connection when the gateway closed it: a fifth of a second.
         all[5].faults += ["binary close 3000 delay=200ms"]
         // Or no connection would live to see 3,000.
         (all[5].workers, all[5].connections, all[5].allowsDoubles) = (1, 1, true)

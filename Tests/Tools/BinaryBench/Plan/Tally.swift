@@ -1,6 +1,6 @@
-/// What came of one sender in one experiment; delivered, refused, discarded and connections as the gateway counted them.
+/// The result of one sender in one experiment; delivered, refused, discarded and connections are the gateway's counts.
 package struct Tally: Codable, Sendable, Hashable {
-    /// What the farm says of its jobs.
+    /// The farm's counts of its jobs.
     package struct Account: Codable, Sendable, Hashable {
         package var accepted = 0
         package var delivered = 0
@@ -34,14 +34,14 @@ package struct Tally: Codable, Sendable, Hashable {
     package var discarded: Int
     /// Bad tokens that the sender knows at the end.
     package var found: Int
-    /// Pushes that it takes for delivered.
+    /// Pushes that the sender believes to be delivered.
     package var claimed: Int
     package var connections: Int
     package var mostConnections: Int
     package var seconds: Double
     /// Of the farm only.
     package var account: Account?
-    /// Its processes that ended by a signal which nobody sent.
+    /// Processes that ended by an unexpected signal.
     package var crashes: Int?
     /// Processor seconds of its workers.
     package var workerSeconds: Double?

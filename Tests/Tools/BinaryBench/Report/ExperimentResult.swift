@@ -1,4 +1,4 @@
-/// All that came of one experiment.
+/// The results of one experiment.
 package struct ExperimentResult: Codable, Sendable {
     package let letter: String
     package let title: String

@@ -1,6 +1,6 @@
 import BenchKit
 
-/// What the farm owes in an experiment, and what it is to reach.
+/// The promises and targets of the farm in an experiment.
 package struct ExperimentVerdict: Codable, Sendable, Hashable {
     package struct Bar: Codable, Sendable, Hashable {
         package let text: String

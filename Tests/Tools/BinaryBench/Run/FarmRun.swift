@@ -70,7 +70,7 @@ struct FarmRun {
         return tally
     }
 
-    /// What keeps a process to some of the cores.
+    /// The command that binds a process to some cores.
     private var prefix: [String] {
         experiment.cores.map { ["taskset", "-c", "0-\($0 - 1)"] } ?? []
     }

@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// What came to the simulator, by its own counters.
+/// The simulator's own counters.
 struct SimulatorCount: Decodable {
     struct Side: Decodable {
         var accepted = 0

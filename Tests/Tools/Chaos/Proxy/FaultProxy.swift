@@ -1,27 +1,27 @@
 package import EventLoop
 package import Transport
 
-/// Stands between two peers, hands every byte on, and spoils that when it is told to.
+/// A proxy between two peers that forwards all bytes and injects faults on demand.
 ///
-/// A setting holds for all links, present and new; a link may also be spoiled by itself.
+/// A setting applies to all present and new links; a single link can have its own.
 @Loop package final class FaultProxy {
-    /// What becomes of a connection that a peer makes.
+    /// How the proxy treats a new connection.
     package enum Welcome: Sendable {
-        /// It is led to the other side.
+        /// It is forwarded.
         case link
-        /// It is taken and closed at once, by FIN or by a reset.
+        /// It is accepted and closed at once, by FIN or by a reset.
         case close, reset
-        /// It is taken, and nothing ever comes of it.
+        /// It is accepted, and nothing is forwarded.
         case silence
     }
 
-    /// Where it listens: what the peers are told to connect to.
+    /// The address on which it listens.
     package private(set) var address: SocketAddress
     package private(set) var links: [ProxyLink] = []
     /// Links made so far.
     package private(set) var linked = 0
     package var welcome = Welcome.link
-    /// How all links fare; setting it also changes those whose own fare was set.
+    /// The faults of all links; setting them also replaces the faults of single links.
     package var fare = LinkFare() {
         didSet { for link in links { link.fare = fare } }
     }
@@ -32,8 +32,8 @@ package import Transport
     private var ignored: [ByteStream] = []
 
     /// - Parameters:
-    ///   - endpoint: where to listen; port 0 for one that the system chooses.
-    ///   - target: what peers are led to.
+    ///   - endpoint: where to listen; with port 0 the system chooses a port.
+    ///   - target: where connections are forwarded to.
     package init(_ endpoint: Endpoint, to target: Endpoint) async throws {
         self.target = target
         let relay = Relay()
@@ -50,7 +50,7 @@ package import Transport
         for link in links where isMeant(link) { link.cut(how) }
     }
 
-    /// All as it should be: for present links and new ones.
+    /// Removes all faults of present and new links.
     package func heal() {
         welcome = .link
         fare = LinkFare()
@@ -93,7 +93,7 @@ package import Transport
         near.isReading = true
     }
 
-    /// The listener comes before the proxy that it serves.
+    /// The listener exists before its proxy.
     @Loop private final class Relay {
         weak var proxy: FaultProxy?
     }

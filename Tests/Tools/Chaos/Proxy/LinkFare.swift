@@ -1,11 +1,11 @@
-/// How the bytes of a link fare, by direction: `up` is from the one who connected to the one who listens.
+/// The faults of a link by direction: `up` leads from the client to the server.
 package struct LinkFare: Equatable, Sendable {
     package struct Way: Equatable, Sendable {
         /// How much later bytes arrive.
         package var delay = Duration.zero
-        /// Bytes a second; nil: as many as there are.
+        /// Bytes a second; nil: no limit.
         package var rate: Int?
-        /// Nothing arrives, as when packets are dropped; what was sent before comes later, when this is over.
+        /// Nothing arrives, as with dropped packets; bytes sent meanwhile arrive afterwards.
         package var isBlocked = false
 
         package init(delay: Duration = .zero, rate: Int? = nil, isBlocked: Bool = false) {

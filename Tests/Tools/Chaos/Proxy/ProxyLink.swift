@@ -6,9 +6,9 @@ import Transport
     package enum Cut: Sendable {
         /// Both sides see an orderly end.
         case finish
-        /// Both sides see a connection that broke.
+        /// Both sides see a reset.
         case reset
-        /// The far side sees an end; the near one is left with a connection that nobody answers.
+        /// The far side sees an end; the near side keeps a silent connection.
         case halfOpen
     }
 

@@ -1,7 +1,7 @@
 import EventLoop
 import Transport
 
-/// Hands on what one stream reads to another, later or slower if it must.
+/// Forwards bytes from one stream to another, with delay and rate limit.
 @Loop final class Pump {
     private struct Chunk {
         let due: ContinuousClock.Instant
@@ -11,7 +11,7 @@ import Transport
     var way: LinkFare.Way {
         didSet { flow() }
     }
-    /// The source has ended, and everything of it is handed on.
+    /// The source has ended, and all its bytes are forwarded.
     var onEnd: @Loop () -> Void = {}
 
     private let source: ByteStream
@@ -24,7 +24,7 @@ import Transport
     private var paidUntil = ContinuousClock.now
     private lazy var timer = Timer { [unowned self] in flow() }
 
-    /// Bytes that wait here at most; then the source is held up.
+    /// The most bytes that wait here; then reading from the source stops.
     private static let room = 4 << 20
 
     init(from source: ByteStream, to sink: ByteStream, _ way: LinkFare.Way) {
@@ -33,7 +33,7 @@ import Transport
         source.onEnd = { [unowned self] _ in end() }
     }
 
-    /// Hands on nothing more.
+    /// Stops forwarding.
     func stop() {
         isStopped = true
         chunks = []
@@ -55,7 +55,7 @@ import Transport
         flow()
     }
 
-    /// Hands on what is due and allowed.
+    /// Forwards the bytes that are due and within the rate.
     private func flow() {
         guard !isStopped, !way.isBlocked else { return }
         let now = ContinuousClock.now

@@ -2,11 +2,11 @@ package import EventLoop
 import FarmHarness
 import Foundation
 
-/// Plays scenarios, and says what came of them.
+/// Runs scenarios and reports their outcomes.
 @Loop package struct ChaosRun {
     package let seed: UInt64
     package let scale: Scale
-    /// Where ledgers and logs of what failed are kept.
+    /// The folder for ledgers and logs of failed scenarios.
     package let keep: String
 
     package init(seed: UInt64, scale: Scale, keep: String) {

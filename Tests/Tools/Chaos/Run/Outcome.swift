@@ -1,16 +1,16 @@
 package import ChaosChecker
 
-/// What came of one scenario.
+/// The outcome of one scenario.
 package struct Outcome: Sendable {
     package let scenario: Scenario
     package let seed: UInt64
     package var verdict = Verdict()
     package var bound = 0
-    /// Things that were done to the farm.
+    /// The number of injected faults.
     package var faults = 0
     package var complaints: [String] = []
     package var seconds = 0.0
-    /// Where ledgers and logs are, if they were kept.
+    /// The folder of ledgers and logs, if they were kept.
     package var folder: String?
 
     package var isGood: Bool { complaints.isEmpty }

@@ -7,7 +7,7 @@ extension Scenario {
         Scenario(
             16, "slow gateway",
             .with {
-                // Thrice as slow is still in time: also when the run itself stands still for a moment.
+                // A third of the timeout, so that a pause of the test machine does not exceed it.
                 $0.appLines = ["request_timeout: 8"]
                 $0.connections = 4
             }
@@ -16,7 +16,7 @@ extension Scenario {
             try stage.gateway.tell("latency 2s")
             try await stage.pause(.seconds(4))
             if try stage.gateway.counter("abandoned_streams") > 0 { stage.complain("slow, and given up") }
-            // Slower than the farm's patience: what was accepted and not answered in time is in doubt.
+            // Slower than the farm's timeout: the outcome of accepted pushes without a timely response is unknown.
             try await stage.fault("silence") {
                 try stage.gateway.tell("latency 20ms")
                 try stage.gateway.tell("silence 2% processed")
@@ -41,7 +41,7 @@ extension Scenario {
         ) { stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
-            // A stream beyond a limit that has just fallen is refused before it is whole, and not noted.
+            // A stream above a limit that was just lowered is refused before its request is complete, and not noted.
             stage.expectation.streamsAreWhole = false
             try await stage.fault("goaway") {
                 try stage.gateway.tell("goaway 50")
@@ -71,7 +71,7 @@ extension Scenario {
                 try await stage.pause(.seconds(1))
                 try stage.gateway.tell("answer off")
             }
-            // Credentials that are no good are the operator's: the app waits for his word.
+            // After refused credentials the app is paused until an operator resumes it.
             try await stage.fault("refused credentials") {
                 try stage.gateway.tell("answer 403 reason=Forbidden")
                 try await eventually("the app is paused") {
@@ -88,7 +88,7 @@ extension Scenario {
 }
 
 extension Stage {
-    /// The gateway accepted pushes whose answers it lost on purpose: each may come again.
+    /// The gateway accepted pushes and dropped their responses: each may be sent again.
     func expectLostAnswers() throws {
         expectation.doubles += try gateway.counter("silent_streams")
         expectation.keepsOrder = false

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmHarness
 
-/// Large beside small, and little of what the system gives.
+/// Large jobs beside small ones, and low system limits.
 extension Scenario {
     static let limits: [Scenario] = [
         Scenario(
@@ -36,7 +36,7 @@ extension Scenario {
                 $0.clock = [(.seconds(6), 3600), (.seconds(13), -3600), (.seconds(20), 0)]
             }
         ) { stage in
-            // Leases, retries, deadlines and time-outs go by Redis's clock and by elapsed time: nobody notices.
+            // Leases, retries, deadlines and timeouts use Redis's clock and elapsed time, so nothing changes.
             stage.startFlow()
             for what in ["an hour ahead", "an hour behind", "right again"] {
                 try await stage.pause(.seconds(7))

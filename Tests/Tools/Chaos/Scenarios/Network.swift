@@ -1,7 +1,7 @@
 import EventLoop
 import FarmHarness
 
-/// What happens to packets on the way to Redis and to the gateway.
+/// Network faults on the way to Redis and to the gateway.
 extension Scenario {
     static let network: [Scenario] = [
         Scenario(29, "the way to Redis is cut, slow, silent") { stage in
@@ -15,7 +15,7 @@ extension Scenario {
             stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
-            // A connection that was given up may still have requests on their way.
+            // An abandoned connection may still have requests in flight.
             stage.expectation.hasOneSender = false
             let proxy = stage.gatewayProxy
             try await stage.again(every: .milliseconds(500)) {
@@ -29,14 +29,14 @@ extension Scenario {
             stage.startFlow()
             try await stage.pause(.seconds(2))
             stage.expectation.recovery = 40_000
-            // The other host takes over after the lease, and what is left in the air is in doubt.
+            // The other host takes over after the lease; pushes in flight have an unknown outcome.
             stage.expectDoubles(stage.hosts[0].pids(.worker).count)
             try await stage.fault("blackhole") {
                 stage.redisProxies[0].fare = .blackhole
                 try await stage.pause(.seconds(stage.scale.isShort ? 16 : 30))
                 stage.redisProxies[0].heal()
             }
-            // And back, as long as it takes until shares are even again.
+            // Waits until the shards are evenly shared again.
             try await stage.pause(.seconds(stage.scale.isShort ? 3 : 15))
         },
         Scenario(

@@ -2,7 +2,7 @@ import EventLoop
 import FarmHarness
 import Foundation
 
-/// What an operator does to a farm under load: nothing may be sent twice.
+/// Operator commands under load: no push may be sent twice.
 extension Scenario {
     static let orderly: [Scenario] = [
         Scenario(
@@ -29,7 +29,7 @@ extension Scenario {
             }
         },
         Scenario(33, "operators change everything", .with { $0.hosts = 2 }) { stage in
-            // Orders bring a shard there and back sooner than two senders could be told from it; each device's order is looked at.
+            // Commands move a shard and back faster than the checker can tell two senders apart; it checks the order of each device.
             stage.expectation.hasOneSender = false
             stage.startFlow()
             let end = ContinuousClock.now + stage.scale.span
@@ -46,7 +46,7 @@ extension Scenario {
         },
         Scenario(34, "some are killed while a new program takes over", .with { $0.hosts = 2 }) { stage in
             stage.startFlow()
-            // An old one that dies leaves its leases to time.
+            // After the death of a predecessor its leases expire.
             stage.expectation.recovery = 40_000
             var victims = Victim.allCases.shuffled(using: &stage.random)
             try await stage.again(every: .seconds(1)) {
@@ -57,12 +57,12 @@ extension Scenario {
         },
     ]
 
-    /// Who is killed during an upgrade.
+    /// The processes that are killed during an upgrade.
     fileprivate enum Victim: CaseIterable {
         case old, new, worker
     }
 
-    /// Orders that follow each other; after the last one of each all is as it was.
+    /// Sequences of commands; each restores the initial state at its end.
     private static let operations = [
         ["scale 3 host1", "scale 1 host2", "scale default all"],
         ["restart all --rolling"], ["restart host1/0"],
@@ -82,10 +82,10 @@ extension Scenario {
 }
 
 extension Stage {
-    /// A host's upgrade, in which somebody is killed at some moment; one coordinator is left at work.
+    /// An upgrade of a host with a kill at a random moment; one coordinator remains.
     fileprivate func upgrade(losing victim: Scenario.Victim) async throws {
         guard let host = hosts.randomElement(using: &random), let old = host.leaders.first else { return }
-        // Nobody answers for an old one that is killed, but it has taken the order, and whoever follows does not carry it out.
+        // A killed predecessor does not reply, but it took the command, and its successor does not repeat it.
         let words = ["upgrade", host.name] + (victim == .old ? ["--no-wait"] : [])
         try await fault("upgrade \(host.name), and kill \(victim)") {
             let command = try begin(words)
@@ -95,7 +95,7 @@ extension Stage {
             case .old: if host.leaders.contains(old) { try await lose([old], of: host) }
             case .new:
                 try await lose(host.leaders.filter { $0 != old }, of: host)
-                // Then it is over when the old one says so, which may be about to end.
+                // The upgrade is over when the predecessor says so, which may be ending.
                 _ = try await command.wait(within: .seconds(70))
             case .worker:
                 if let pid = host.pids(.worker).randomElement(using: &random) {
@@ -111,7 +111,7 @@ extension Stage {
         }
     }
 
-    /// Kills coordinators, and waits until nobody can take them for living.
+    /// Kills coordinators, and waits until they have ended.
     private func lose(_ leaders: [pid_t], of host: Host) async throws {
         for pid in leaders { kill(pid, SIGKILL) }
         try await eventually("\(leaders) of \(host.name) are gone") {

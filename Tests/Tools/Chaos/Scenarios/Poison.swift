@@ -1,7 +1,7 @@
 import EventLoop
 import FarmHarness
 
-/// Jobs that are wrong, and pushes that bring down what touches them.
+/// Invalid jobs, and pushes that crash the process that handles them.
 extension Scenario {
     private static let poisonToken = "b01d" + String(repeating: "7", count: 60)
 
@@ -22,7 +22,7 @@ extension Scenario {
             stage.startFlow()
             try await stage.pause(.seconds(1))
             stage.expectation.poison = [poisonToken]
-            // Three crashes, each with what else was in the air.
+            // Three crashes, each with other pushes in flight.
             stage.expectDoubles(4)
             await stage.fault("poison") {
                 await stage.push(token: poisonToken, among: 50)
@@ -36,7 +36,7 @@ extension Scenario {
         ) { stage in
             stage.startFlow()
             try await stage.pause(.seconds(1))
-            // What else its workers had in the air.
+            // The other pushes that its workers had in flight.
             stage.expectDoubles(3)
             await stage.fault("poison") { await stage.push(name: "poison-batch", size: 40) }
             try await eventually("it has crashed three workers", within: .seconds(60)) {
@@ -74,7 +74,7 @@ extension Scenario {
 }
 
 extension Stage {
-    /// A job with a name of its own.
+    /// A job with a given id.
     func push(name: String, size: Int) async {
         let (job, promise) = load.job(size, named: name)
         await producers[0].push(job, promise)

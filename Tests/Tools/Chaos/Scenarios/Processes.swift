@@ -2,7 +2,7 @@ import EventLoop
 import FarmHarness
 import Foundation
 
-/// Processes that are killed, stopped, or fail where they are told to.
+/// Processes that are killed, stopped, or fail at failpoints.
 extension Scenario {
     static let processes: [Scenario] = [
         Scenario(1, "kill workers") { stage in
@@ -15,7 +15,7 @@ extension Scenario {
             stage.startFlow()
             stage.expectation.doubles = Scenario.points.count * Stage.window
             stage.expectation.keepsOrder = false
-            // A coordinator that fails is started again, as systemd would.
+            // A failed coordinator is restarted, as by systemd.
             try await stage.again(every: .milliseconds(200)) { try await stage.restartTheDead() }
             try await eventually("each failpoint was hit", within: .seconds(90)) {
                 try await stage.restartTheDead()
@@ -25,7 +25,7 @@ extension Scenario {
         },
         Scenario(3, "kill the coordinator") { stage in
             stage.startFlow()
-            // Its workers finish what is in the air: nothing is in doubt.
+            // Its workers finish pushes in flight: no outcome is unknown.
             try await stage.again(every: .seconds(3)) {
                 try await stage.fault("kill coordinator") {
                     let host = stage.hosts[0]
@@ -48,7 +48,7 @@ extension Scenario {
                     host.signalAll(SIGKILL)
                     _ = try await host.ended()
                 }
-                // Long enough for the other one to take everything over.
+                // Long enough for the other host to take over everything.
                 try await stage.pause(.seconds(16))
                 try host.restart()
                 try await stage.ready()
@@ -82,7 +82,7 @@ extension Scenario {
             try await stage.pause(.seconds(2))
             let host = stage.hosts[0]
             stage.expectDoubles(host.pids(.worker).count)
-            // What its workers were granted and had written leaves when they go on.
+            // Pushes that its workers had written leave when the workers continue.
             stage.expectation.hasOneSender = false
             stage.expectation.recovery = 40_000
             try await stage.fault("stop host") {
@@ -95,13 +95,13 @@ extension Scenario {
         },
     ]
 
-    /// Each place where a kill is worth something, once. A worker sends something before each: kills in a row that always
-    /// meet the same push, alone, are what poison looks like.
+    /// Each useful failpoint for a kill, once. A worker sends other pushes before each: repeated kills by the same single push
+    /// look like poison.
     static var pointRules: [String] {
         points.enumerated().map { index, point in "\(point.name):kill:\(point.probability):\(index):1" }
     }
 
-    /// How often each is passed differs: once a push, once a batch, now and then.
+    /// Failpoints are passed at different rates: once a push, once a batch, or rarely.
     static let points: [(name: String, probability: Double)] =
         ["send.before", "send.after", "answer"].map { ($0, 0.02) }
         + [
@@ -117,10 +117,10 @@ extension Scenario {
 }
 
 extension Stage {
-    /// So many workers ended while they had pushes in the air.
+    /// The number of workers that ended with pushes in flight.
     func expectDoubles(_ workers: Int) {
         expectation.doubles += workers * Stage.window
-        // What was on its way is sent again, after what another worker has sent since.
+        // Pushes in flight are sent again, after newer pushes of another worker.
         expectation.keepsOrder = false
     }
 
@@ -132,7 +132,7 @@ extension Stage {
         await fault("kill worker") { kill(pid, SIGKILL) }
     }
 
-    /// Starts coordinators that have ended.
+    /// Restarts coordinators that have ended.
     func restartTheDead() async throws {
         for host in hosts where host.hasEnded {
             await fault("coordinator ended by itself") {}

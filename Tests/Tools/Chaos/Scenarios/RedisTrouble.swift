@@ -4,7 +4,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// Redis ends, stands still, forgets or refuses.
+/// Redis crashes, pauses, loses data or refuses writes.
 extension Scenario {
     static let redisTrouble: [Scenario] =
         ["everysec", "always"].map { mode in
@@ -26,7 +26,7 @@ extension Scenario {
             Scenario(9, "stop Redis for 20 s", .with { $0.connections = 4 }) { stage in
                 stage.startFlow()
                 try await stage.pause(.seconds(2))
-                // Time-outs make the client give connections up; their calls may have been done.
+                // After a timeout the client abandons a connection; Redis may have executed its calls.
                 try await stage.fault("stop Redis") {
                     stage.redis.process.signal(SIGSTOP)
                     try await stage.pause(.seconds(stage.scale.isShort ? 14 : 20))
@@ -51,7 +51,7 @@ extension Scenario {
                 try await stage.pause(.seconds(2))
                 try await stage.fault("disk full") {
                     try await stage.limitFiles(true)
-                    // It ends itself: it has promised what it cannot keep.
+                    // Redis ends itself, because it cannot write data that it has acknowledged.
                     _ = try await stage.redis.process.wait()
                     try await stage.pause(.seconds(2))
                     try await stage.redis.restart()
@@ -91,7 +91,7 @@ extension Stage {
     @discardableResult
     func tellRedis(_ words: String...) throws -> RESPValue { try redis.client().run(words) }
 
-    /// Stops Redis, takes from its file what it has written since then, and starts it.
+    /// Stops Redis, truncates its file to an earlier size, and starts it.
     func rollBack(by duration: Duration) async throws {
         let file = redis.appendOnlyFile
         let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? UInt64 ?? 0
@@ -105,9 +105,9 @@ extension Stage {
             try handle.close()
             try await redis.restart()
             let end = WallTime.now
-            // The file may lack what came just before it was measured.
+            // The file may lack data from just before the measurement.
             expectation.rollBacks.append(RollBack(forgotten: start - 1_100...end, away: stopped...end))
-            // Everything that was settled in that time is open again.
+            // Everything that was settled since then is open again.
             let sent = try deliveries(since: start - 1_100)
             expectation.doubles += sent + hosts.count * options.workers * Stage.window
             expectation.keepsOrder = false
@@ -123,7 +123,7 @@ extension Stage {
         }.count
     }
 
-    /// Producers fill Redis to the brim while what is in the farm has to drain.
+    /// Producers fill Redis to its limit while the farm must drain.
     func fillMemory() async throws {
         try gateway.tell("latency 200ms")
         for _ in 0..<10 { await push(500) }
@@ -137,7 +137,7 @@ extension Stage {
             for _ in 0..<2_000 where producers[0].refusals < before + 3 { await push(500) }
             if producers[0].refusals < before + 3 { complain("Redis took everything") }
             try gateway.tell("latency 20ms")
-            // Refused or not, what was accepted comes out, and while the door is shut.
+            // All accepted pushes are delivered, also while admission is closed.
             let accepted = await observer.look() ?? [:]
             try await eventually("the backlog drains while memory is full", within: .seconds(90)) {
                 let now = await observer.look() ?? [:]
@@ -148,7 +148,7 @@ extension Stage {
         }
     }
 
-    /// Lets Redis write no further byte into its file, or any.
+    /// Limits the size of Redis's file, or removes the limit.
     func limitFiles(_ isFull: Bool) async throws {
         let size = try FileManager.default.attributesOfItem(atPath: redis.appendOnlyFile)[.size] as? UInt64
         let limit = isFull ? "\(size ?? 0)" : "unlimited"

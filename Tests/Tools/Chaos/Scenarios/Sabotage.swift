@@ -2,14 +2,14 @@ import EventLoop
 import FarmHarness
 import Foundation
 
-/// Not the farm's faults but the harness's own: whoever judges must find them.
+/// Damages Redis's data on purpose: the checker must find it.
 extension Scenario {
-    /// Takes a batch out of Redis, and adds to an account.
+    /// Removes a batch from Redis, and changes a job record.
     package static let sabotage = Scenario(0, "sabotage", patience: .seconds(8)) { stage in
         for name in ["stolen", "forged"] {
             var (job, promise) = stage.load.job(100, named: name)
             promise.isOrdered = false
-            // It waits until it is taken, however slow the machine is.
+            // Waits until the batch is checked out, however slow the machine is.
             if name == "stolen" { job.fields += ",\"deliver_at\":\(Int(Date().timeIntervalSince1970) + 600)" }
             await stage.producers[0].push(job, promise)
             if name == "stolen" {

@@ -5,7 +5,7 @@ package struct Scenario: Sendable {
     package let number: Int
     package let name: String
     let options: Stage.Options
-    /// For all to be finished, after the last fault.
+    /// Time limit for all jobs to finish after the last fault.
     let patience: Duration
     let play: @Loop @Sendable (Stage) async throws -> Void
 
@@ -24,7 +24,7 @@ package struct Scenario: Sendable {
 }
 
 extension Stage {
-    /// Does something to the farm again and again, with pauses, as long as the scale says; at least once.
+    /// Repeats an action with pauses for the time of the scale, at least once.
     func again(every pause: Duration, _ body: () async throws -> Void) async throws {
         let end = ContinuousClock.now + scale.span
         repeat {

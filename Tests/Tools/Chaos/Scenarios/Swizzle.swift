@@ -2,7 +2,7 @@ import EventLoop
 import FarmHarness
 import Foundation
 
-/// All kinds of faults, mixed and overlapping as the seed has it.
+/// A mixture of overlapping faults, drawn from the seed.
 extension Scenario {
     static let swizzle = Scenario(
         28, "swizzle",
@@ -16,7 +16,7 @@ extension Scenario {
         stage.expectation.keepsOrder = false
         stage.expectation.hasOneSender = false
         try await stage.again(every: .milliseconds(700)) { try await stage.oneOfAll() }
-        // Everything resumes, in an order that is random too.
+        // Everything resumes in a random order.
         for host in stage.hosts.shuffled(using: &stage.random) { host.signalAll(SIGCONT) }
         try await stage.restartTheDead()
     }
@@ -71,7 +71,7 @@ extension Stage {
         }
     }
 
-    /// Stops some workers one by one, and lets them go on in another order.
+    /// Stops some workers one by one, and continues them in another order.
     private func stopSome() async throws {
         let pids = hosts.flatMap { $0.pids(.worker) }.shuffled(using: &random)
         let some = pids.prefix(Int.random(in: 0...pids.count, using: &random))

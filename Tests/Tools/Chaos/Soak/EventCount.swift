@@ -1,10 +1,10 @@
 import EventLoop
 import RedisProtocol
 
-/// Adds up what the events stream says of finished jobs, as a producer that reads along.
+/// Sums the events of finished jobs, as a producer would.
 @Loop final class EventCount {
     private(set) var finished: Set<String> = []
-    /// Jobs that were told to be finished once more.
+    /// Jobs with more than one event of their end.
     private(set) var repeated = 0
     private(set) var accepted = 0
     private(set) var delivered = 0
@@ -14,7 +14,7 @@ import RedisProtocol
 
     nonisolated init() {}
 
-    /// Fills the stream up to its bound, so that it grows no more, and counts what comes behind that.
+    /// Fills the stream up to its bound, so that it stops growing, and counts later entries.
     func fill(_ path: String) async throws {
         let redis = try await PlainRedis(path)
         let script = """

@@ -3,7 +3,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// Reads what processes use and how long keys are.
+/// Reads the resources of processes and the lengths of keys.
 @Loop struct Gauges {
     let stage: Stage
 
@@ -42,14 +42,14 @@ import RedisProtocol
             }
         }
         let counts = try await redis.call(commands, within: .seconds(10)).map { Double($0.integer ?? 0) }
-        // Shards are alike: one number for all of them. A key that is empty is not there, and is 0.
+        // All shards share one number. A missing key counts as 0.
         var sums = Dictionary(uniqueKeysWithValues: Self.always.map { ($0, 0.0) })
         for (key, count) in zip(keys, counts) { sums[Self.kind(of: key), default: 0] += count }
         let used = try await redis.call(["INFO", "memory"]).text ?? ""
         let bytes =
             used.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
             .flatMap { Double($0.dropFirst(12)) } ?? 0
-        // Full from the start, of small entries that larger ones replace: it takes hours until all are.
+        // Filled at the start with small entries; larger ones replace them within hours.
         let events = try await redis.call(
             ["MEMORY", "USAGE", "{pushfarm:demo}:events", "SAMPLES", "0"], within: .seconds(10)
         ).integer.map(Double.init)
@@ -69,7 +69,7 @@ import RedisProtocol
     }
 }
 
-/// What the system says of a process.
+/// The system's numbers about a process.
 enum ProcessUse {
     static func megabytes(_ pid: pid_t) -> Double {
         let text = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()

@@ -1,12 +1,12 @@
-/// Values of one thing over time, and whether they grow.
+/// A series of values over time, and whether it grows.
 package struct Series: Sendable {
-    /// What is measured, for the choice of a panel and of what counts as growth.
+    /// The unit, which chooses the panel and the limit of growth.
     package enum Unit: String, Sendable, CaseIterable {
         case megabytes = "MB"
         case descriptors
         case entries
 
-        /// Growth within a run that may be chance.
+        /// Growth within a run that counts as noise.
         var noise: Double {
             switch self {
             case .megabytes: 1.5
@@ -25,13 +25,13 @@ package struct Series: Sendable {
 
     mutating func add(_ value: Double, at time: Double) { points.append((time, value)) }
 
-    /// What is left after the start, in which caches fill and processes page in.
+    /// The values after the start, when caches fill and processes page in.
     private var settled: ArraySlice<(time: Double, value: Double)> { points.dropFirst(points.count / 4) }
 
     package var median: Double { Self.median(settled.map(\.value)) }
     package var greatest: Double { points.map(\.value).max() ?? 0 }
 
-    /// Per hour: the median of the slopes between all pairs, which a few outliers do not move.
+    /// Growth per hour: the median of the slopes between all pairs, which is robust against outliers.
     package var slope: Double {
         let points = Array(settled)
         var slopes: [Double] = []
@@ -43,7 +43,7 @@ package struct Series: Sendable {
         return Self.median(slopes) * 3600
     }
 
-    /// It does not grow: what the slope adds over the run is within a tenth of the value, or within the noise.
+    /// No growth: the slope adds at most a tenth of the value over the run, or stays within the noise.
     package var isFlat: Bool {
         let span = (settled.last?.time ?? 0) - (settled.first?.time ?? 0)
         return slope * span / 3600 <= max(unit.noise, median / 10)

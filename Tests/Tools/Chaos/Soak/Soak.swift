@@ -3,7 +3,7 @@ package import EventLoop
 import FarmHarness
 import Foundation
 
-/// A farm at half of the load that its gateway allows, with a few faults, for long: what grows, grows here.
+/// A long run at half of the gateway's capacity with few faults, to find resources that grow.
 @Loop package final class Soak {
     package struct Report: Sendable {
         package let series: [Series]
@@ -25,16 +25,16 @@ import Foundation
     private var kills = 0
     private var accepted = 0
     private var jobs: Set<String> = []
-    /// Pushes of jobs to which Redis gave no answer in time: they are in the farm or not.
+    /// Pushes of jobs without a timely reply of Redis: they may be in the farm or not.
     private var unknown: [String: Int] = [:]
 
-    /// Names of what fills up to a bound of its own: events, accounts, dead tokens.
+    /// Names of bounded resources: events, job records, suppressed tokens.
     nonisolated fileprivate static let bounded = ["events", "jobs", "invalid", "refused"]
 
     package init(minutes: Double, seed: UInt64) async throws {
         self.minutes = minutes
         var options = Stage.Options()
-        // Two workers with 20 streams each, of 20 ms: 2,000 pushes a second at most, of which we ask for half.
+        // Two workers with 20 streams each, of 20 ms: at most 2,000 pushes a second; the load is half of it.
         options.gateway = ["latency 20ms", "streams 20", "answer 503 share=4%", "reset 1%"]
         options.farmLines = ["accounts_kept: 1000"]
         options.watches = false
@@ -100,7 +100,7 @@ import Foundation
             if end != .exited(0) { complaints.append("the coordinator, told to end: \(end)") }
         }
         let atGateway = try stage.gateway.counter("accepted")
-        // Whoever got no answer learns from the events what became of his job.
+        // For a job without a reply, the events tell its outcome.
         for job in ledger.finished {
             guard let pushes = unknown[job] else { continue }
             jobs.insert(job)

@@ -2,7 +2,7 @@ package import EventLoop
 package import FarmHarness
 package import Foundation
 
-/// One host of the farm: a coordinator and what it has started, in a process group of its own.
+/// One host of the farm: a coordinator and its processes, in a process group.
 @Loop package final class Host {
     package let name: String
     private let folder: String
@@ -10,7 +10,7 @@ package import Foundation
     /// The shell's limits for it, such as `-n 64`.
     private let limit: String?
     private(set) var coordinator: Child
-    /// Groups of coordinators before this one, whose workers may be left.
+    /// Process groups of earlier coordinators, whose workers may be alive.
     private(set) var former: [Child] = []
 
     init(_ name: String, folder: String, environment: [String: String], limit: String?) throws {
@@ -23,7 +23,7 @@ package import Foundation
     ) throws -> Child {
         let words = [BuiltProgram.path, "coordinator", "--config", "\(folder)/\(name).yaml"]
         var variables = environment
-        // A trace of a crash that was ordered takes seconds and tells nothing.
+        // The backtrace of an injected crash takes seconds and is useless.
         variables["SWIFT_BACKTRACE"] = "enable=no"
         guard let limit else {
             return try Child(
@@ -42,7 +42,7 @@ package import Foundation
 
     package enum Role: String {
         case worker, intake
-        /// That another one has started: an upgrade's.
+        /// A coordinator that another coordinator has started, in an upgrade.
         case coordinator
     }
 
@@ -51,7 +51,7 @@ package import Foundation
         (coordinator.hasEnded ? [] : [coordinator.pid]) + pids(.coordinator)
     }
 
-    /// Living processes of one kind, whichever coordinator has started them.
+    /// Living processes of one kind, of all coordinators.
     package func pids(_ role: Role) -> [pid_t] {
         (former + [coordinator]).flatMap(\.descendants).filter { pid in
             let line = ProcessTable.visibleText(of: pid)
@@ -59,13 +59,13 @@ package import Foundation
         }.sorted()
     }
 
-    /// Workers of those that lead now: one that died may have left some that are about to end.
+    /// Workers of living coordinators: workers of a dead coordinator are about to end.
     package var placement: [pid_t] {
         let leaders = leaders
         return pids(.worker).filter { pid in ProcessTable.parent(of: pid).map(leaders.contains) ?? false }
     }
 
-    /// Every coordinator that lives has come so far that it has started something; before, a signal does what it does to any program.
+    /// Every living coordinator has started a child; before that it does not handle signals yet.
     var isAtWork: Bool {
         let parents = Set(children.compactMap(ProcessTable.parent))
         return leaders.allSatisfy(parents.contains)
@@ -74,13 +74,13 @@ package import Foundation
     /// Living processes without the coordinator.
     var children: [pid_t] { (former + [coordinator]).flatMap(\.descendants) }
 
-    /// A signal to the coordinator and all that it has started.
+    /// Sends a signal to the coordinator and all its children.
     package func signalAll(_ number: Int32) {
         for child in former where !child.descendants.isEmpty { _ = kill(-child.pid, number) }
         if !hasEnded { _ = kill(-coordinator.pid, number) }
     }
 
-    /// A signal to the coordinator, or to who has taken its place.
+    /// Sends a signal to the coordinator or its successor.
     package func signal(_ number: Int32) {
         for pid in leaders { _ = kill(pid, number) }
     }
@@ -88,7 +88,7 @@ package import Foundation
     /// No coordinator lives.
     package var hasEnded: Bool { leaders.isEmpty }
 
-    /// - Returns: how the coordinator has ended that was started last; those that have taken its place have ended, too.
+    /// - Returns: how the coordinator that was started last ended; its successors have ended, too.
     package func ended(within limit: Duration = .seconds(60)) async throws -> Child.End {
         let end = try await coordinator.wait(within: limit)
         try await eventually("the coordinators of \(name) end", within: limit) { hasEnded }

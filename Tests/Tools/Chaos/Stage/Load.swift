@@ -2,7 +2,7 @@ import ChaosChecker
 import FarmHarness
 import RandomTesting
 
-/// Makes jobs whose tokens overlap, so that their order shows.
+/// Makes jobs with overlapping tokens, so that the checker sees their order.
 struct Load {
     /// In a hundred tokens.
     var deadShare = 2
@@ -29,7 +29,7 @@ struct Load {
     ) {
         count += 1
         let id = given ?? "\(name)-\(count)"
-        // A stretch of the ring, some of it left out.
+        // A range of the ring of tokens, without some of them.
         let start = Int.random(in: tokens.indices, using: &random)
         let chosen = (0..<min(size, tokens.count)).map { tokens[(start + $0) % tokens.count] }
         var promise = ProducerNote.Promise(tokens: chosen)

@@ -3,7 +3,7 @@ import EventLoop
 import FarmHarness
 import RedisProtocol
 
-/// Looks at all accounts once a second, with HGETALL.
+/// Reads all job records once a second, with HGETALL.
 @Loop final class Observer {
     private(set) var notes: [BooksNote] = []
     private let app: String
@@ -26,14 +26,14 @@ import RedisProtocol
         }
     }
 
-    /// Looks a last time.
+    /// Reads them a last time.
     func stop() async {
         task?.cancel()
         await task?.value
         await look()
     }
 
-    /// Accounts of all jobs that were tried; nil when Redis does not answer.
+    /// Job records of all submitted jobs; nil when Redis does not reply.
     @discardableResult
     func look() async -> [String: [String: String]]? {
         await turnstile.pass {

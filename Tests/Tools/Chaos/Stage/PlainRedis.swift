@@ -3,10 +3,10 @@ import RESP
 package import RedisProtocol
 import Transport
 
-/// A connection to Redis that knows its protocol and nothing of the farm, and waits for no answer too long.
+/// A plain Redis connection, independent of the farm's code, with a timeout for each reply.
 @Loop package final class PlainRedis {
     package enum Failure: Error {
-        /// It may have been done or not.
+        /// Redis may have executed the command or not.
         case lost
     }
 
@@ -27,12 +27,12 @@ import Transport
 
     isolated deinit { stream.close() }
 
-    /// - Throws: ``Failure/lost`` when there was no answer in time; then the connection is of no more use.
+    /// - Throws: ``Failure/lost`` without a reply in time; the connection is then unusable.
     package func call(_ words: [String], within limit: Duration = .seconds(2)) async throws -> RESPValue {
         try await call([words], within: limit)[0]
     }
 
-    /// Sends commands at once and waits for all answers. Errors are answers.
+    /// Sends commands in one piece and waits for all replies, which may be errors.
     package func call(_ commands: [[String]], within limit: Duration = .seconds(2)) async throws
         -> [RESPValue]
     {
@@ -48,7 +48,7 @@ import Transport
             command.write(into: &bytes)
         }
         let isGood = await withCheckedContinuation { continuation in
-            // All at once: nothing can end the connection between the look at it and the wait.
+            // In one step: the connection cannot end between the check and the wait.
             guard !hasEnded else { return continuation.resume(returning: false) }
             (answers, wanted, reading) = ([], commands.count, continuation)
             bytes.withUnsafeBytes { stream.write($0) }

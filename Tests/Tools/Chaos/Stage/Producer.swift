@@ -4,12 +4,12 @@ import FarmHarness
 import RandomTesting
 import RedisProtocol
 
-/// Pushes jobs as a program in any language does, one after the other, and writes down what it knows of each.
+/// Pushes jobs one by one, as any producer does, and records what it knows of each.
 @Loop package final class Producer {
     let name: String
     let app: String
     private(set) var notes: [ProducerNote] = []
-    /// Jobs that Redis would not take.
+    /// Jobs that Redis refused.
     private(set) var refusals = 0
     private let path: String
     private var redis: PlainRedis?
@@ -20,7 +20,7 @@ import RedisProtocol
 
     var jobs: [String] { notes.compactMap { if case .attempt = $0.kind { $0.job } else { nil } } }
 
-    /// - Returns: what Redis has answered: accepted, refused, or nothing in time, which may mean either.
+    /// - Returns: accepted, refused, or without a timely reply, which may mean either.
     @discardableResult
     func push(_ job: Job, _ promise: ProducerNote.Promise) async -> ProducerNote.Kind {
         note(job.id, .attempt(promise))
@@ -39,7 +39,7 @@ import RedisProtocol
         return kind
     }
 
-    /// Drops its notes: for runs that are too long to keep them.
+    /// Drops its records, in runs that are too long to keep them.
     func forget() { notes = [] }
 
     private func note(_ job: String, _ kind: ProducerNote.Kind) {

@@ -1,7 +1,7 @@
-/// How long a scenario goes on breaking things.
+/// How long a scenario injects faults.
 package struct Scale: Sendable {
     package var span: Duration
-    /// All that takes long of itself is left out.
+    /// Slow scenarios are skipped.
     package var isShort: Bool
 
     package init(span: Duration, isShort: Bool) { (self.span, self.isShort) = (span, isShort) }

@@ -4,9 +4,9 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// How a run ends: all that is accepted comes out, the farm is ended in order, the ledgers are read.
+/// The end of a run: all accepted pushes finish, the farm shuts down, the ledgers are read.
 extension Stage {
-    /// - Returns: what the checker and the scenario say.
+    /// - Returns: the complaints of the checker and the scenario.
     package func finish(within limit: Duration = .seconds(120)) async throws -> Verdict {
         await stopFlow()
         for proxy in redisProxies { proxy.heal() }
@@ -24,11 +24,11 @@ extension Stage {
         Checker.judge(evidence, expectation)
     }
 
-    /// Waits until every job that is known to be in the farm has a finished account.
+    /// Waits until every job in the farm has a finished job record.
     private func settled(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline {
-            // The mark of a failpoint is there before its process is gone.
+            // A failpoint leaves its mark before its process ends.
             if !options.failpoints.isEmpty { try? await restartTheDead() }
             if let accounts = await observer.look(), await isSettled(accounts) { return true }
             _ = try? await Loop.sleep(for: .milliseconds(300))
@@ -49,7 +49,7 @@ extension Stage {
         return answers.allSatisfy { $0.integer == 0 }
     }
 
-    /// Ends a host in order; nothing of it may be left.
+    /// Shuts a host down; none of its processes may remain.
     private func end(_ host: Host) async {
         host.signalAll(SIGCONT)
         guard !host.hasEnded else {
@@ -57,7 +57,7 @@ extension Stage {
                 "the coordinator of \(host.name) has ended: \(host.coordinator.end.map { "\($0)" } ?? "")")
             return
         }
-        // Nobody here can ask how one has ended that has taken its place.
+        // The exit status of a successor is not available here.
         let isFirst = !host.coordinator.hasEnded
         do {
             try await eventually("\(host.name) is at work") { host.isAtWork }
@@ -103,7 +103,7 @@ extension Stage {
         }
     }
 
-    /// Keys in which pushes are while they are open, and their numbers.
+    /// Keys that hold open pushes, and their lengths.
     private func leftovers(_ redis: PlainRedis) async throws -> [String] {
         let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
         let open = ["taken", "ready:", "bulk:", "in_flight:", "delayed", "paused", "batches", "states"]
@@ -119,7 +119,7 @@ extension Stage {
 
     private func parkedAllowed(_ name: String) -> Bool { mayPark && !name.contains(":ready:") }
 
-    /// Writes all that the checker saw into the folder, for whoever wants to know why.
+    /// Writes the checker's evidence into the folder, for an analysis.
     private func keep(_ evidence: Evidence) throws {
         try folder.write(
             evidence.producers.map { "\($0.at) \($0.producer) \($0.job) \(Self.word($0.kind))" }

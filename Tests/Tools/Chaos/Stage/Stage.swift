@@ -5,14 +5,14 @@ import Foundation
 package import RandomTesting
 import Transport
 
-/// Where a scenario plays: Redis, a gateway, hosts, a proxy on either path, producers, and somebody who looks on.
+/// The stage of a scenario: Redis, a gateway, hosts, proxies, producers and an observer.
 @Loop package final class Stage {
     package struct Options: Sendable {
         package var hosts = 1
         package var workers = 2
         /// Lines for the simulator's control command.
         package var gateway = ["latency \(Stage.latency)ms", "streams 100"]
-        /// Of each worker. With one it shows at the gateway who has sent for a shard.
+        /// Connections of each worker. With one connection the gateway's ledger shows which worker sends for a shard.
         package var connections = 1
         package var redis: [String] = []
         /// Lines of the app's configuration.
@@ -22,12 +22,12 @@ import Transport
         package var failpoints: [String] = []
         /// The shell's `ulimit` for coordinators.
         package var limit: String?
-        /// How wrong the first host's clock is, in seconds, from so long after its start on.
+        /// The error of the first host's clock in seconds, and when it starts.
         package var clock: [(after: Duration, seconds: Int)] = []
-        /// The app has a certificate, and needs no clock to sign provider tokens by.
+        /// The app has a certificate, which needs no clock, unlike provider tokens.
         package var hasCertificate = false
         package var tokens = 4_000
-        /// Accounts are looked at every second.
+        /// Job records are read every second.
         package var watches = true
 
         package init() {}
@@ -45,9 +45,9 @@ import Transport
     package var random: SplitMix
     package var expectation = Expectation(doubles: 0)
     package private(set) var faults: [FaultNote] = []
-    /// What the scenario itself found wrong.
+    /// Complaints of the scenario itself.
     package private(set) var complaints: [String] = []
-    /// Batches may be parked at the end.
+    /// Batches may be quarantined at the end.
     package var mayPark = false
 
     var producers: [Producer] = []
@@ -59,7 +59,7 @@ import Transport
     /// Commands run so far.
     private var commands = 0
 
-    /// What a worker may have in the air and unreported: its credit has this lower bound, and 100 streams ask for less.
+    /// The most pushes that a worker has in flight or unreported: the lower bound of its send credit.
     package static let window = 512
     /// How long the gateway takes to answer, in milliseconds.
     package nonisolated static let latency = 20
@@ -69,7 +69,7 @@ import Transport
         self.scale = scale
         random = SplitMix(seed: seed)
         expectation.hasOneSender = options.connections == 1
-        // Clocks are read in whole milliseconds, and timers may be early by one.
+        // Clocks count whole milliseconds, and timers may be one early.
         expectation.answerTime = Int64(Self.latency - 2)
         folder = try TestFolder()
         try FileManager.default.createDirectory(
@@ -129,11 +129,11 @@ import Transport
         try folder.write(lines.joined(separator: "\n") + "\n", to: "\(name).yaml")
     }
 
-    /// Until all workers of all hosts live.
+    /// Waits until all workers of all hosts live.
     package func ready() async throws {
         try await eventually("all workers live") {
             if !options.failpoints.isEmpty { try await restartTheDead() }
-            // Others play on the same thread.
+            // Other scenarios run on the same thread.
             try await pause(.milliseconds(50))
             return hosts.allSatisfy { $0.placement.count == options.workers }
         }
@@ -141,7 +141,7 @@ import Transport
 
     // MARK: Faults
 
-    /// Notes what `body` does to the farm; it ends when the farm can work again.
+    /// Records the fault that `body` injects; it ends when the farm can work again.
     package func fault(_ what: String, _ body: () async throws -> Void) async rethrows {
         let start = WallTime.now
         try await body()
@@ -150,7 +150,7 @@ import Transport
 
     package func complain(_ text: String) { complaints.append(text) }
 
-    /// What the failpoints did so far, by the names of their marks.
+    /// The failures at failpoints so far, by the names of their marks.
     package var failures: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/failures")) ?? []).sorted()
     }
@@ -186,7 +186,7 @@ import Transport
         return await producers[0].push(job, promise) == .accepted
     }
 
-    /// Jobs of random size, again and again.
+    /// Pushes jobs of random size repeatedly.
     package func startFlow(every interval: Duration = .milliseconds(100), sizes: ClosedRange<Int> = 20...300)
     {
         flow = Loop.task { [self] in

@@ -3,7 +3,7 @@ import PushModel
 
 /// How tokens are spread over a farm's shards.
 enum TokenShards {
-    /// Of all tokens that the gateway noted.
+    /// The shards of all tokens that the gateway noted.
     static func of(_ notes: [GatewayNote]) -> [String: Int] {
         var shards: [String: Int] = [:]
         for note in notes where shards[note.token] == nil {

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Lets one through at a time, in the order in which they came.
+/// A lock that admits one task at a time, in order of arrival.
 @Loop final class Turnstile {
     private var isTaken = false
     private var queue: [CheckedContinuation<Void, Never>] = []

@@ -1,11 +1,11 @@
-/// Something that is measured, round by round.
+/// A case of the bench, measured round by round.
 package protocol BenchCase: Sendable {
     var key: String { get }
     var title: String { get }
     var measures: [Measure] { get }
     /// What does not change from round to round is measured once.
     var isOnce: Bool { get }
-    /// It looks in a rehearsal whether every token has come once.
+    /// A rehearsal checks that every token arrives once.
     var isRehearsed: Bool { get }
 
     /// - Parameter number: counted from 0.

@@ -1,6 +1,6 @@
 import FarmHarness
 
-/// A single push to a farm that has nothing else to do.
+/// A single push to an idle farm.
 struct IdleLatency: BenchCase {
     let key = "idle"
     let title = "idle farm, RPUSH of one token to its receipt at the gateway, 2,000 samples a round"
@@ -11,7 +11,7 @@ struct IdleLatency: BenchCase {
     ]
 
     private static let count = 2_000
-    /// The first ones wake what has slept.
+    /// The first pushes warm the farm up.
     private static let warmUp = 50
 
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round {
