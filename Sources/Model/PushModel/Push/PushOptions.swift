@@ -40,7 +40,7 @@ package struct PushOptions: Hashable, Sendable {
 }
 
 /// Which pushes of a job cause events of their own. Events with the job's counts always come.
-package enum Receipts: UInt8, CaseIterable, Hashable, Sendable {
+package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
     case failures = 0
     case all = 1
     case none = 2
@@ -53,15 +53,10 @@ package enum Receipts: UInt8, CaseIterable, Hashable, Sendable {
         case .none: "none"
         }
     }
-
-    package init?(name: String) {
-        guard let receipts = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = receipts
-    }
 }
 
 /// What happens to a push whose outcome is unknown, because a connection or a worker was lost.
-package enum DeliveryGuarantee: UInt8, CaseIterable, Hashable, Sendable {
+package enum DeliveryGuarantee: UInt8, NamedCase, Hashable, Sendable {
     /// It is retried: a device may get it twice, and the job counts it as possibly duplicated.
     case atLeastOnce = 0
     /// It is not retried: it fails with the reason `unknown`.
@@ -74,15 +69,10 @@ package enum DeliveryGuarantee: UInt8, CaseIterable, Hashable, Sendable {
         case .atMostOnce: "at-most-once"
         }
     }
-
-    package init?(name: String) {
-        guard let delivery = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = delivery
-    }
 }
 
 /// The priority class of a push: `high` is sent before `bulk`.
-package enum Lane: UInt8, CaseIterable, Hashable, Sendable {
+package enum Lane: UInt8, NamedCase, Hashable, Sendable {
     case high = 0
     case bulk = 1
 
@@ -100,11 +90,6 @@ package enum Lane: UInt8, CaseIterable, Hashable, Sendable {
         case .high: UInt8(ascii: "h")
         case .bulk: UInt8(ascii: "b")
         }
-    }
-
-    package init?(name: String) {
-        guard let lane = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = lane
     }
 
     package init?(letter: UInt8) {

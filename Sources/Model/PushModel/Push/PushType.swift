@@ -1,6 +1,6 @@
 /// The kind of a push: the value of `apns-push-type`, and its rules for topic and payload.
 /// - Source: Apple, "Sending notification requests to APNs".
-package enum PushType: UInt8, CaseIterable, Hashable, Sendable {
+package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     case alert = 0
     case background = 1
     case voip = 2
@@ -72,9 +72,16 @@ package enum PushType: UInt8, CaseIterable, Hashable, Sendable {
         let suffix = topic.utf8.dropFirst(base.utf8.count)
         return allCases.contains { $0.topicSuffix.utf8.elementsEqual(suffix) }
     }
+}
 
+/// A case that jobs, lists and events call by a name.
+package protocol NamedCase: CaseIterable {
+    var name: String { get }
+}
+
+extension NamedCase {
     package init?(name: String) {
-        guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = type
+        guard let named = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = named
     }
 }

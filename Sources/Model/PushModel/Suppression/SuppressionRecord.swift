@@ -41,7 +41,7 @@ package struct SuppressionRecord: Hashable, Sendable {
 }
 
 /// Why a token is suppressed. The raw value is its letter in records.
-package enum SuppressionReason: UInt8, CaseIterable, Sendable {
+package enum SuppressionReason: UInt8, NamedCase, Sendable {
     case badDeviceToken = 0x42  // B
     case deviceTokenNotForTopic = 0x54  // T
     case unregistered = 0x55  // U
@@ -67,11 +67,6 @@ package enum SuppressionReason: UInt8, CaseIterable, Sendable {
         case .feedback: "Feedback"
         case .operator: "Operator"
         }
-    }
-
-    package init?(name: String) {
-        guard let reason = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = reason
     }
 
     /// - Parameters:
