@@ -1,22 +1,22 @@
-/// What a reload changes.
+/// The changes of a reload.
 package struct ConfigurationChanges: Sendable, Equatable {
     /// Names of apps.
     package var added: [String] = []
     package var removed: [String] = []
     package var changed: [String] = []
-    /// How many there are to be now, if it was another number.
+    /// The new number of workers, if it has changed.
     package var workers: WorkerCount?
-    /// Alerts are told by other marks, or in another way.
+    /// Limits or receivers of alerts have changed.
     package var hasNewAlerts = false
-    /// An upgrade starts another program from now on.
+    /// The program that an upgrade starts has changed.
     package var hasNewProgram = false
-    /// Keys whose change takes effect at the next start only.
+    /// Changed keys that take effect at the next start.
     package var needRestart: [String] = []
 }
 
 extension FarmConfiguration {
-    /// What differs between this configuration and a newer one. A credential file whose bytes changed is not seen
-    /// here: the same path is the same value.
+    /// The differences between this configuration and a newer one. The contents of credential files are not compared: the
+    /// same path is the same value.
     package func changes(to newer: FarmConfiguration) -> ConfigurationChanges {
         var changes = ConfigurationChanges()
         for app in newer.apps {

@@ -1,4 +1,4 @@
-/// What is wrong with the configuration, and where. Its description is the line to print; secrets are not in it.
+/// An error in the configuration, with its place. Its description is a line for the user, without secrets.
 package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Where a value was written.
     package enum Place: Sendable, Hashable, CustomStringConvertible {
@@ -52,7 +52,7 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
     }
 }
 
-/// Why a value cannot be what its key needs. The reader of the key adds the place.
+/// Why a value is not valid for its key. The reader of the key adds the place.
 struct InvalidValue: Error {
     let reason: String
 

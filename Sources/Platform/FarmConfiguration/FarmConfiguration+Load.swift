@@ -2,26 +2,26 @@ import FarmLogging
 import Logging
 
 extension FarmConfiguration {
-    /// Who reads the configuration.
+    /// The process that reads the configuration.
     package enum Purpose: Sendable {
-        /// A command that talks to Redis only: credential files and passwords are not looked at.
+        /// A command that only uses Redis: credential files and passwords are not read.
         case client
-        /// Delivers: credential files must be readable, passwords are fetched.
+        /// A coordinator: credential files must be readable, passwords are read.
         case coordinator
     }
 
-    /// Taken when no file is named and it is there.
+    /// The default file, if it exists.
     package static let defaultFile = "pushfarm.yaml"
 
-    /// What `pushfarm up` writes into its state folder for the other commands, when it has no file itself.
+    /// The file that `pushfarm up` without a configuration file writes into its state folder for other commands.
     package static let localFarmFile = "up.yaml"
 
-    /// Reads the configuration. Flags win over the environment, that over the file, that over the defaults.
+    /// Reads the configuration. Flags override the environment, which overrides the file, which overrides the defaults.
     ///
     /// - Parameters:
-    ///   - path: YAML or JSON; nil takes `PUSHFARM_CONFIG`, then ./pushfarm.yaml if it is there, then no file.
-    ///   - findsLocalFarm: in place of no file the one of a `pushfarm up` that runs in the state folder is taken.
-    ///   - environment: all of the process's environment; only `PUSHFARM_…`, `password_env` names and CREDENTIALS_DIRECTORY are looked at.
+    ///   - path: YAML or JSON; nil: `PUSHFARM_CONFIG`, else ./pushfarm.yaml if it exists, else no file.
+    ///   - findsLocalFarm: without a file, uses the file of a `pushfarm up` that runs in the state folder.
+    ///   - environment: the process's environment; only `PUSHFARM_…`, `password_env` names and CREDENTIALS_DIRECTORY are used.
     package static func load(
         path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client,
         findsLocalFarm: Bool = false
@@ -32,7 +32,7 @@ extension FarmConfiguration {
             let named = overrides.last { $0.key == "state_dir" }?.text ?? environment["PUSHFARM_STATE_DIR"]
             let folder = FilePathText.resolve(named ?? "var", in: FileText.workingDirectory)
             let file = folder + "/" + localFarmFile
-            // Others who may write it could send this user's pushes elsewhere.
+            // If other users could write the file, they could redirect this user's pushes.
             if FileText.isOnlyOurs(file) { path = file }
         }
         var text = ""
@@ -108,7 +108,7 @@ extension FarmConfiguration {
 
     private static func host(_ reader: SettingReader) throws(ConfigurationError) -> String? {
         try reader.value(SettingPath("host")) { text, _ throws(InvalidValue) in
-            // Goes into shard owners and key names, where `:` and `}` mean something.
+            // The name is part of shard owners and keys, where `:` and `}` have a meaning.
             let isProper = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !":{}".utf8.contains($0) }
             guard isProper, text.utf8.count <= 128 else {
                 throw InvalidValue("expected at most 128 printable characters without space, colon or braces")

@@ -1,18 +1,18 @@
 package import FarmLogging
 package import Logging
 
-/// The farm's configuration as one value: read once at the start, and once more for each reload.
+/// The farm's configuration as one value, read at the start and at each reload.
 package struct FarmConfiguration: Sendable, Equatable {
     package struct Log: Sendable, Equatable {
         package var level: Logger.Level = .info
         package var format: LogFormat = .text
-        /// Absolute path of the file that is logged to in standard error's place.
+        /// Absolute path of the log file, which replaces standard error.
         package var file: String?
     }
 
     /// The file it was read from, if there was one.
     package var file: String?
-    /// Name of this host among the farm's hosts.
+    /// The name of this host in the farm.
     package var host: String
     /// Nil when none is configured: see ``redisLocation(privateSocketExists:)``.
     package var redis: RedisLocation?
@@ -20,22 +20,22 @@ package struct FarmConfiguration: Sendable, Equatable {
     package var redisPlace: ConfigurationError.Place?
     /// Absolute path of the folder for sockets, the private Redis, and pid files.
     package var stateDirectory: String
-    /// Absolute path of the program that an upgrade starts; nil: the file that the running one was started from.
+    /// Absolute path of the program that an upgrade starts; nil: the file of the running program.
     package var program: String?
     /// Absolute path of the file that holds Redis's password, if there is one.
     package var redisPasswordFile: String?
     package var workers: WorkerCount = .fixed(2)
     /// Virtual shards; fixed when the farm is first started.
     package var shards = 64
-    /// Accounts of finished jobs kept an app, the oldest go first.
+    /// Most job records of finished jobs per app; the oldest are removed first.
     package var accountsKept = 1_000_000
-    /// How long the account of a finished job is kept.
+    /// How long the job record of a finished job is kept.
     package var accountLife: Duration = .seconds(72 * 3600)
     package var log = Log()
-    /// Where the coordinator shows its numbers; nil: nowhere.
+    /// The address of the coordinator's metrics; nil: off.
     package var metrics: MetricsPlace?
     package var alerts = AlertSettings()
-    /// In the order of their names.
+    /// Sorted by name.
     package var apps: [AppConfiguration] = []
 
     package init(host: String, stateDirectory: String) {
@@ -53,7 +53,7 @@ package struct FarmConfiguration: Sendable, Equatable {
     /// The password of that Redis, in a file that only its user may read.
     package var privateRedisPasswordFile: String { stateDirectory + "/redis.password" }
 
-    /// The Redis to use: the configured one; else the private one while it is there; else the local default.
+    /// The Redis to use: the configured one, else the private one if it runs, else the local default.
     package func redisLocation(privateSocketExists: Bool) -> RedisLocation {
         if let redis { return redis }
         guard privateSocketExists else { return .local }
@@ -67,7 +67,7 @@ package struct FarmConfiguration: Sendable, Equatable {
         return location
     }
 
-    /// A farm without apps has nothing to do: for a coordinator that is an error.
+    /// A coordinator refuses a configuration without apps.
     package func requireApps() throws(ConfigurationError) {
         guard apps.isEmpty else { return }
         let reason = "no app is configured"
@@ -80,19 +80,19 @@ package struct FarmConfiguration: Sendable, Equatable {
     }
 }
 
-/// When alerts fire, and where they are sent.
+/// Limits and receivers of alerts.
 package struct AlertSettings: Sendable, Equatable {
     /// Seconds that the oldest push of an app may wait.
     package var backlogAge = 300
-    /// Percent of a minute's answers.
+    /// Percent of the responses of a minute.
     package var errorShare = 5
     /// Percent of Redis's memory.
     package var redisMemory = 70
-    /// Of an app in a minute.
+    /// Refused jobs of an app in a minute.
     package var refusedJobs = 10
-    /// What goes on is told again after so long.
+    /// A firing alert is sent again after this time.
     package var again: Duration = .seconds(3600)
-    /// A line for the shell, which finds the alert in its environment.
+    /// A shell command; its environment describes the alert.
     package var command: String?
     package var webhook: WebhookAddress?
 
@@ -119,12 +119,12 @@ package struct AlertSettings: Sendable, Equatable {
 /// How many workers a host runs.
 package enum WorkerCount: Sendable, Equatable, CustomStringConvertible {
     case fixed(Int)
-    /// From one to one a processor, as the load has it.
+    /// From one worker to one for each processor, by load.
     case auto
 
     package static let range = 1...256
 
-    /// As many as there may be.
+    /// The greatest number.
     package func count(processors: Int) -> Int {
         switch self {
         case .fixed(let count): count

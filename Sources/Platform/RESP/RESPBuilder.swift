@@ -1,7 +1,7 @@
 import CHiredis
 import RedisProtocol
 
-/// Puts a reply together from its parts, which hiredis announces depth first.
+/// Builds a reply from its parts, which hiredis reports depth first.
 struct RESPBuilder {
     private struct OpenArray {
         var missing: Int

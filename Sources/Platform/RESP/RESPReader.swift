@@ -4,7 +4,7 @@ package import RedisProtocol
 /// Turns bytes from Redis into replies, over hiredis's `redisReader`.
 ///
 /// Replies are built as the reader meets their parts, so a bulk string is copied once, from the reader's buffer.
-/// After an error the stream is lost: make a new reader with the new connection.
+/// After an error the stream cannot be read further: make a new reader with a new connection.
 package final class RESPReader {
     /// Bounds; a reply beyond them is refused before its memory is taken.
     package struct Limits: Sendable {

@@ -1,4 +1,4 @@
-/// One app: whom it pushes for, through which gateway, and with which credentials.
+/// The configuration of one app: topic, gateway, credentials and limits.
 package struct AppConfiguration: Sendable, Equatable {
     package enum Environment: String, Sendable, CaseIterable {
         case production, sandbox
@@ -11,35 +11,35 @@ package struct AppConfiguration: Sendable, Equatable {
         case certificate(file: String, keyFile: String?, password: Password?)
     }
 
-    /// How much is remembered of tokens that were found dead.
+    /// Limits of the suppression list.
     package struct Suppression: Sendable, Equatable {
         package var days = 30
-        /// At most, or few more; the oldest go first.
+        /// Approximate maximum; the oldest entries are removed first.
         package var tokens = 1_000_000
-        /// Percent of bad tokens among the last thousand answers above which suppressions wait until they are confirmed.
+        /// Percent of invalid tokens among the last thousand responses above which suppressions wait for confirmation.
         package var holdShare = 20
-        /// From which on the app is paused.
+        /// Percent above which the app is paused.
         package var pauseShare = 95
     }
 
-    /// What is kept of pushes that failed though their tokens are fine; the oldest go first.
+    /// Limits of the dead letters; the oldest are removed first.
     package struct Dead: Sendable, Equatable {
         package var days = 14
         package var pushes = 1_000_000
-        /// Of 1,048,576 bytes, with payloads.
+        /// In units of 1,048,576 bytes, with payloads.
         package var megabytes = 256
     }
 
-    /// What is remembered of each push, for `pushfarm find`.
+    /// Limits of the records of single pushes, for `pushfarm find`.
     package struct Audit: Sendable, Equatable {
         package var hours = 24
-        /// Of 1,048,576 bytes in Redis; 0: nothing is remembered.
+        /// In units of 1,048,576 bytes in Redis; 0: no records.
         package var megabytes = 0
 
         package var isOn: Bool { megabytes > 0 }
     }
 
-    /// What a job may choose as its topic besides the app's own.
+    /// The topics that a job may choose besides the app's own.
     package enum Topics: Sendable, Equatable {
         case any
         case these([String])
@@ -56,33 +56,33 @@ package struct AppConfiguration: Sendable, Equatable {
     package var topics: Topics = .these([])
     package var environment: Environment = .production
     package var gateway: HostPort
-    /// nil: it speaks HTTP/2.
+    /// nil: the gateway uses HTTP/2.
     package var binary: BinaryGateway?
-    /// HTTP CONNECT proxy on the way to the gateway.
+    /// The HTTP CONNECT proxy in front of the gateway.
     package var proxy: ProxyAddress?
     /// Trust these instead of the system's roots.
     package var caFile: String?
-    /// How long an answer to a request may take.
+    /// Timeout of a gateway's response.
     package var requestTimeout: Duration = .seconds(20)
-    /// Where a gateway's Retry-After asks for more, so much counts.
+    /// Upper limit of a gateway's Retry-After.
     package var maxRetryAfter: Duration = .seconds(600)
     package var maxJobBytes = 64 << 20
-    /// Tokens, or pushes, of one job.
+    /// Most pushes of one job.
     package var maxTokens = 100_000
-    /// Open pushes, and jobs in the inbox, together.
+    /// Most open pushes and jobs in the inbox, together.
     package var maxBacklog = 10_000_000
-    /// Jobs in the inbox.
+    /// Most jobs in the inbox.
     package var maxInbox = 1_000_000
-    /// Of the inbox; nil: a quarter of what Redis may use.
+    /// Most bytes in the inbox; nil: a quarter of Redis's memory limit.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
     package var dead = Dead()
     package var audit = Audit()
-    /// Its share of a worker's time when other apps have something to send as well, relative to theirs.
+    /// The app's share of a worker's time, relative to other apps with pushes to send.
     package var weight = 1
-    /// Percent of what is sent that is the bulk lane's while high waits, too.
+    /// Percent of the pushes that come from the bulk lane while high pushes wait.
     package var bulkFloor = 10
-    /// Gateway connections per worker, if their number was said as one; nil: as ``use`` has it, and of a binary gateway so many a
+    /// Gateway connections per worker, if configured as one number; nil: as in ``use``, and for a binary gateway a number per
     /// host, divided among its workers.
     package var connections: Int?
     package var use = GatewayUse()
@@ -96,7 +96,7 @@ package struct AppConfiguration: Sendable, Equatable {
         self.credentials = credentials
     }
 
-    /// The files that hold this app's credentials and trust: what a reload has to look at again.
+    /// The files of this app's credentials and trust, which a reload reads again.
     package var files: [String] { credentialFiles + (caFile.map { [$0] } ?? []) }
 
     /// The files that may hold a private key.
@@ -109,11 +109,11 @@ package struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-    /// Records that a shard's suppression list keeps at most: some more than its share, since shards are not equally full.
+    /// Most records of a shard's suppression list: a little more than its share, because shards are not equally full.
     package func suppressionLimit(shards: Int) -> Int { suppression.tokens / shards * 21 / 20 + 100 }
 
-    /// Where the gateway belongs: tokens of one environment are not known in another. Other gateways than Apple's are each
-    /// an environment of its own.
+    /// The gateway's environment: tokens are valid in one environment only. Each gateway that is not Apple's is an
+    /// environment of its own.
     package var gatewayEnvironment: String {
         switch gateway.host {
         case "api.push.apple.com", "gateway.push.apple.com": Environment.production.rawValue
@@ -126,7 +126,7 @@ extension AppConfiguration {
 }
 
 extension AppConfiguration.Environment {
-    /// Apple's provider host. Source: facts 1.1.
+    /// Apple's provider host.
     package var gateway: HostPort {
         switch self {
         case .production: HostPort(host: "api.push.apple.com", port: 443)
@@ -136,25 +136,25 @@ extension AppConfiguration.Environment {
 }
 
 extension AppConfiguration {
-    /// Of a host, to a binary gateway: each bad token costs one of them its time. Below 64 also as a gateway counts them, which notices
-    /// a close a little later.
+    /// Connections of a host to a binary gateway: each invalid token ends one. The number stays below 64 for a gateway, too,
+    /// which notices a close a little later.
     private static let binaryConnections = 56
 
-    /// Gateway connections of each of a host's workers, at most.
+    /// Most gateway connections of each of a host's workers.
     package func connections(workers: Int) -> Int {
         binary == nil ? use.maxConnections : connections ?? max(1, Self.binaryConnections / workers)
     }
-    /// Dials of each of a host's workers in a minute to a binary gateway, at most.
+    /// Most dials a minute to a binary gateway of each of a host's workers.
     package func dialsPerMinute(workers: Int) -> Int {
         max(1, (binary?.maxDials ?? 0) / max(1, workers))
     }
 }
 
-/// How much an app makes of its gateway, in each worker: connections, streams, rates, and how connections are made.
+/// How each worker uses an app's gateway: connections, streams, rates and dialling.
 ///
-/// Names and meaning are those that users of go-apns know.
+/// Names and meanings are those of go-apns.
 package struct GatewayUse: Sendable, Equatable {
-    /// By how much the number of connections changes at a time.
+    /// The step by which the number of connections changes.
     package enum Scale: Sendable, Equatable {
         case incremental(Int)
         case exponential(Double)
@@ -165,31 +165,31 @@ package struct GatewayUse: Sendable, Equatable {
     package var maxConnections = 8
     /// Streams of a connection; nil: as many as the gateway allows.
     package var maxStreams: Int?
-    /// Pushes a second; nil: any number.
+    /// Pushes a second; nil: no limit.
     package var maxRate: Double?
-    /// Bits a second; nil: any number.
+    /// Bits a second; nil: no limit.
     package var maxBandwidth: Double?
     package var scale = Scale.incremental(1)
-    /// For so long streams must be short, or a step less enough, before the number of connections changes.
+    /// How long streams must be scarce, or one step fewer must suffice, before the number of connections changes.
     package var minSustain: Duration = .seconds(2)
-    /// Between two looks.
+    /// Time between two checks.
     package var pollInterval: Duration = .milliseconds(200)
-    /// For so long nothing is decided after a change.
+    /// Time after a change without further changes.
     package var settlePeriod: Duration = .seconds(4)
     package var dialTimeout: Duration = .seconds(10)
-    /// The pause after a first failed dial; it doubles with each further one.
+    /// The backoff after a first failed dial; it doubles with each further one.
     package var minDialBackOff: Duration = .milliseconds(500)
-    /// With a binary gateway three minutes unless given.
+    /// The longest backoff; for a binary gateway the default is three minutes.
     package var maxDialBackOff: Duration = .seconds(10)
-    /// The part of a pause that is random, 0...1.
+    /// The random part of a backoff, 0...1.
     package var dialBackOffJitter = 0.5
-    /// A connection on which nothing came for so long is asked whether it is still there; nil: it is not.
+    /// Time without received bytes after which a connection is probed by PING; nil: never.
     package var keepAlive: Duration? = .seconds(3600)
 
     package init() {}
 }
 
-/// What a whole farm makes of an app's gateway at most, shared out over its hosts and workers; nil: any amount.
+/// The limits of a whole farm at an app's gateway, divided among its hosts and workers; nil: no limit.
 package struct GatewayBudget: Sendable, Equatable {
     /// Pushes a second.
     package var maxRate: Double?
@@ -200,21 +200,21 @@ package struct GatewayBudget: Sendable, Equatable {
     package init() {}
 }
 
-/// How an app's gateway is spoken to, if it speaks the binary interface.
+/// Settings of a gateway that uses the binary interface.
 package struct BinaryGateway: Sendable, Equatable {
-    /// With which command notifications are sent: 2, or 1 or 0 for gateways that know no better.
+    /// The command of notifications: 2, or 1 or 0 for older gateways.
     package var command: UInt8 = 2
-    /// What was sent counts as accepted when the gateway was quiet for so long; more, if its replies take longer.
+    /// Pushes count as accepted after this time without a reply; longer, if the gateway's replies take longer.
     package var quietTime: Duration = .seconds(1)
-    /// Connections that are given up end with a push that is known to be refused: the reply proves the others.
+    /// Connections end with a push that the gateway refuses: its reply proves that the others were accepted.
     package var endsWithSentinel = false
-    /// Its TLS is asked, by KeyUpdates of TLS 1.3, what its program has read.
+    /// KeyUpdates of TLS 1.3 ask the gateway how much its program has read.
     package var asksIfRead = true
-    /// Pushes that one worker may have sent without knowing their outcome.
+    /// Most pushes of one worker with an unknown outcome.
     package var window = 262_144
     /// Connections that a host may dial in a minute.
     package var maxDials = 3_000
-    /// Where dead tokens are read; nil: nowhere.
+    /// The feedback service; nil: none.
     package var feedback: HostPort?
     package var feedbackInterval: Duration = .seconds(3600)
 

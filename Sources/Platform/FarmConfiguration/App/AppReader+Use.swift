@@ -1,4 +1,4 @@
-/// The settings that say how much is made of a gateway.
+/// Reads how an app uses its gateway.
 extension AppReader {
     func readUse(_ result: inout AppConfiguration) throws(ConfigurationError) {
         try readConnections(&result)
@@ -29,7 +29,7 @@ extension AppReader {
                 app.appending("poll_interval"),
                 "is longer than min_sustain, which has to hold several of them")
         }
-        // Gateways of that time took rapid reconnecting for an attack.
+        // Binary gateways took rapid reconnecting for an attack.
         if result.binary != nil { use.maxDialBackOff = .seconds(180) }
         try readDialling(&use)
         result.use = use
@@ -46,7 +46,7 @@ extension AppReader {
         budget.maxConnections = try reader.number(path.appending("max_conns"), in: 1...4096)
     }
 
-    /// `connections: N` is short for as many at least and at most.
+    /// `connections: N` sets both the least and the greatest number.
     private func readConnections(_ result: inout AppConfiguration) throws(ConfigurationError) {
         let (all, least, most) = (
             app.appending("connections"), app.appending("min_conns"), app.appending("max_conns")
@@ -144,7 +144,7 @@ extension AppReader {
             "expected incremental N, exponential F with F above 1, or constant, found \"\(text.prefix(40))\"")
     }
 
-    /// Digits with at most one point; nothing else that Swift would take for a number.
+    /// Digits with at most one point; unlike `Double(_:)`, no other notation.
     static func plainDecimal(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }) else {
             return nil
@@ -169,7 +169,7 @@ extension SettingReader {
     }
 }
 
-/// The settings that only an app with a binary gateway has.
+/// Reads the settings of a binary gateway.
 extension AppReader {
     func readBinary(_ result: inout AppConfiguration) throws(ConfigurationError) {
         guard case .certificate = result.credentials else {
@@ -182,7 +182,7 @@ extension AppReader {
         if let command = try reader.number(group.appending("command"), in: 0...2) {
             binary.command = UInt8(command)
         }
-        // A worker that ends has 20 s to learn what became of its pushes.
+        // A worker that ends has 20 s to learn the outcomes of its pushes.
         try reader.read(group.appending("quiet_time"), upTo: 15, into: &binary.quietTime)
         if let sentinel = try reader.choice(group.appending("sentinel"), as: Switch.self) {
             binary.endsWithSentinel = sentinel == .true

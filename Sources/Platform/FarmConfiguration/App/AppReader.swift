@@ -34,7 +34,7 @@ struct AppReader {
         result.caFile = try file(app.appending("ca_file"))
         try reader.read(app.appending("request_timeout"), upTo: 3600, into: &result.requestTimeout)
         try reader.read(app.appending("max_retry_after"), upTo: 86_400, into: &result.maxRetryAfter)
-        // An inbox entry is one Redis string: 512 MiB is all that Redis takes.
+        // An inbox entry is one Redis string, at most 512 MiB.
         try reader.read(app.appending("max_job_bytes"), in: 1024...512 << 20, into: &result.maxJobBytes)
         try readLimits(&result)
         try readUse(&result)

@@ -10,7 +10,7 @@ struct EnvironmentLayer {
     /// Names the configuration file itself.
     static let fileVariable = "PUSHFARM_CONFIG"
 
-    /// Variables that hold no setting. To a release build failpoints are unknown keys, and it refuses to start with them.
+    /// Variables that are not settings. A release build refuses to start with failpoints, which it does not know.
     private static let reserved: Set<String> = {
         #if FAILPOINTS
             [
@@ -22,7 +22,7 @@ struct EnvironmentLayer {
         #endif
     }()
 
-    /// Names of the apps that the file has.
+    /// Names of the apps in the file.
     let knownApps: [String]
 
     func read(_ environment: [String: String]) throws(ConfigurationError) -> Settings {
@@ -50,7 +50,7 @@ struct EnvironmentLayer {
             place: place, key: nil, problem: .unknownKey(nearest: nearest.map { Self.prefix + $0 }))
     }
 
-    /// An app of the file comes first, then the longest known key that the variable ends in.
+    /// Tries the apps of the file first, then the longest known key at the variable's end.
     private func appPath(
         of name: Substring, at place: ConfigurationError.Place
     ) throws(ConfigurationError) -> SettingPath? {
@@ -72,7 +72,7 @@ struct EnvironmentLayer {
         return SettingPath(parts: ["apps", app] + key.path.parts)
     }
 
-    /// Only the key behind the app's name is compared. Of an app that the file does not have, any rest may be the key.
+    /// Compares only the key behind the app's name. For an app that is not in the file, any rest may be the key.
     private func nearestAppVariable(_ name: String) -> String? {
         let keys = Schema.values(of: Schema.app).map(Self.spelling(of:))
         for app in knownApps.sorted().map(Self.spelling(of:)) where name.hasPrefix("APPS_\(app)_") {

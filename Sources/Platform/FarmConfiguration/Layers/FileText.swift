@@ -8,7 +8,7 @@
 
 /// Small text files, read whole.
 enum FileText {
-    /// Larger files are no configuration.
+    /// Larger files are refused.
     static let largest = 1 << 20
 
     /// Reads a file of UTF-8 text.
@@ -46,7 +46,7 @@ enum FileText {
         access(path, F_OK) == 0
     }
 
-    /// Whether it is a plain file of this user's that no other may write.
+    /// Whether it is a plain file of this user that no other user may write.
     static func isOnlyOurs(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }

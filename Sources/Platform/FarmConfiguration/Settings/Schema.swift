@@ -1,4 +1,4 @@
-/// Every key there is. File, environment and flags are checked against it.
+/// All keys of the configuration. File, environment and flags are checked against them.
 indirect enum Shape: Sendable {
     case value
     /// Several plain values; in the environment and in flags they are separated by spaces.
@@ -12,7 +12,7 @@ indirect enum Shape: Sendable {
 enum Schema {
     static let apps = SettingPath("apps")
     static let redis = SettingPath("redis")
-    /// What belongs to the address in ``redis``.
+    /// Keys that belong to the address in ``redis``.
     static let ofRedis = [SettingPath("redis_ca_file"), SettingPath("redis_password_file")]
 
     static let root = Shape.group([

@@ -1,4 +1,4 @@
-/// The way to a value: `["apps", "demo", "topic"]`. App names may hold dots, so the parts stay apart.
+/// The path of a value: `["apps", "demo", "topic"]`. The parts are separate, because app names may contain dots.
 struct SettingPath: Hashable, CustomStringConvertible {
     let parts: [String]
 
@@ -15,7 +15,7 @@ struct SettingPath: Hashable, CustomStringConvertible {
 /// One value as it was written.
 struct Setting: Equatable {
     let text: String
-    /// Written in quotes: text, whatever it looks like.
+    /// The value was in quotes, so it is text.
     var isQuoted = false
     let place: ConfigurationError.Place
 }
@@ -36,7 +36,7 @@ struct Settings {
         }
     }
 
-    /// The first place counts: the key, not what stands behind it.
+    /// Keeps the first place: that of the key.
     mutating func open(_ group: SettingPath, at place: ConfigurationError.Place) {
         if groups[group] == nil { groups[group] = place }
     }
@@ -52,10 +52,10 @@ struct Settings {
         .sorted()
     }
 
-    /// Lays `layer` over this one: its values win, and credentials of one kind take the place of the other kind.
+    /// Merges `layer` into this layer: its values win, and credentials of one kind replace credentials of the other kind.
     ///
-    /// Another Redis takes the place of the one below with its password and its CA: a password is sent only to an address of
-    /// its own layer, or of one below.
+    /// Another Redis address also replaces the password and the CA: a password is sent only to an address of its own layer, or
+    /// of a lower layer.
     mutating func lay(over layer: Settings) {
         if layer.values[Schema.redis] != nil { for key in Schema.ofRedis { values[key] = nil } }
         for name in layer.names(below: Schema.apps) {

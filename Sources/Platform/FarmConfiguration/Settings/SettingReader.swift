@@ -3,9 +3,9 @@ import PushModel
 /// Reads typed values out of settings. Every error names the place and the key.
 struct SettingReader {
     let settings: Settings
-    /// What a relative path in the environment or a flag is relative to.
+    /// The base of relative paths in the environment and in flags.
     let workingDirectory: String
-    /// Where systemd keeps what LoadCredential= names, for as long as the service runs.
+    /// The folder with the credentials of systemd's LoadCredential=.
     var credentialsDirectory: String?
 
     static let credentialsVariable = "CREDENTIALS_DIRECTORY"
@@ -91,12 +91,12 @@ struct SettingReader {
         guard let text = try text(path) else { return nil }
         let variable = "${\(Self.credentialsVariable)}/"
         guard text.hasPrefix(variable) else { return FilePathText.resolve(text, in: folder(of: path)) }
-        // Who only talks to Redis is not the service, and does not need its files.
+        // A command that only uses Redis is not the service, and does not need its files.
         return FilePathText.resolve(
             String(text.dropFirst(variable.count)), in: credentialsDirectory ?? variable)
     }
 
-    /// Why a file cannot be read, in words that help.
+    /// Why a file cannot be read, for the user.
     func whyUnreadable(_ file: String) -> String? {
         guard file.hasPrefix("${") else { return FileText.whyUnreadable(file) }
         return
@@ -141,7 +141,7 @@ struct SettingReader {
         return isNumber && !setting.isQuoted ? text : "text \"\(text)\""
     }
 
-    /// Where the value was written, else where the nearest group around it begins.
+    /// The place of the value, else of the nearest group around it.
     private func place(of path: SettingPath) -> ConfigurationError.Place? {
         if let setting = settings[path] { return setting.place }
         var parts = path.parts

@@ -81,7 +81,7 @@ package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Where alerts are sent with POST. Its path may be all that proves who may send there, so it is never shown.
+/// The address to which alerts are sent with POST. Its path may be a secret, so it is never shown.
 package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
     package let usesTLS: Bool
     package let place: HostPort
@@ -90,7 +90,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { "\(usesTLS ? "https" : "http")://\(place)/…" }
 
-    /// As a `Host` field has it.
+    /// The value of a `Host` field.
     package var host: String {
         guard place.port == (usesTLS ? 443 : 80) else { return "\(place)" }
         return place.host.contains(":") ? "[\(place.host)]" : place.host
@@ -116,7 +116,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Where a coordinator answers scrapers and probes.
+/// The address on which a coordinator serves metrics and probes.
 package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
     case tcp(host: String, port: UInt16)
     /// The path of a socket.
@@ -129,7 +129,7 @@ package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads `host:port`, of which 0 is any port, or `unix:///path`.
+    /// Reads `host:port`, where 0 is any port, or `unix:///path`.
     init(_ text: String) throws(InvalidValue) {
         if let mark = text.firstRange(of: "://") {
             let path = String(text[mark.upperBound...])

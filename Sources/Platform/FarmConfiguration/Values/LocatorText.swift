@@ -41,7 +41,7 @@ struct LocatorText {
         password = colon == credentials.endIndex ? nil : secret
     }
 
-    /// Undoes percent encoding; nil when an escape is malformed, or when it is no UTF-8.
+    /// Decodes percent encoding; nil for a malformed escape, or if the result is not UTF-8.
     static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -76,7 +76,7 @@ enum FilePathText {
     }
 }
 
-/// A password. Every way of printing it shows `(secret)`.
+/// A password, which prints as `(secret)`.
 package struct Password: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

@@ -1,4 +1,4 @@
-/// Where Redis is and how to log in.
+/// The address of Redis and its login.
 ///
 /// Forms: `redis://[[user]:password@]host[:port][/database]`, `rediss://…` (TLS), `unix://[user:password@]/path[?db=N]`.
 package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
@@ -73,7 +73,7 @@ extension RedisLocation {
     package static let longestSocketPath = 103
 
     /// - Parameter folder: what a relative socket path is relative to.
-    /// - Throws: a sentence that says what is wrong with `text`, without repeating it: it may hold a password.
+    /// - Throws: a sentence about the fault, without `text`, which may contain a password.
     init(_ text: String, relativeTo folder: String) throws(InvalidValue) {
         guard let parts = LocatorText(text) else {
             throw InvalidValue("expected redis://host:port/0, rediss://… or unix:///path/redis.sock")

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// A recycled piece of memory for what is kept of one answer. Most answers (200) need none.
+/// Recycled memory for the kept parts of one response. Most responses (200) need none.
 ///
 /// Layout: counts, then `apns-id`, `apns-unique-id`, body.
 struct AnswerPage: BitwiseCopyable {

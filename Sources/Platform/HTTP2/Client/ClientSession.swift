@@ -45,7 +45,7 @@ package final class ClientSession {
     /// Nothing more will be read or written: close the connection.
     package var isFinished: Bool { isAbandoned || engine.isFinished }
 
-    /// The next thing that happened; nil, and the bytes of earlier answers are gone, when there is no more.
+    /// The next event; nil without one. Then the bytes of earlier answers become invalid.
     package func nextEvent() -> ClientEvent? {
         state.pointee.nextEvent()
     }
@@ -90,11 +90,11 @@ package final class ClientSession {
     /// us; nothing happens if it is closed.
     package func reset(_ stream: Int32, code: UInt32 = ErrorCode.cancel) {
         engine.reset(stream, code: code)
-        // libnghttp2 would tell of it when the peer's limit has room for the stream, which may be never.
+        // libnghttp2 would report it only when the peer's limit has room for the stream, which may be never.
         state.pointee.cancelled(stream, in: engine.session)
     }
 
-    /// Whether the request of an open stream has begun to leave us.
+    /// Whether the request of an open stream was at least partly sent.
     package func hasLeft(_ stream: Int32) -> Bool {
         nghttp2_session_find_stream(engine.session, stream) != nil
     }
@@ -125,13 +125,13 @@ package final class ClientSession {
         engine.ping(number)
     }
 
-    /// Says that we open no more streams. Open ones go on.
+    /// Sends GOAWAY: no new streams are opened; open streams continue.
     package func goAway(code: UInt32 = ErrorCode.none) {
         state.pointee.goAwaysQueued += 1
         engine.goAway(lastStream: 0, code: code, debug: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Ends every open stream with `.closed` because the connection is lost; the session is of no more use.
+    /// Ends every open stream with `.closed` because the connection is lost. The session is then unusable.
     package func abandon() {
         guard !isAbandoned else { return }
         isAbandoned = true
@@ -139,17 +139,16 @@ package final class ClientSession {
     }
 }
 
-/// What happened on a client session, in order.
+/// An event of a client session.
 package enum ClientEvent {
     /// A whole answer. The last event of its stream.
     case answered(Answer)
-    /// The stream ended without a whole answer. `unprocessed` is true if the peer certainly did not act on
-    /// it: it was refused, lies above GOAWAY's last stream, or never left us.
+    /// The stream ended without a whole answer. `unprocessed` is true if the peer certainly did not process it: it was
+    /// refused, is above GOAWAY's last stream, or was never sent.
     case closed(tag: UInt32, stream: Int32, code: UInt32, unprocessed: Bool)
     /// The peer's settings have changed, or have arrived for the first time.
     case settings(PeerSettings)
-    /// No new stream is taken. Streams above `lastStream` follow as `.closed`; the others may still be
-    /// answered.
+    /// The peer accepts no new streams. Streams above `lastStream` follow as `.closed`; others may still be answered.
     case goAway(lastStream: Int32, code: UInt32, debug: [UInt8])
     case pong(UInt64)
     /// We end the session, because the peer broke the protocol.

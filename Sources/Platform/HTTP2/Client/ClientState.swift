@@ -50,7 +50,7 @@ struct ClientState: ~Copyable {
         return nil
     }
 
-    /// Gives back what open streams hold. To be called before the state is destroyed.
+    /// Releases the bodies of open streams. Call it before the state is destroyed.
     mutating func close() {
         for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.upload) }
     }
@@ -117,13 +117,13 @@ struct ClientState: ~Copyable {
         }
     }
 
-    /// A request that never left: cancelled, or the peer has gone away in the meantime.
+    /// A request was not sent: it was cancelled, or the peer sent GOAWAY.
     mutating func notSent(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
         let head = frame.pointee.hd
         if head.type == Frame.headers { cancelled(head.stream_id, in: session) }
     }
 
-    /// Ends a stream whose request will never leave. One that exists is reported when it closes, which follows.
+    /// Ends a stream whose request will not be sent. A stream that libnghttp2 knows is reported when it closes.
     mutating func cancelled(_ id: Int32, in session: OpaquePointer) {
         guard nghttp2_session_find_stream(session, id) == nil else { return }
         for slot in streams.all(where: { $0.id == id }) {

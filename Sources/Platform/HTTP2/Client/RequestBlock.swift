@@ -1,6 +1,6 @@
 /// The header list of a connection's requests: made once, a few values swapped for each request.
 ///
-/// What a request has of its own is kept as it goes over the wire; the other fields are encoded once for many requests
+/// Fields of a single request are kept encoded; the other fields are encoded once for many requests
 /// (``SharedFields``). The values of a request are copied at submission, so they may be swapped at once.
 package final class RequestBlock {
     private struct Room {
@@ -66,7 +66,7 @@ package final class RequestBlock {
     /// - Precondition: `bytes` fits the field's capacity.
     package func set(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
         let room = rooms[index]
-        // Much is set again to what it was, for the next job of the same app.
+        // Many values stay the same for the next job of the same app.
         if !room.isOwn, room.isPresent, isValue(bytes, of: room) { return }
         write(index) { target in
             precondition(bytes.count <= target.count, "header value longer than its field")
@@ -164,7 +164,7 @@ final class SharedFields {
         regular = fields.filter { $0.pair.name.first != UInt8(ascii: ":") }
     }
 
-    /// The pseudo-header fields, and the others, as the next header block is to have them.
+    /// The encoded pseudo-header fields and other fields of the next header block.
     func encoded(for table: inout HeaderTable) -> (front: [UInt8], back: [UInt8]) {
         if generation == table.generation { return (front, back) }
         front.removeAll(keepingCapacity: true)
@@ -173,7 +173,7 @@ final class SharedFields {
         table.writeLimit(to: &front)
         for field in pseudo { write(field, to: &front, for: &table) }
         for field in regular { write(field, to: &back, for: &table) }
-        // What has just been told to the peer is shorter from now on.
+        // Fields that were just added to the table have a shorter encoding from now on.
         generation = table.generation == before ? before : nil
         return (front, back)
     }

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// The header lists of requests that were submitted and have not left, in the order in which they are to leave.
+/// The header lists of submitted requests that were not sent yet, in sending order.
 ///
 /// libnghttp2 has their streams, with an empty header list: when it says that one's HEADERS frame is due, the frame is made here. Its own
 /// encoder would Huffman-code the bearer token again for each push, a quarter of a push's instructions.
@@ -20,7 +20,7 @@ struct RequestQueue: ~Copyable {
     }
 
     private static let frameHead = 9
-    /// Every peer takes frames of so many bytes.
+    /// The frame size that every peer accepts.
     private static let frameLimit = 16_384
 
     private var table = HeaderTable()
@@ -37,7 +37,7 @@ struct RequestQueue: ~Copyable {
         frame.deallocate()
     }
 
-    /// The peer keeps a table of so many bytes.
+    /// Sets the size of the peer's table in bytes.
     mutating func limitTable(to size: Int) { table.lower(to: size) }
 
     mutating func append(_ headers: borrowing RequestBlock, stream: Int32) {
@@ -56,7 +56,7 @@ struct RequestQueue: ~Copyable {
     /// - Parameter empty: the frame that libnghttp2 made, which has the flags and the stream.
     mutating func frame(insteadOf empty: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let stream = Int32(bigEndian: empty.loadUnaligned(fromByteOffset: 5, as: Int32.self))
-        // Those that were cancelled never leave.
+        // Cancelled requests are not sent.
         while next < entries.count, entries[next].stream != stream { next += 1 }
         precondition(next < entries.count, "a HEADERS frame of stream \(stream), which was not submitted")
         let entry = entries[next]

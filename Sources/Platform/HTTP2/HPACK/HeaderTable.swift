@@ -1,6 +1,6 @@
-/// The encoding side of HPACK's tables: what of a header list the peer knows already, and what it is told for next time.
+/// The encoder's copy of HPACK's tables: the fields that the peer knows already.
 ///
-/// Strings are not Huffman-coded: that would make a push some bytes shorter, and cost both sides more than all the rest of it.
+/// Strings are not Huffman-coded: it saves few bytes of a push, and costs both sides more than the rest of the encoding.
 /// - Source: RFC 7541, sections 2.3, 4, 5 and 6.
 struct HeaderTable {
     /// A field as it is compared: the text of name and value.
@@ -8,7 +8,7 @@ struct HeaderTable {
         var name: [UInt8]
         var value: [UInt8]
 
-        /// What it counts for in the table's size.
+        /// Its part of the table's size.
         fileprivate var size: Int { name.count + value.count + 32 }
     }
 
@@ -16,7 +16,7 @@ struct HeaderTable {
     static let usualLimit = 4096
 
     private var limit = usualLimit
-    /// The peer has to be told of a lower limit.
+    /// The peer must learn of a lower limit.
     private var isLimitNew = false
     /// The oldest first.
     private var entries: [Pair] = []
@@ -24,7 +24,7 @@ struct HeaderTable {
     /// Encodings of the same fields are the same until this changes.
     private(set) var generation = 0
 
-    /// The peer allows so many bytes. A limit that was lowered stays low: the peer needs no memory for what is not used.
+    /// Sets the peer's limit. A lowered limit stays low, so that the peer needs less memory.
     mutating func lower(to bytes: Int) {
         guard bytes < limit else { return }
         limit = bytes
@@ -33,7 +33,7 @@ struct HeaderTable {
         evict(for: 0)
     }
 
-    /// What is to stand at the front of the next header block.
+    /// Writes a change of the limit, which must start the next header block.
     mutating func writeLimit(to block: inout [UInt8]) {
         guard isLimitNew else { return }
         isLimitNew = false

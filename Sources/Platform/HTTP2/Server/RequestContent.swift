@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// What is kept of one request: the values of the known fields and the names of the others, then the body, in one recycled buffer.
+/// The kept parts of one request in one recycled buffer: values of known fields, names of other fields, the body.
 struct RequestContent: BitwiseCopyable {
     private struct Place: BitwiseCopyable {
         var start: Int32 = 0

@@ -1,6 +1,6 @@
-/// What happened on a server session, in order.
+/// An event of a server session.
 package enum ServerEvent {
-    /// A whole request. It wants ``ServerSession/respond(to:_:body:)`` or a reset.
+    /// A whole request. It needs ``ServerSession/respond(to:_:body:)`` or a reset.
     case request(ServerRequest)
     /// A stream ended before its answer was sent whole: reset by either side, or above our GOAWAY.
     /// `wasRequested` tells whether its request had come whole.

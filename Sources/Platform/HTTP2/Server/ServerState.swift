@@ -59,7 +59,7 @@ struct ServerState: ~Copyable {
         return event
     }
 
-    /// Gives back what open streams hold. To be called before the state is destroyed.
+    /// Releases the bodies of open streams. Call it before the state is destroyed.
     mutating func close() {
         for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.answer) }
     }

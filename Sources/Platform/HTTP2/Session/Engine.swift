@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// Owns one `nghttp2_session`: made here, freed once here. What client and server sessions have in common.
+/// Owns one `nghttp2_session`: made here, freed once here. The common part of client and server sessions.
 struct Engine: ~Copyable {
     let session: OpaquePointer
     /// The rest of the chunk that libnghttp2 serialised last; it stays valid until the next one is asked for.
@@ -26,7 +26,7 @@ struct Engine: ~Copyable {
 
     /// Writes serialised frames into `buffer` until it is full or nothing waits; answers how many bytes.
     ///
-    /// - Parameter exchange: is given each frame (the first piece is the preface), and returns what is to be written for it.
+    /// - Parameter exchange: gets each frame (the first piece is the preface), and returns the bytes to write for it.
     mutating func fill(
         _ buffer: UnsafeMutableRawBufferPointer,
         exchange: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer = { $0 }

@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// What our side announces in its first SETTINGS frame, and how much it lets the peer send ahead.
+/// The settings of our first SETTINGS frame, and the flow-control windows.
 package struct SessionSettings: Sendable {
     /// Bytes that the peer may send on a stream before we give it more, 0...2^31-1.
     package var initialWindowSize: UInt32 = 65_535
@@ -32,7 +32,7 @@ package struct SessionSettings: Sendable {
     }
 }
 
-/// What the peer's SETTINGS say at present, every frame so far applied.
+/// The peer's present settings, after all its SETTINGS frames.
 package struct PeerSettings: Equatable, Sendable {
     /// `UInt32.max` when the peer sets no limit.
     package var maxConcurrentStreams: UInt32

@@ -1,4 +1,4 @@
-/// Hands out pointers to per-stream state that stay put, and takes them back for reuse.
+/// A pool of per-stream states with stable addresses.
 struct SlotPool<Slot: BitwiseCopyable>: ~Copyable {
     /// An object, because the compiler forgets the deinitializer of a generic type that cannot be copied when it optimises
     /// file by file (Swift 6.3; not in whole modules, which releases are built of).
