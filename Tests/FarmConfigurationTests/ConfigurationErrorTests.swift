@@ -50,7 +50,7 @@ struct ConfigurationErrorTests {
         ("apps: [demo]", "etc/farm.yaml:1: apps: expected names with their keys, found a list"),
         (
             "- a",
-            "etc/farm.yaml:1: expected keys (redis, redis_ca_file, redis_password_file, state_dir, workers, shards, host, program, accounts_kept, account_hours, log, metrics, alerts, apps), found a list"
+            "etc/farm.yaml:1: expected keys (redis, redis_ca_file, redis_password_file, state_dir, workers, shards, host, program, job_records_kept, job_record_hours, log, metrics, alerts, apps), found a list"
         ),
         ("a: 1\na: 2", "etc/farm.yaml:1: a: the key is there twice"),
         ("redis: http://h", "etc/farm.yaml:1: redis: expected redis://, rediss:// or unix://, found http://"),
@@ -164,7 +164,10 @@ struct ConfigurationErrorTests {
             "expected seconds or a duration such as 90s, more than 0 and at most 3600 seconds, found text \"2h\"",
             5
         ),
-        (key + "\n    dead: { days: 36h }", "expected a whole number from 1 to 366, found text \"36h\"", 5),
+        (
+            key + "\n    dead_letters: { days: 36h }",
+            "expected a whole number from 1 to 366, found text \"36h\"", 5
+        ),
         (
             key + "\n    audit: { hours: 400d }",
             "expected a whole number from 1 to 8784, found text \"400d\"", 5

@@ -43,7 +43,7 @@ struct FarmConfigurationTests {
     @Test func `a duration may say its unit`() throws {
         let farm = try read(
             """
-            account_hours: 3d
+            job_record_hours: 3d
             alerts: { backlog_age: 10m, repeat: "1h30m" }
             apps:
               demo:
@@ -51,15 +51,15 @@ struct FarmConfigurationTests {
                 key: { file: k, id: ABC123DEFG, team: DEF123GHIJ }
                 request_timeout: 1500ms
                 suppression: { days: 48h }
-                dead: { days: 7d }
+                dead_letters: { days: 7d }
                 audit: { hours: 2d, megabytes: 1 }
                 keep_alive: "10m"
             """)
-        #expect(farm.accountLife == .seconds(72 * 3600))
+        #expect(farm.jobRecordLife == .seconds(72 * 3600))
         #expect(farm.alerts.backlogAge == 600 && farm.alerts.again == .seconds(5400))
         let app = try #require(farm.app(named: "demo"))
         #expect(app.requestTimeout == .milliseconds(1500) && app.use.keepAlive == .seconds(600))
-        #expect(app.suppression.days == 2 && app.dead.days == 7 && app.audit.hours == 48)
+        #expect(app.suppression.days == 2 && app.deadLetters.days == 7 && app.audit.hours == 48)
     }
 
     @Test func `a tls gateway speaks the binary protocol`() throws {
@@ -153,8 +153,8 @@ struct FarmConfigurationTests {
             )
             #expect(farm.workers == .fixed(2))
             #expect(farm.shards == 64)
-            #expect(farm.accountsKept == 1_000_000)
-            #expect(farm.accountLife == .seconds(259_200))
+            #expect(farm.jobRecordsKept == 1_000_000)
+            #expect(farm.jobRecordLife == .seconds(259_200))
             #expect(farm.log.level == .info)
             #expect(farm.log.format == .text)
             #expect(throws: ConfigurationError.self) { try farm.requireApps() }
@@ -245,7 +245,7 @@ struct FarmConfigurationTests {
         #expect(changes.removed == ["shop"])
         #expect(changes.changed == ["demo"])
         #expect(changes.workers == .fixed(3) && changes.hasNewAlerts)
-        #expect(changes.needRestart == ["account_hours"])
+        #expect(changes.needRestart == ["job_record_hours"])
     }
 
     @Test func `a coordinator needs the files and the password`() throws {

@@ -61,7 +61,7 @@ struct SampleFileTests {
         let text = try sample()
         let plain = try read(text)
         let hidden = try Regex(
-            #"^(\s*)# (\s*(?:state_dir|workers|shards|accounts_kept|account_hours|log|level|format|gateway|request_timeout|max_retry_after|max_job_bytes|max_tokens|max_backlog|max_inbox|suppression|min_conns|max_conns|scale|min_sustain|poll_interval|settle_period|dial_timeout|min_dial_back_off|max_dial_back_off|dial_back_off_jitter|keep_alive):.*)$"#
+            #"^(\s*)# (\s*(?:state_dir|workers|shards|job_records_kept|job_record_hours|log|level|format|gateway|request_timeout|max_retry_after|max_job_bytes|max_tokens|max_backlog|max_inbox|suppression|min_conns|max_conns|scale|min_sustain|poll_interval|settle_period|dial_timeout|min_dial_back_off|max_dial_back_off|dial_back_off_jitter|keep_alive):.*)$"#
         )
         .anchorsMatchLineEndings()
         let shown = text.replacing(hidden) { "\($0[1].substring!)\($0[2].substring!)" }

@@ -70,9 +70,9 @@ struct RetryPolicyTests {
     }
 
     @Test func `what was not tried is put off for as long as it is told to, as often as it takes`() {
-        #expect(Set(delays(.cooling, attempts: 200, retryAfter: .seconds(77))) == [.seconds(77)])
-        #expect(delays(.cooling, attempts: 1, retryAfter: .seconds(77), deadline: 78).count == 200)
-        #expect(delays(.cooling, attempts: 1, retryAfter: .seconds(77), deadline: 77).isEmpty)
+        #expect(Set(delays(.coolDown, attempts: 200, retryAfter: .seconds(77))) == [.seconds(77)])
+        #expect(delays(.coolDown, attempts: 1, retryAfter: .seconds(77), deadline: 78).count == 200)
+        #expect(delays(.coolDown, attempts: 1, retryAfter: .seconds(77), deadline: 77).isEmpty)
         #expect(policy.range(for: .throttled, attempts: 2) == .seconds(30)...(.seconds(60)))
     }
 

@@ -77,9 +77,9 @@ import Testing
             Set(try #require(jobs?.first).keys) == [
                 "id", "app", "state", "submitted", "accepted", "malformed", "duplicates", "delivered",
                 "failed",
-                "expired", "cancelled", "queued", "in_flight", "waiting", "maybe_duplicated",
+                "expired", "cancelled", "queued", "in_flight", "delayed", "maybe_duplicated",
                 "created_at",
-                "finished_at", "parked", "crashes", "replay_of", "replayed", "warning", "reasons",
+                "finished_at", "paused_reason", "crashes", "replay_of", "replayed", "warning", "reasons",
             ])
         let open = try json(try await farm.run("jobs", "--open", "--json").output)["jobs"] as? [Any]
         #expect(open?.isEmpty == true)

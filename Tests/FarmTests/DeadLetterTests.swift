@@ -85,7 +85,7 @@ import Testing
 
     @Test func `dead letters are shown, exported, dropped and kept within bounds`() async throws {
         var options = Farm.Options()
-        options.appLines = ["dead: { pushes: 40 }"]
+        options.appLines = ["dead_letters: { pushes: 40 }"]
         options.faults = ["answer 413 reason=PayloadTooLarge"]
         let farm = try await Farm(options)
         let tokens = Tokens.make(30)
@@ -98,7 +98,7 @@ import Testing
         #expect(apps[0]["pushes"] as? Int == kept && apps[0]["trimmed"] as? Int == 50 - kept)
 
         let named = try json(try await farm.run("dead", "list", "--letters", "--json").output)
-        let first = try #require((named["letters"] as? [[String: Any]])?.first)
+        let first = try #require((named["dead_letters"] as? [[String: Any]])?.first)
         let id = try #require(first["id"] as? String)
         let shown = try json(try await farm.run("dead", "show", id, "--json").output)
         #expect(shown["reason"] as? String == "PayloadTooLarge" && shown["status"] as? Int == 413)

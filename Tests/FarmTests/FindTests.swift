@@ -88,14 +88,14 @@ import Testing
         try farm.gateway.tell("calm")
         try farm.push([Job(id: "dying", tokens: dead)])
         _ = try await farm.finished("dying")
-        #expect(places(try await findings(farm, "--token", tokens[3])).isSuperset(of: ["dead", "event"]))
+        #expect(places(try await findings(farm, "--token", tokens[3])).isSuperset(of: ["dead letter", "event"]))
         #expect(
             places(try await findings(farm, "--token", dead[0])).isSuperset(of: ["suppressed", "event"]))
 
         try farm.push("{\"id\":\"broken\",\"tokens\":1}")
         _ = try await farm.event("job.refused")
         let job = try await farm.run("find", "--job", "bad", "--json")
-        #expect(job.status == 0 && job.output.contains(#""dead":{"BadExpirationDate":1}"#), "\(job)")
+        #expect(job.status == 0 && job.output.contains(#""dead_letters":{"BadExpirationDate":1}"#), "\(job)")
         let broken = try await farm.run("find", "--job", "broken")
         #expect(broken.status == 0 && broken.output.contains("refused"), "\(broken)")
         #expect(try await farm.run("find", "--job", "nobody").status == 1)

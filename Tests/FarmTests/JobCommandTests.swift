@@ -198,7 +198,7 @@ import Testing
             account.addsUp && account.state == "open" && account.inFlight == 0
                 && account.delivered == first)
         let list = try await farm.run("jobs", "--running", "--over", "0.5")
-        #expect(list.output.contains("parked"), "\(list)")
+        #expect(list.output.contains("paused"), "\(list)")
         #expect(try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") } == first)
         let all = try await farm.run("resume", "demo", "--dry-run")
         #expect(all.output.contains("resume them by name: big"), "\(all)")
@@ -359,13 +359,13 @@ import Testing
         let shut = try await farm.run("find", "--token", other, "--app", "demo", "--json")
         #expect(
             shut.output.contains(#""place":"ready","job":"some""#)
-                && shut.output.contains(#""held":"shard 5","how":"pause""#), "\(shut)")
+                && shut.output.contains(#""subject":"shard 5","how":"pause""#), "\(shut)")
         let list = try await farm.run("paused")
         #expect(list.output.contains(tokens[7]) && list.output.contains("loops"), "\(list)")
         #expect(list.output.contains("shard  5 "), "\(list)")
         let found = try await farm.run("find", "--token", tokens[7], "--app", "demo", "--json")
         #expect(
-            found.output.contains(#""held_device":"pause""#)
+            found.output.contains(#""paused_token":"pause""#)
                 && found.output.contains(#""job":"some""#)
                 && !found.output.contains(#""job":"quarantined""#), "\(found)")
 
@@ -420,8 +420,8 @@ import Testing
         let lanes = try #require(app["lanes"] as? [[String: Any]])
         let bulk = try #require(lanes.first { $0["lane"] as? String == "bulk" })
         let high = try #require(lanes.first { $0["lane"] as? String == "high" })
-        #expect(bulk["waiting"] as? Int ?? 0 > 0 && bulk["oldest_ms"] as? Int ?? -1 >= 0)
-        #expect(high["delayed"] as? Int == 50 && high["waiting"] as? Int == 0)
+        #expect(bulk["queued"] as? Int ?? 0 > 0 && bulk["oldest_ms"] as? Int ?? -1 >= 0)
+        #expect(high["delayed"] as? Int == 50 && high["queued"] as? Int == 0)
         #expect(app["rate"] as? Double ?? 0 > 0 && app["remaining_ms"] as? Int ?? 0 > 0)
         let running = try await farm.run("jobs", "--running", "--json")
         let jobs = try #require(try json(running.output)["jobs"] as? [[String: Any]])

@@ -85,7 +85,7 @@ import Testing
         let other = try await farm.finished("good")
         #expect(other.delivered == good.count)
         let parked = try await farm.run("job", "bad", "--app", "demo", "--json")
-        #expect(parked.output.contains(#""parked":"poison""#))
+        #expect(parked.output.contains(#""paused_reason":"poison""#))
         try await eventually("all of it is parked") {
             let account = try await farm.account("bad")
             return account?.inFlight == 0 && account?.waiting == 0

@@ -21,10 +21,10 @@ import Testing
         #expect(running.output.contains("delayed") && running.output.contains("due in "), "\(running)")
         for words in [["job", "far"], ["find", "--job", "far"]] {
             let said = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
-            #expect(said.output.contains("waits: 20 pushes are delayed; the first: due in "), "\(said)")
+            #expect(said.output.contains("delay: 20 pushes are delayed; the first: due in "), "\(said)")
         }
         #expect(try await farm.run("pause", "demo").status == 0)
-        #expect(try await farm.run("job", "far").output.contains("waits: the app is paused"))
+        #expect(try await farm.run("job", "far").output.contains("delay: the app is paused"))
         #expect(try await farm.run("resume", "demo").status == 0)
         let lines = try farm.gateway.ledger().lines
         #expect(lines.compactMap(\.token).sorted() == soon.sorted())
@@ -66,7 +66,7 @@ import Testing
         }
         try await eventually("and so does the job") {
             try await farm.run("job", "ill").output.contains(
-                "waits: 1 push is delayed; the first: retry ")
+                "delay: 1 push is delayed; the first: retry ")
         }
     }
 

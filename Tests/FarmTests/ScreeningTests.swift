@@ -23,16 +23,16 @@ import Testing
         let screening = try Screening(farm, lines)
         let (status, account) = try await screening.run("--rate", "5000")
         #expect(status == 1 && account.state == "finished" && account.open == 0)
-        #expect(account.submitted == 642 && account.good == 600 && account.dead == 40)
+        #expect(account.submitted == 642 && account.good == 600 && account.invalid == 40)
         #expect(account.rest == 0 && account.duplicates == 1)
-        #expect(account.deadReasons == ["BadDeviceToken": 20, "Unregistered": 20])
+        #expect(account.invalidReasons == ["BadDeviceToken": 20, "Unregistered": 20])
         #expect(account.malformed == 1 && account.malformedLines.map(\.line) == [10])
 
         #expect(screening.tokens("good") == Self.good.sorted())
-        #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
+        #expect(screening.tokens("invalid") == (Self.bad + Self.gone).sorted())
         #expect(screening.tokens("rest").isEmpty)
         let now = Int(Date().timeIntervalSince1970)
-        for line in screening.lines("dead") {
+        for line in screening.lines("invalid") {
             let isGone = Self.gone.contains(line[0])
             #expect(line.count == 3 && line[1] == (isGone ? "Unregistered" : "BadDeviceToken"))
             // The simulator's unregistered tokens are so since the day before.
@@ -52,10 +52,10 @@ import Testing
         #expect(again.status == 1 && again.account == account)
         try screening.expectOnceAtTheGateway(Self.all)
         // In a new run the invalid tokens are known, with their time.
-        let dead = screening.lines("dead").sorted { $0[0] < $1[0] }
+        let dead = screening.lines("invalid").sorted { $0[0] < $1[0] }
         let anew = try await screening.run("--anew", "--rate", "5000")
         #expect(anew.account.suppressedBefore == 40 && anew.account.good == 600)
-        for (now, before) in zip(screening.lines("dead").sorted { $0[0] < $1[0] }, dead) {
+        for (now, before) in zip(screening.lines("invalid").sorted { $0[0] < $1[0] }, dead) {
             #expect(now[..<2] == before[..<2])
             guard let told = Int(before[2]), let known = Int(now[2]) else {
                 Issue.record("\(before) \(now)")
@@ -80,12 +80,12 @@ import Testing
         let screening = try Screening(farm, all)
         let (status, account) = try await screening.run("--rate", "5000")
         #expect(status == 0 && account.state == "finished")
-        #expect(account.good == 1_200 && account.deadReasons == ["BadDeviceToken": 1_800])
+        #expect(account.good == 1_200 && account.invalidReasons == ["BadDeviceToken": 1_800])
         // Only invalid tokens.
         let others = Tokens.make(2_000, start: "bad00000", seed: 32)
         let file = try farm.folder.write(others.map { $0 + "\n" }.joined(), to: "others.txt")
         let only = try await farm.run("screen", "--tokens-file", file, "--rate", "5000", "--json")
-        #expect(only.status == 0 && only.output.contains(#""dead":2000"#), "\(only)")
+        #expect(only.status == 0 && only.output.contains(#""invalid":2000"#), "\(only)")
         #expect(try farm.events("app.paused").isEmpty)
         // A bulk job at the same time is judged by its own responses.
         try farm.push([Job(id: "live", tokens: Tokens.make(100, seed: 33))])
@@ -121,8 +121,8 @@ import Testing
             #expect(account.addsUp && account.state == "interrupted" && account.open > 0)
         }
         let (status, account) = try await screening.run("--rate", "2000")
-        #expect(status == 0 && account.good == 3_000 && account.dead == 40)
-        #expect(screening.tokens("dead") == (Self.bad + Self.gone).sorted())
+        #expect(status == 0 && account.good == 3_000 && account.invalid == 40)
+        #expect(screening.tokens("invalid") == (Self.bad + Self.gone).sorted())
         screening.expectWhole(all)
         try screening.expectOnceAtTheGateway(all)
     }
@@ -149,7 +149,7 @@ import Testing
         #expect(Set(account.restReasons.keys) == ["unseen"])
         screening.expectWhole(Self.all)
         #expect(Set(screening.tokens("good")).isDisjoint(with: Self.bad + Self.gone))
-        #expect(Set(screening.tokens("dead")).isSubset(of: Self.bad + Self.gone))
+        #expect(Set(screening.tokens("invalid")).isSubset(of: Self.bad + Self.gone))
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: Self.good) == 0 && ledger.doubles == 0)
     }
@@ -166,7 +166,7 @@ import Testing
         }
         #expect(try await child.wait() == .exited(0), "\(child.error)")
         let account = try Screening.Account(json: child.output)
-        #expect(account.addsUp && account.good == 600 && account.dead == 40)
+        #expect(account.addsUp && account.good == 600 && account.invalid == 40)
         screening.expectWhole(Self.all)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.requests.keys.sorted() == Self.all.sorted())
@@ -196,7 +196,7 @@ import Testing
         #expect(child.error.contains("the same command goes on"), "\(child.error)")
         farm.redis.process.signal(SIGCONT)
         let (status, account) = try await screening.run("--rate", "2000")
-        #expect(status == 0 && account.good == 600 && account.dead == 40)
+        #expect(status == 0 && account.good == 600 && account.invalid == 40)
         screening.expectWhole(Self.all)
     }
 
@@ -219,7 +219,7 @@ import Testing
         try await farm.redis.restart()
         #expect(try await child.wait() == .exited(0), "\(child.error)")
         let account = try Screening.Account(json: child.output)
-        #expect(account.addsUp && account.good == 600 && account.dead == 40)
+        #expect(account.addsUp && account.good == 600 && account.invalid == 40)
         screening.expectWhole(Self.all)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: Self.good) == 0)
@@ -236,7 +236,7 @@ import Testing
         let empty = try Screening(farm, ["# nobody", ""])
         let (status, account) = try await empty.run()
         #expect(status == 0 && account.submitted == 0)
-        #expect(empty.lines("good").isEmpty && empty.lines("dead").isEmpty && empty.lines("rest").isEmpty)
+        #expect(empty.lines("good").isEmpty && empty.lines("invalid").isEmpty && empty.lines("rest").isEmpty)
 
         let config = ["--config", farm.folder.path + "/pushfarm.yaml"]
         let list = try farm.folder.write(Self.good[0] + "\n", to: "other.txt")
@@ -280,8 +280,8 @@ import Testing
         // Command 0 has no reply with a reason.
         let isNamed = command > 0
         #expect(status == (isNamed ? 0 : 1), "\(account)")
-        #expect(screening.tokens(isNamed ? "dead" : "rest") == bad.sorted(), "\(account)")
-        #expect(account.deadReasons == (isNamed ? ["InvalidToken": 4] : [:]))
+        #expect(screening.tokens(isNamed ? "invalid" : "rest") == bad.sorted(), "\(account)")
+        #expect(account.invalidReasons == (isNamed ? ["InvalidToken": 4] : [:]))
         #expect(account.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
         // Payload and priority as sent; commands 0 and 1 have no priority.
         let frames = try frames(farm)

@@ -176,7 +176,7 @@ import Testing
             try await farm.finish()
             #expect(farm.counters.requests == 2 && farm.counters.accepted == 1)
             let retries = try await farm.retries()
-            #expect(retries.map(\.why) == [.throttled, .cooling])
+            #expect(retries.map(\.why) == [.throttled, .coolDown])
             for retry in retries {
                 let isRight = asked.map { retry.seconds >= $0 - 1 } ?? (25..<60).contains(retry.seconds)
                 #expect(isRight, "\(retry)")

@@ -52,11 +52,11 @@ struct DemoTests {
         (90, 10, 0, #"{"accepted":89,"distinct_tokens":89,"repeated_ids":0}"#, "1 devices got nothing"),
         (
             90, 10, 0, #"{"accepted":91,"distinct_tokens":90,"repeated_ids":1}"#,
-            "1 doubled, but only 0 owned up to"
+            "1 duplicated, but only 0 are recorded"
         ),
         (
             90, 10, 2, #"{"accepted":91,"distinct_tokens":90,"repeated_ids":0}"#,
-            "1 doubled, but 0 with the same apns-id"
+            "1 duplicated, but 0 with the same apns-id"
         ),
         (89, 11, 0, #"{"accepted":90,"distinct_tokens":90,"repeated_ids":0}"#, "89 delivered, 90 expected"),
     ])

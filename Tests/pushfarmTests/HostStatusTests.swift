@@ -5,7 +5,7 @@ import Testing
 struct HostStatusTests {
     @Test func `reads what a coordinator writes, and writes it again`() {
         let text = #"""
-            {"host":"a","pid":7,"state":"running","capacity":4000,"auto":false,"since":1800000000000,"intake":{"pid":9,"state":"ready","rate":1200,"restarts":0,"rss":9000000,"jobs":44,"refused":1,"pushes":4000},"workers":[{"worker":"a-1","pid":8,"state":"ready","shards":32,"connections":1,"streams":12,"rate":5000,"slowed_to":400,"restarts":1,"rss":15000000,"delivered":10,"failed":2,"retried":3,"busy":71,"since":1800000000100}],"apps":[{"app":"demo","shards":32,"rate":5000,"errors":7,"connections":1,"streams":12,"slowed_to":400,"delivered":10,"failed":2,"retried":3,"p50":20,"p99":90,"wait":null}],"quarantined":[{"app":"demo","shard":3,"milliseconds":900}],"problems":["credentials not followed: demo: x"]}
+            {"host":"a","pid":7,"state":"running","capacity":4000,"auto":false,"since":1800000000000,"intake":{"pid":9,"state":"ready","rate":1200,"restarts":0,"rss":9000000,"jobs":44,"refused":1,"pushes":4000},"workers":[{"worker":"a-1","pid":8,"state":"ready","shards":32,"connections":1,"streams":12,"rate":5000,"slowed_to":400,"restarts":1,"rss":15000000,"delivered":10,"failed":2,"retried":3,"busy":71,"since":1800000000100}],"apps":[{"app":"demo","shards":32,"rate":5000,"errors":7,"connections":1,"streams":12,"slowed_to":400,"delivered":10,"failed":2,"retried":3,"p50":20,"p99":90,"wait":null}],"quarantined_shards":[{"app":"demo","shard":3,"milliseconds":900}],"problems":["credentials not followed: demo: x"]}
             """#
         let status = HostStatus(name: "a", json: Array(text.utf8), isAlive: true)
         #expect(status.json.description == text)

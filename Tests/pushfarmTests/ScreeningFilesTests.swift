@@ -20,8 +20,8 @@ struct ScreeningFilesTests {
         ScreeningRecord(app: app, run: run, fingerprint: fingerprint, chunk: 10, since: "1-0")
     }
 
-    private func paths(good: String? = nil, dead: String? = nil) -> ScreeningFiles.Paths {
-        ScreeningFiles.Paths(tokens: tokens, good: good, dead: dead, rest: nil)
+    private func paths(good: String? = nil, invalid: String? = nil) -> ScreeningFiles.Paths {
+        ScreeningFiles.Paths(tokens: tokens, good: good, invalid: invalid, rest: nil)
     }
 
     private func open(
@@ -47,7 +47,7 @@ struct ScreeningFilesTests {
     private func writeSome() throws {
         var files = try open(record())
         files.add("aa", .good)
-        files.add("bb", .dead(reason: "Unregistered", time: 7, wasKnown: false))
+        files.add("bb", .invalid(reason: "Unregistered", time: 7, wasKnown: false))
         files.add("rr", .open(reason: "unseen", cause: nil))
         var done = NumberRanges()
         done.insert(0)
@@ -58,7 +58,7 @@ struct ScreeningFilesTests {
     @Test func `what was committed is there again, and no more`() throws {
         try writeSome()
         #expect(
-            text(".good") == "aa\n" && text(".dead") == "bb Unregistered 7\n"
+            text(".good") == "aa\n" && text(".invalid") == "bb Unregistered 7\n"
                 && text(".rest") == "rr unseen\n")
         // As a process leaves it that is killed between its lines and its record.
         try Data("aa\ncc\nd".utf8).write(to: URL(fileURLWithPath: tokens + ".good"))
@@ -82,7 +82,7 @@ struct ScreeningFilesTests {
         #expect(text(".good") == "aa\n")
         let files = try open(record(run: "second"), anew: true)
         #expect(
-            !files.isResumed && files.record.run == "second" && text(".good") == "" && text(".dead") == "")
+            !files.isResumed && files.record.run == "second" && text(".good") == "" && text(".invalid") == "")
     }
 
     @Test func `lost lines are not made up for`() throws {
@@ -93,7 +93,7 @@ struct ScreeningFilesTests {
 
     @Test func `two names of one file, and no plain file, are refused`() throws {
         #expect(refusal(record(), paths(good: tokens))?.contains("the same one") == true)
-        #expect(refusal(record(), paths(good: tokens + ".d", dead: tokens + ".d")) != nil)
+        #expect(refusal(record(), paths(good: tokens + ".d", invalid: tokens + ".d")) != nil)
         #expect(refusal(record(), paths(good: "/dev/null")) != nil)
         #expect(try String(contentsOfFile: tokens, encoding: .utf8) == "x")
     }

@@ -10,8 +10,8 @@ struct ScreeningRecordTests {
         record.bytes = [650, 70, 0]
         for number in [0, 1, 2, 5] { record.done.insert(number) }
         for verdict: ScreeningVerdict in [
-            .good, .good, .dead(reason: "Unregistered", time: 1, wasKnown: false),
-            .dead(reason: "Feedback", time: 1, wasKnown: true),
+            .good, .good, .invalid(reason: "Unregistered", time: 1, wasKnown: false),
+            .invalid(reason: "Feedback", time: 1, wasKnown: true),
             .open(reason: "exhausted", cause: "throttled"),
         ] { record.tally.add(verdict) }
         return record

@@ -35,13 +35,13 @@ struct ScreeningTrackerTests {
     @Test(arguments: [
         (
             [("push.failed", ["reason": "BadDeviceToken"]), ("token.invalid", ["reason": "BadDeviceToken"])],
-            ScreeningVerdict.dead(reason: "BadDeviceToken", time: 5, wasKnown: false)
+            ScreeningVerdict.invalid(reason: "BadDeviceToken", time: 5, wasKnown: false)
         ),
         (
             [
                 ("push.failed", ["reason": "Unregistered"]),
                 ("token.invalid", ["reason": "Unregistered", "timestamp": "3000"]),
-            ], .dead(reason: "Unregistered", time: 3, wasKnown: false)
+            ], .invalid(reason: "Unregistered", time: 3, wasKnown: false)
         ),
         // What the farm does not call dead is not: such as all tokens of a wrong environment.
         ([("push.failed", ["reason": "BadDeviceToken"])], .open(reason: "BadDeviceToken", cause: nil)),
@@ -52,15 +52,15 @@ struct ScreeningTrackerTests {
         ([("push.expired", [:])], .open(reason: "expired", cause: nil)),
         (
             [("push.failed", ["reason": "suppressed", "cause": "Feedback"])],
-            .dead(reason: "Feedback", time: 5, wasKnown: true)
+            .invalid(reason: "Feedback", time: 5, wasKnown: true)
         ),
         (
             [("push.failed", ["reason": "suppressed", "cause": "Unregistered", "timestamp": "3000"])],
-            .dead(reason: "Unregistered", time: 3, wasKnown: true)
+            .invalid(reason: "Unregistered", time: 3, wasKnown: true)
         ),
         (
             [("push.failed", ["reason": "suppressed"])],
-            .dead(reason: "suppressed", time: 5, wasKnown: true)
+            .invalid(reason: "suppressed", time: 5, wasKnown: true)
         ),
     ])
     func `events of a token are a verdict`(events: [(String, [String: String])], verdict: ScreeningVerdict) {
@@ -100,7 +100,7 @@ struct ScreeningTrackerTests {
         #expect(books.hasEnded(0))
         books.open(0, Self.tokens, since: "1-0")
         #expect(!books.hasStrangers)
-        #expect(verdicts(&books)?["cc"] == .dead(reason: "Unregistered", time: 5, wasKnown: false))
+        #expect(verdicts(&books)?["cc"] == .invalid(reason: "Unregistered", time: 5, wasKnown: false))
     }
 
     @Test func `other jobs, and chunks that are done, are passed over`() {

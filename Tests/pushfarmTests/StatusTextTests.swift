@@ -25,7 +25,7 @@ struct StatusTextTests {
         for line in lines { #expect(line.count <= 80, "\(line.count): \(line)") }
         #expect(
             lines.contains(
-                "#   PID  STATE  SHARDS  CONNS  STREAMS  RATE/S  FAILED   MEMORY   UP  ENDED"))
+                "#   PID  STATE  SHARDS  CONNS  STREAMS  RATE/S  FAILED   MEMORY   UP  RESTARTS"))
         #expect(
             lines.contains(
                 "1  4001  ready      16      2      901   3,000     120  15.2 MB  2 h      1"))

@@ -47,7 +47,7 @@ package struct DeviceCoolDowns {
         // Rounded up, so that the push does not come back too early.
         let milliseconds = (wait + .nanoseconds(999_999)).wholeMilliseconds
         return .retry(
-            .cooling, status: 429, reason: Self.reason,
+            .coolDown, status: 429, reason: Self.reason,
             retryAfterMilliseconds: UInt32(clamping: milliseconds))
     }
 }

@@ -51,7 +51,7 @@ package struct RetryPolicy: Hashable, Sendable {
     ) -> Decision {
         if let deadline, now >= deadline { return .expired }
         // No attempt was made, and the order among those that wait is the sender's: nothing is left to chance.
-        if cause == .cooling { return wait(retryAfter ?? .zero, deadline: deadline, now: now) }
+        if cause == .coolDown { return wait(retryAfter ?? .zero, deadline: deadline, now: now) }
         guard attempts < maxAttempts else { return .exhausted }
         if cause == .processing, attempts > processingRetries { return .refused }
         let delays = delays(for: cause)
@@ -78,7 +78,7 @@ package struct RetryPolicy: Hashable, Sendable {
 
     private func delays(for cause: RetryCause) -> Delays {
         switch cause {
-        case .throttled, .cooling: throttled
+        case .throttled, .coolDown: throttled
         case .server, .unknownOutcome, .processing: usual
         case .authSlow: authenticationSlow
         }

@@ -30,8 +30,8 @@ extension FarmConfiguration {
         let fixed: [(String, Bool)] = [
             ("host", host == newer.host), ("redis", redis == newer.redis),
             ("state_dir", stateDirectory == newer.stateDirectory),
-            ("shards", shards == newer.shards), ("accounts_kept", accountsKept == newer.accountsKept),
-            ("account_hours", accountLife == newer.accountLife), ("log", log == newer.log),
+            ("shards", shards == newer.shards), ("job_records_kept", jobRecordsKept == newer.jobRecordsKept),
+            ("job_record_hours", jobRecordLife == newer.jobRecordLife), ("log", log == newer.log),
             ("metrics", metrics == newer.metrics),
         ]
         if workers != newer.workers { changes.workers = newer.workers }

@@ -83,9 +83,9 @@ extension FarmConfiguration {
         program = try reader.file(SettingPath("program"))
         if let count = try Self.workers(reader) { workers = count }
         try reader.read(SettingPath("shards"), in: 1...1024, into: &shards)
-        try reader.read(SettingPath("accounts_kept"), in: 1...1_000_000_000, into: &accountsKept)
-        if let hours = try reader.number(SettingPath("account_hours"), in: 1...24 * 366, unit: 3_600_000) {
-            accountLife = .seconds(hours * 3600)
+        try reader.read(SettingPath("job_records_kept"), in: 1...1_000_000_000, into: &jobRecordsKept)
+        if let hours = try reader.number(SettingPath("job_record_hours"), in: 1...24 * 366, unit: 3_600_000) {
+            jobRecordLife = .seconds(hours * 3600)
         }
         if let level = try reader.choice(SettingPath("log", "level"), as: Logger.Level.self) {
             log.level = level

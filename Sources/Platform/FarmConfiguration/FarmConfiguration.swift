@@ -28,9 +28,9 @@ package struct FarmConfiguration: Sendable, Equatable {
     /// Virtual shards; fixed when the farm is first started.
     package var shards = 64
     /// Most job records of finished jobs per app; the oldest are removed first.
-    package var accountsKept = 1_000_000
+    package var jobRecordsKept = 1_000_000
     /// How long the job record of a finished job is kept.
-    package var accountLife: Duration = .seconds(72 * 3600)
+    package var jobRecordLife: Duration = .seconds(72 * 3600)
     package var log = Log()
     /// The address of the coordinator's metrics; nil: off.
     package var metrics: MetricsPlace?

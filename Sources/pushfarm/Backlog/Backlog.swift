@@ -2,17 +2,17 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-/// What of an app waits where, in pushes, by lane; and how fast it goes.
+/// The open pushes of an app by lane and state, and their rate.
 struct Backlog: Sendable {
     struct LaneBacklog: Equatable, Sendable {
-        /// In a list that workers take from.
-        var waiting = 0
-        /// In a worker's hands.
+        /// Ready for a worker.
+        var queued = 0
+        /// Checked out by a worker.
         var inFlight = 0
-        /// For their start or a retry.
+        /// Until their start or a retry.
         var delayed = 0
-        /// With a job, a device or a batch that was put aside.
-        var parked = 0
+        /// Of a paused job or token, or in a quarantined batch.
+        var paused = 0
         /// When the oldest of what waits or is in flight was split, in Unix milliseconds.
         var oldest: Int64?
     }
@@ -21,7 +21,7 @@ struct Backlog: Sendable {
     var lanes: [Lane: LaneBacklog] = [.high: LaneBacklog(), .bulk: LaneBacklog()]
     /// Jobs that are not split yet.
     var inbox = 0
-    /// Reported, and not booked.
+    /// Reported, and not settled.
     var unsettled = 0
     /// Pushes a second that come to their end; nil when it was not measured.
     var rate: Double?
@@ -29,7 +29,7 @@ struct Backlog: Sendable {
     var pause: String?
 
     /// What is to be sent now.
-    var due: Int { lanes.values.reduce(0) { $0 + $1.waiting + $1.inFlight } + unsettled }
+    var due: Int { lanes.values.reduce(0) { $0 + $1.queued + $1.inFlight } + unsettled }
 
     /// How long it takes at the present rate; nil when nothing moves, or it was not measured.
     var remaining: Duration? {
@@ -77,13 +77,13 @@ struct Backlog: Sendable {
     mutating func add(_ state: ScanStates.State, isDelayed: (String) -> Bool, isParked: (String) -> Bool) {
         let id = "\(state.id)"
         var lane = lanes[state.id.lane ?? .high] ?? LaneBacklog()
-        lane.parked += state.parked
+        lane.paused += state.parked
         if isDelayed(id) {
             lane.delayed += state.open
         } else if isParked(id) {
-            lane.parked += state.open
+            lane.paused += state.open
         } else {
-            if state.isHeld { lane.inFlight += state.open } else { lane.waiting += state.open }
+            if state.isHeld { lane.inFlight += state.open } else { lane.queued += state.open }
             if let madeAt = state.id.madeAt, state.open > 0 {
                 lane.oldest = min(lane.oldest ?? madeAt, madeAt)
             }
@@ -99,9 +99,9 @@ struct Backlog: Sendable {
                 Lane.allCases.map { lane in
                     let backlog = lanes[lane] ?? LaneBacklog()
                     return .object([
-                        "lane": .string(lane.name), "waiting": .number(backlog.waiting),
+                        "lane": .string(lane.name), "queued": .number(backlog.queued),
                         "in_flight": .number(backlog.inFlight), "delayed": .number(backlog.delayed),
-                        "parked": .number(backlog.parked),
+                        "paused": .number(backlog.paused),
                         "oldest_ms": backlog.oldest.map { .number(max(0, now - $0)) } ?? .null,
                     ])
                 }),

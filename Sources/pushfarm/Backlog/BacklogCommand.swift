@@ -74,8 +74,8 @@ struct BacklogCommand: ParsableCommand {
 
     private func text(_ backlogs: [Backlog], _ now: Int64, _ console: Console) -> String {
         var table = Table([
-            "APP": .left, "LANE": .left, "WAITING": .right, "IN FLIGHT": .right, "DELAYED": .right,
-            "PARKED": .right, "OLDEST": .right, "RATE": .right, "LEFT": .right,
+            "APP": .left, "LANE": .left, "QUEUED": .right, "IN FLIGHT": .right, "DELAYED": .right,
+            "PAUSED": .right, "OLDEST": .right, "RATE": .right, "LEFT": .right,
         ])
         var notes = ""
         for backlog in backlogs {
@@ -83,9 +83,9 @@ struct BacklogCommand: ParsableCommand {
                 let row = backlog.lanes[lane] ?? Backlog.LaneBacklog()
                 let isFirst = index == 0
                 table.add(
-                    .init(isFirst ? backlog.app : ""), .init(lane.name), .init(Figures.grouped(row.waiting)),
+                    .init(isFirst ? backlog.app : ""), .init(lane.name), .init(Figures.grouped(row.queued)),
                     .init(Figures.grouped(row.inFlight)), .init(Figures.grouped(row.delayed)),
-                    .init(Figures.grouped(row.parked), row.parked > 0 ? .yellow : nil),
+                    .init(Figures.grouped(row.paused), row.paused > 0 ? .yellow : nil),
                     .init(row.oldest.map { Figures.time(.milliseconds(max(0, now - $0))) } ?? "-"),
                     .init(
                         isFirst

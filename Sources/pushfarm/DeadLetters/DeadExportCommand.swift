@@ -9,7 +9,7 @@ struct DeadExportCommand: ParsableCommand {
         discussion: """
             Each line is a JSON document: token, payload, options (in the words of the
             job contract), reason, status, cause, attempts, at (Unix milliseconds), app,
-            job, letter. They stay where they are: dead drop removes them.
+            job, dead_letter. The dead letters are kept: dead drop deletes them.
 
             Example:
               pushfarm dead export letters.jsonl --reason PayloadTooLarge
@@ -45,7 +45,7 @@ struct DeadExportCommand: ParsableCommand {
         }
         guard file != "-" else { return }
         Console(json: common.json).show(
-            .object(["letters": .number(letters), "pushes": .number(pushes)]),
+            .object(["dead_letters": .number(letters), "pushes": .number(pushes)]),
             "\(Figures.counted(pushes, "push", "pushes")) of "
                 + "\(Figures.counted(letters, "dead letter", "dead letters")) exported\n")
     }

@@ -77,16 +77,16 @@ struct DeadLetterSummary: Sendable {
             text = "no dead letters\n"
         } else {
             var table = Table([
-                "app": .left, "reason": .left, "pushes": .right, "jobs": .right, "letters": .right,
-                "< 1 h": .right, "< 1 day": .right, "< 1 week": .right, "older": .right, "oldest": .left,
+                "APP": .left, "REASON": .left, "PUSHES": .right, "JOBS": .right, "<1 H": .right,
+                "<1 DAY": .right, "<1 WEEK": .right, "OLDER": .right, "OLDEST": .right,
             ])
             for group in sorted {
-                let ages = group.ages.map { Table.Cell($0 == 0 ? "" : Figures.grouped($0)) }
+                let ages = group.ages.map { Table.Cell($0 == 0 ? "" : Figures.short($0)) }
                 table.add(
                     .init(group.app), .init(PlainText.of(group.reason), .red),
-                    .init(Figures.grouped(group.pushes)), .init(Figures.grouped(group.jobs.count)),
-                    .init(Figures.grouped(group.letters)), ages[0], ages[1], ages[2], ages[3],
-                    .init("\(Timestamp(milliseconds: group.oldest))"))
+                    .init(Figures.short(group.pushes)), .init(Figures.short(group.jobs.count)),
+                    ages[0], ages[1], ages[2], ages[3],
+                    .init(Figures.brief(.milliseconds(max(0, now - group.oldest)))))
             }
             text = table.text(colours: colours)
         }
@@ -100,13 +100,13 @@ struct DeadLetterSummary: Sendable {
     func letterTable(_ colours: Bool) -> String {
         guard !letters.isEmpty else { return "no dead letters\n" }
         var table = Table([
-            "id": .left, "app": .left, "age": .right, "job": .left, "reason": .left, "pushes": .right,
+            "ID": .left, "APP": .left, "AGE": .right, "PUSHES": .right, "JOB": .left, "REASON": .left,
         ])
         for line in letters {
             table.add(
-                .init("\(line.letter.id)"), .init(line.app), .init(Figures.time(.milliseconds(line.age))),
-                .init(PlainText.of(line.letter.job)), .init(PlainText.of(line.letter.reason), .red),
-                .init(Figures.grouped(line.letter.pushes)))
+                .init("\(line.letter.id)"), .init(line.app), .init(Figures.brief(.milliseconds(line.age))),
+                .init(Figures.grouped(line.letter.pushes)), .init(PlainText.of(line.letter.job)),
+                .init(PlainText.of(line.letter.reason), .red))
         }
         return table.text(colours: colours)
     }
@@ -116,7 +116,7 @@ extension DeadLetterSummary.Group {
     fileprivate var json: JSONValue {
         .object([
             "app": .string(app), "reason": .string(reason), "pushes": .number(pushes),
-            "letters": .number(letters), "jobs": .number(jobs.count), "oldest": .number(oldest),
+            "dead_letters": .number(letters), "jobs": .number(jobs.count), "oldest": .number(oldest),
             "youngest": .number(youngest),
             "ages": .object([
                 "hour": .number(ages[0]), "day": .number(ages[1]), "week": .number(ages[2]),

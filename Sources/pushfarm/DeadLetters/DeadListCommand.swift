@@ -49,7 +49,8 @@ struct DeadListCommand: ParsableCommand {
         let console = Console(json: common.json)
         if letters {
             console.show(
-                .object(["letters": .array(survey.letters.map(\.json))]), survey.letterTable(console.colours))
+                .object(["dead_letters": .array(survey.letters.map(\.json))]),
+                survey.letterTable(console.colours))
         } else {
             console.show(survey.json(apps), survey.text(apps, console.colours))
         }

@@ -54,7 +54,8 @@ struct DecodedDeadLetter {
                 "payload": .verbatim(payload(of: push)),
                 "options": options, "reason": .string(letter.reason), "status": .number(letter.status),
                 "cause": .string(cause), "attempts": .number(attempts), "at": .number(letter.id.milliseconds),
-                "app": .string(app), "job": .string(letter.job), "letter": .string(letter.id.description),
+                "app": .string(app), "job": .string(letter.job),
+                "dead_letter": .string(letter.id.description),
             ])
         }
     }

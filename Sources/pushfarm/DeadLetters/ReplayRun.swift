@@ -28,7 +28,7 @@ struct ReplayRun: Sendable {
             let before = done.reduce(0) { $0 + $1.outcome.pushes + $1.outcome.pushesBefore }
             if let limit = settings.limit { settings.limit = limit - before }
             guard settings.limit ?? 1 > 0 else { break }
-            if let life = configuration.app(named: name)?.dead.days, !settings.isDropping {
+            if let life = configuration.app(named: name)?.deadLetters.days, !settings.isDropping {
                 settings.life = life * 86_400
             }
             let act = ReplayAct(DeadLetterStore(client: client, app: name), settings, now: now, end: end)
@@ -71,7 +71,7 @@ struct ReplayRun: Sendable {
             .object([
                 "id": .string(settings.name), "dry_run": .bool(settings.isDry),
                 "pushes": .number(outcomes.reduce(0) { $0 + $1.pushes }),
-                "letters": .number(outcomes.reduce(0) { $0 + $1.letters }),
+                "dead_letters": .number(outcomes.reduce(0) { $0 + $1.letters }),
                 "done_before": .number(outcomes.reduce(0) { $0 + $1.pushesBefore }),
                 "interrupted": .bool(outcomes.contains { $0.isPart }),
                 "apps": .array(touched.map { json($0.app, $0.outcome) }),
@@ -84,7 +84,7 @@ struct ReplayRun: Sendable {
 
     private func json(_ app: String, _ outcome: ReplayAct.Outcome) -> JSONValue {
         .object([
-            "app": .string(app), "pushes": .number(outcome.pushes), "letters": .number(outcome.letters),
+            "app": .string(app), "pushes": .number(outcome.pushes), "dead_letters": .number(outcome.letters),
             "done_before": .number(outcome.pushesBefore), "jobs": .array(outcome.jobs.map { .string($0) }),
             "left": .object(
                 outcome.left.sorted { $0.key.rawValue < $1.key.rawValue }.map {

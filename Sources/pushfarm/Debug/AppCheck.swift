@@ -63,7 +63,7 @@ import StoreProtocol
     }
 
     private func repair(_ target: Repair.Target) async throws(CommandFailure) -> [String] {
-        let life = Int(client.configuration.accountLife.components.seconds)
+        let life = Int(client.configuration.jobRecordLife.components.seconds)
         return try await client.call(Repair(target, shards: shards, accountSeconds: life), app)
     }
 

@@ -22,7 +22,7 @@ struct GatewayCount: Decodable, Sendable {
     }
 }
 
-/// The farm's books of a demo beside the gateway's own count.
+/// The job records of a demo beside the gateway's own count.
 struct DemoAccount: Sendable {
     var load: DemoLoad
     var workersKilled = 0
@@ -58,7 +58,7 @@ struct DemoAccount: Sendable {
 
     /// Good devices that the gateway never heard of.
     var lost: Int { load.pushes - load.bad - gateway.devices }
-    var doubled: Int { gateway.accepted - gateway.devices }
+    var duplicated: Int { gateway.accepted - gateway.devices }
     var rate: Int { Figures.rate(load.pushes, in: time) }
 
     /// What does not add up, in words; empty when all does.
@@ -80,10 +80,13 @@ struct DemoAccount: Sendable {
             ),
             (lost == 0, "\(lost) devices got nothing"),
             (
-                doubled == gateway.repeated,
-                "\(doubled) doubled, but \(gateway.repeated) with the same apns-id"
+                duplicated == gateway.repeated,
+                "\(duplicated) duplicated, but \(gateway.repeated) with the same apns-id"
             ),
-            (doubled <= maybeDuplicated, "\(doubled) doubled, but only \(maybeDuplicated) owned up to"),
+            (
+                duplicated <= maybeDuplicated,
+                "\(duplicated) duplicated, but only \(maybeDuplicated) are recorded"
+            ),
         ]
         return checks.filter { !$0.0 }.map(\.1)
     }
@@ -97,7 +100,7 @@ extension DemoAccount {
             "ok": .bool(faults.isEmpty), "pushes": .number(load.pushes), "jobs": .number(load.jobs),
             "accepted": .number(accepted), "delivered": .number(delivered), "failed": .number(failed),
             "expired": .number(expired), "cancelled": .number(cancelled), "lost": .number(lost),
-            "doubled": .number(doubled), "maybe_duplicated": .number(maybeDuplicated),
+            "duplicated": .number(duplicated), "maybe_duplicated": .number(maybeDuplicated),
             "gateway_accepted": .number(gateway.accepted), "workers_killed": .number(workersKilled),
             "milliseconds": .number(milliseconds), "rate": .number(rate),
             "reasons": .object(
@@ -123,8 +126,8 @@ extension DemoAccount {
         row("accepted by the gateway", gateway.accepted, "its own count")
         row("lost", lost, "", lost == 0 ? .green : .red)
         row(
-            "doubled", doubled,
-            maybeDuplicated > 0 ? "of at most \(Figures.grouped(maybeDuplicated)) by the books" : "")
+            "duplicated", duplicated,
+            maybeDuplicated > 0 ? "of at most \(Figures.grouped(maybeDuplicated)) in the job records" : "")
         if workersToKill > 0 {
             row(
                 "workers killed on the way", workersKilled,

@@ -9,11 +9,10 @@ struct FindCommand: ParsableCommand {
         commandName: "find",
         abstract: "Finds a push and shows its history.",
         discussion: """
-            By device token, by apns-id or by job. Where it is now: in the inbox, in a
-            list, in flight with which worker, delayed until when, parked, dead,
-            suppressed; and whether its device or shard is held back. What happened
-            to it: the events, and with audit: in the configuration every outcome of
-            the last hours.
+            By device token, apns-id or job. Shows where the push is: in the inbox, in a
+            queue, in flight and with which worker, delayed and until when, paused, a dead
+            letter, or suppressed; and whether its token or shard is paused. Shows its
+            events and, with audit: in the configuration, each outcome of the last hours.
 
             Example:
               pushfarm find --token $TOKEN --app demo
@@ -104,7 +103,7 @@ struct FindCommand: ParsableCommand {
 
     private func text(_ found: [PushFinding], _ console: Console) -> String {
         guard !found.isEmpty else { return Self.nothing }
-        var table = Table(["when": .left, "app": .left, "where": .left, "job": .left, "": .left])
+        var table = Table(["WHEN": .left, "APP": .left, "PLACE": .left, "JOB": .left, "DETAILS": .left])
         for finding in found.sorted(by: { $0.at ?? .max < $1.at ?? .max }) { finding.add(to: &table) }
         return table.text(colours: console.colours)
     }

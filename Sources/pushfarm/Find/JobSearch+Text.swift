@@ -6,9 +6,9 @@ extension JobSearch.Outcome {
     func json(_ job: String) -> JSONValue {
         .object([
             "job": .string(job), "app": .string(app), "place": .text(place?.rawValue),
-            "quarantined": .bool(isQuarantined), "account": account?.json ?? .null,
-            "waits": .array(waits.map(JSONValue.string)),
-            "dead": .object(
+            "paused": .bool(isPaused), "record": account?.json ?? .null,
+            "delays": .array(delays.map(JSONValue.string)),
+            "dead_letters": .object(
                 letters.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) }),
             "refused": .array(refused.map { $0.json(app: app) }),
             "events": .array(events.map { EventTail.Line(app: app, event: $0).json }),
@@ -18,10 +18,10 @@ extension JobSearch.Outcome {
     func text(_ job: String, _ console: Console) -> String {
         var text = ""
         if let account {
-            text += AccountReport(accounts: [account], console: console, waits: [app: waits]).text(account)
+            text += AccountReport(accounts: [account], console: console, delays: [app: delays]).text(account)
         }
         if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
-        if isQuarantined { text += Paint.red.on("quarantined", if: console.colours) + "\n" }
+        if isPaused { text += Paint.red.on("paused", if: console.colours) + "\n" }
         for (reason, pushes) in letters.sorted(by: { $0.key < $1.key }) {
             text += "dead letters: \(Figures.grouped(pushes)) pushes, \(PlainText.of(reason))\n"
         }

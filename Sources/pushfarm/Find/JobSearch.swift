@@ -9,10 +9,11 @@ import StoreProtocol
         let app: String
         var account: Account?
         /// Why what is open of it is not sent at this moment.
-        var waits: [String] = []
+        var delays: [String] = []
         /// It waits, whole.
         var place: PushFinding.Place?
-        var isQuarantined = false
+        /// By an operator or by the farm.
+        var isPaused = false
         /// Pushes by reason.
         var letters: [String: Int] = [:]
         var refused: [RefusedJob] = []
@@ -34,15 +35,11 @@ import StoreProtocol
         var outcome = Outcome(app: app)
         outcome.account = try await client.account(job, app)
         if let account = outcome.account {
-            outcome.waits = try await client.waits(of: account)
+            outcome.delays = try await client.delays(of: account)
         } else {
             outcome.place = try await place()
         }
-        do {
-            let answer = try await client.redis.call(
-                RESPCommand("HEXISTS", "{pushfarm:\(app)}:paused_jobs", job))
-            outcome.isQuarantined = answer.integer == 1
-        } catch { throw client.failure(.redis(error)) }
+        outcome.isPaused = try await client.marks(.jobs, app).contains { $0.text == job }
         try await DeadLetterStore(client: client, app: app).read(DeadLetterFilter(job: job)) {
             (letter) throws(CommandFailure) in
             outcome.letters[letter.reason, default: 0] += letter.pushes

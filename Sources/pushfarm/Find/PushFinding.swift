@@ -3,8 +3,9 @@ import FarmLogging
 /// Where a push is, or what became of it.
 struct PushFinding: Sendable {
     enum Place: String, Sendable {
-        case inbox, taken, ready, bulk, delayed, parked, reported, dead, suppressed, held, audit, event
+        case inbox, taken, ready, bulk, delayed, paused, reported, suppressed, audit, event
         case flight = "in flight"
+        case deadLetter = "dead letter"
     }
 
     let app: String
@@ -44,7 +45,7 @@ struct PushFinding: Sendable {
 extension PushFinding.Place {
     fileprivate var paint: Paint? {
         switch self {
-        case .dead, .suppressed, .held, .parked: .red
+        case .deadLetter, .suppressed, .paused: .red
         case .delayed: .yellow
         default: nil
         }

@@ -18,7 +18,7 @@ import StoreProtocol
         found += try await letters()
         if case .token(let token) = wanted {
             found += try await suppressed(token)
-            found += try await held(token)
+            found += try await paused(token)
             found += try await told(Hexadecimal.text(of: token))
         }
         found += try await audit()
@@ -35,10 +35,10 @@ import StoreProtocol
                 let id = token.withUnsafeBytes { PushID.Job(id: letter.job).pushID(token: $0) }
                 found.append(
                     PushFinding(
-                        app: app, place: .dead, job: letter.job, token: Hexadecimal.text(of: token),
+                        app: app, place: .deadLetter, job: letter.job, token: Hexadecimal.text(of: token),
                         id: "\(id)",
                         at: letter.id.milliseconds,
-                        details: [("letter", "\(letter.id)"), ("reason", letter.reason)]))
+                        details: [("dead_letter", "\(letter.id)"), ("reason", letter.reason)]))
             }
             return true
         }
@@ -57,17 +57,17 @@ import StoreProtocol
         }
     }
 
-    /// What holds back all that goes to a device, whether or not something is on its way: itself, or its shard.
-    private func held(_ token: [UInt8]) async throws(CommandFailure) -> [PushFinding] {
+    /// The pauses of a token and of its shard, whether or not pushes to the token are open.
+    private func paused(_ token: [UInt8]) async throws(CommandFailure) -> [PushFinding] {
         let shard = ShardHash.shard(of: token, shards: shards)
         let devices = try await client.marks(.devices, app).filter { $0.name == token }
         let withheld = try await client.marks(.shards, app).filter { $0.shardNumber == shard }
-        return (devices.map { ($0, "the device") } + withheld.map { ($0, "shard \(shard)") }).map {
+        return (devices.map { ($0, "the token") } + withheld.map { ($0, "shard \(shard)") }).map {
             mark, what in
             PushFinding(
-                app: app, place: .held, token: Hexadecimal.text(of: token), at: mark.since,
+                app: app, place: .paused, token: Hexadecimal.text(of: token), at: mark.since,
                 details: [
-                    ("held", what), ("how", mark.kind), ("by", mark.by.isEmpty ? "the farm" : mark.by),
+                    ("subject", what), ("how", mark.kind), ("by", mark.by.isEmpty ? "the farm" : mark.by),
                     ("reason", mark.reason),
                 ])
         }

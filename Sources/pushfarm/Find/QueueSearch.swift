@@ -26,7 +26,7 @@ import StoreProtocol
         try await lookInJobs("pushfarm:\(app)", .inbox)
         try await lookInJobs(key("taken"), .taken)
         try await lookInDelayed()
-        try await lookInList("paused", .parked)
+        try await lookInList("paused", .paused)
         for shard in wanted.shards(of: shards) {
             let name = LeaseField.name(ofShard: shard)
             try await lookInList("ready:\(name)", .ready)
@@ -143,13 +143,13 @@ import StoreProtocol
                 details: details))
     }
 
-    /// What keeps a push that is put aside: its job, its device, or both. Nothing when it goes on in this moment.
+    /// Why a push is paused: its job, its token, or both. Empty while it is being resumed.
     private func why(
         _ job: String, _ token: ArraySlice<UInt8>
     ) async throws(CommandFailure) -> [(name: String, value: String)] {
         let jobs = try await client.marks(.jobs, app).filter { $0.text == job }
         let devices = try await client.marks(.devices, app).filter { $0.name.elementsEqual(token) }
-        return jobs.map { ("held_job", $0.kind) } + devices.map { ("held_device", $0.kind) }
+        return jobs.map { ("paused_job", $0.kind) } + devices.map { ("paused_token", $0.kind) }
     }
 
     // MARK: What is reported and not settled

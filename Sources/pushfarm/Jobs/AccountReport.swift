@@ -5,8 +5,8 @@ import StoreProtocol
 struct AccountReport {
     let accounts: [Account]
     let console: Console
-    /// Why jobs wait, by their apps; only of open jobs.
-    var waits: [String: [String]] = [:]
+    /// Why pushes of open jobs are delayed, by app.
+    var delays: [String: [String]] = [:]
 
     /// - Throws: status 1 when a finished job was not delivered whole.
     func show() throws(CommandFailure) {
@@ -19,8 +19,8 @@ struct AccountReport {
 
     private func json(_ account: Account) -> JSONValue {
         guard case .object(let fields) = account.json else { return account.json }
-        let waits = (waits[account.app] ?? []).map(JSONValue.string)
-        return .object(fields + [.init(name: "waits", value: .array(waits))])
+        let delays = (delays[account.app] ?? []).map(JSONValue.string)
+        return .object(fields + [.init(name: "delays", value: .array(delays))])
     }
 
     func text(_ account: Account) -> String {
@@ -42,19 +42,19 @@ struct AccountReport {
         row("cancelled", account.cancelled, .yellow)
         row("queued", account.queued)
         row("in flight", account.inFlight)
-        row("waiting", account.waiting)
+        row("delayed", account.waiting)
         row("maybe duplicated", account.maybeDuplicated, .yellow)
         row("crashes", account.crashes, .red)
         row("replayed", account.replayed)
         let head = Paint.bold.on("\(account.app) \(account.id)", if: console.colours)
-        let parked = account.parked.map { Paint.red.on("  parked: \($0)", if: console.colours) } ?? ""
+        let parked = account.parked.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
         let origin = account.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
         let warning = account.warning.map {
             Paint.yellow.on("warning: " + PlainText.of($0, limit: 300), if: console.colours) + "\n"
         }
         return "\(head)\(origin)  \(account.state.rawValue)\(timing(account))\(parked)\n" + (warning ?? "")
             + table.text(colours: console.colours)
-            + (waits[account.app] ?? []).map { "waits: \($0)\n" }.joined()
+            + (delays[account.app] ?? []).map { "delay: \($0)\n" }.joined()
     }
 
     private func timing(_ account: Account) -> String {
@@ -73,9 +73,9 @@ extension Account {
             "submitted": .number(submitted), "accepted": .number(accepted), "malformed": .number(malformed),
             "duplicates": .number(duplicates), "delivered": .number(delivered), "failed": .number(failed),
             "expired": .number(expired), "cancelled": .number(cancelled), "queued": .number(queued),
-            "in_flight": .number(inFlight), "waiting": .number(waiting),
+            "in_flight": .number(inFlight), "delayed": .number(waiting),
             "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),
-            "finished_at": finishedAt.map { .number($0) } ?? .null, "parked": .text(parked),
+            "finished_at": finishedAt.map { .number($0) } ?? .null, "paused_reason": .text(parked),
             "crashes": .number(crashes), "replay_of": .text(replayOf), "replayed": .number(replayed),
             "warning": .text(warning),
             "reasons": .object(

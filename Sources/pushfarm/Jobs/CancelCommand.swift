@@ -94,7 +94,7 @@ struct CancelCommand: ParsableCommand {
     @Loop private static func cancel(
         _ job: String, _ app: String, from: Int64, _ client: FarmClient
     ) async throws(CommandFailure) -> Outcome {
-        let keep = Int(client.configuration.accountLife.components.seconds)
+        let keep = Int(client.configuration.jobRecordLife.components.seconds)
         let hold = Hold(.cancel(job, from: from, keep: keep), by: OperatorName.current)
         let reply = try await client.call(hold, app)
         switch reply.subject {
@@ -146,7 +146,7 @@ struct CancelCommand: ParsableCommand {
             .object([
                 "app": .string(outcome.app), "job": .string(job), "changed": .bool(outcome.changed),
                 "dry_run": .bool(dryRun), "expected": .bool(outcome.subject == .expected),
-                "account": account?.json ?? .null,
+                "record": account?.json ?? .null,
             ]), text + "\n")
     }
 }

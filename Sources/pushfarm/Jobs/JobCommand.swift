@@ -28,7 +28,7 @@ struct JobCommand: ParsableCommand {
         let configuration = try common.load()
         let console = Console(json: common.json)
         let (id, app, wait) = (choice.job, choice.app, wait)
-        let (accounts, waits) = try Loop.run { @Loop () async throws -> ([Account], [String: [String]]) in
+        let (accounts, delays) = try Loop.run { @Loop () async throws -> ([Account], [String: [String]]) in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let apps = if let app { [app] } else { try await client.apps() }
@@ -41,10 +41,10 @@ struct JobCommand: ParsableCommand {
             }
             guard found.count == 1 else { throw CommandFailure.several(found) }
             guard wait, first.state == .open else {
-                return (found, [first.app: try await client.waits(of: first)])
+                return (found, [first.app: try await client.delays(of: first)])
             }
             return (try await JobRecordPoller(client: client, console: console).wait([id], first.app), [:])
         }
-        try AccountReport(accounts: accounts, console: console, waits: waits).show()
+        try AccountReport(accounts: accounts, console: console, delays: delays).show()
     }
 }

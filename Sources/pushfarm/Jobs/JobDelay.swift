@@ -74,7 +74,7 @@ extension FarmClient {
     }
 
     /// Why what is open of a job is not sent at this moment; empty when nothing is known to hold it back.
-    func waits(of account: Account) async throws(CommandFailure) -> [String] {
+    func delays(of account: Account) async throws(CommandFailure) -> [String] {
         guard account.state == .open else { return [] }
         var reasons: [String] = []
         if let pause = try await call(ReadStanding(), account.app).pause {
@@ -88,7 +88,7 @@ extension FarmClient {
         if account.queued + account.inFlight > 0, let trouble = await gatewayTrouble(account.app) {
             reasons.append(trouble)
         }
-        if let parked = account.parked { reasons.append("parked: \(PlainText.of(parked, limit: 200))") }
+        if let parked = account.parked { reasons.append("quarantined: \(PlainText.of(parked, limit: 200))") }
         if account.waiting > 0, let delay = try await delays(of: [account.id], account.app)[account.id] {
             let now = try await clock().clampedMilliseconds
             reasons.append(

@@ -17,8 +17,8 @@ struct JobsCommand: ParsableCommand {
             --running lists jobs that are not finished, the oldest first, with their rate,
             the time that they still take, and what their delayed pushes wait for: their
             time or a retry; --stuck those of them in which nothing has
-            happened for five minutes, though nothing of them is paused, parked or put
-            off, and those that wait for a quiet host: status 1 when there are any.
+            happened for five minutes, though they are not paused or delayed, and those that
+            wait for a quiet host: status 1 when there are any.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -107,7 +107,7 @@ struct JobsCommand: ParsableCommand {
     private func text(_ jobs: [RunningJobs.Job], at now: Int64, _ console: Console) -> String {
         guard !jobs.isEmpty else { return stuck ? "no job is stuck\n" : "no job is running\n" }
         var table = Table([
-            "JOB": .left, "APP": .left, "STATE": .left, "DONE": .right, "ACCEPTED": .right, "WAITING": .right,
+            "JOB": .left, "APP": .left, "STATE": .left, "DONE": .right, "ACCEPTED": .right, "DELAYED": .right,
             "RATE": .right, "LEFT": .right, "NEXT": .left,
         ])
         for job in jobs {
@@ -116,7 +116,7 @@ struct JobsCommand: ParsableCommand {
             table.add(
                 .init(account.id), .init(account.app),
                 account.parked != nil
-                    ? .init("parked", .red)
+                    ? .init("paused", .red)
                     : job.isPaused
                         ? .init("paused", .yellow)
                         : job.isQuiet && job.rate == 0
@@ -143,7 +143,7 @@ struct JobsCommand: ParsableCommand {
                 .init(account.id), .init(account.app),
                 account.parked == nil
                     ? .init(account.state.rawValue, account.state == .open ? .yellow : nil)
-                    : .init("parked", .red),
+                    : .init("paused", .red),
                 .init(Timestamp(milliseconds: account.createdAt).description),
                 .init(Figures.grouped(account.accepted)), .init(Figures.grouped(account.delivered)),
                 .init(Figures.grouped(account.failed), account.failed > 0 ? .red : nil),

@@ -67,6 +67,6 @@ struct AdmissionCommand: ParsableCommand {
             }
         return .init(
             app: app, changed: changed, text: changed ? "is \(state)" : "was \(state) already",
-            more: [.init(name: "gate", value: .string(act.admission?.rawValue ?? "auto"))])
+            more: [.init(name: "admission", value: .string(act.admission?.rawValue ?? "auto"))])
     }
 }

@@ -41,7 +41,7 @@ struct PausedCommand: ParsableCommand {
             return rows
         }
         let console = Console(json: common.json)
-        console.show(.object(["held": .array(rows.map(\.json))]), text(rows, console))
+        console.show(.object(["paused": .array(rows.map(\.json))]), text(rows, console))
     }
 
     @Loop private static func rows(

@@ -44,7 +44,7 @@ struct RefusedListCommand: ParsableCommand {
     private func text(_ found: [(app: String, job: RefusedJob)], _ console: Console) -> String {
         guard !found.isEmpty else { return "no refused jobs\n" }
         var table = Table([
-            "id": .left, "app": .left, "at": .left, "job": .left, "field": .left, "reason": .left,
+            "ID": .left, "APP": .left, "AT": .left, "JOB": .left, "FIELD": .left, "REASON": .left,
         ])
         for (app, job) in found {
             table.add(

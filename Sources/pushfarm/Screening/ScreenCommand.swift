@@ -14,12 +14,12 @@ struct ScreenCommand: ParsableCommand {
               pushfarm push --app demo --tokens-file all.txt.good --alert "Hello"
 
             Each token gets one background push that shows nothing and that nobody
-            stores. Those that the gateway takes are written to FILE.good, dead ones to
-            FILE.dead with reason and time, those that neither is known of to FILE.rest.
+            stores. Those that the gateway takes are written to FILE.good, invalid ones to
+            FILE.invalid with reason and time, those that neither is known of to FILE.rest.
 
             When it is interrupted, by Control-C, kill -9 or a lost Redis, the same
             command goes on and sends nothing again that has an outcome. Status 1 when
-            not all lines were good or dead tokens, 75 when it is to be run again.
+            not all lines were good or invalid tokens, 75 when it is to be run again.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -38,8 +38,8 @@ struct ScreenCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where good tokens go. Default: FILE.good.", valueName: "file"))
     var good: String?
 
-    @Option(help: ArgumentHelp("Where dead tokens go. Default: FILE.dead.", valueName: "file"))
-    var dead: String?
+    @Option(help: ArgumentHelp("Where invalid tokens go. Default: FILE.invalid.", valueName: "file"))
+    var invalid: String?
 
     @Option(help: ArgumentHelp("Where the other tokens go. Default: FILE.rest.", valueName: "file"))
     var rest: String?
@@ -62,7 +62,7 @@ struct ScreenCommand: ParsableCommand {
             configuration: configuration,
             plan: ScreeningRun.Plan(
                 app: try configuration.chosenApp(app), rate: rate, patience: patience.duration),
-            paths: ScreeningFiles.Paths(tokens: tokensFile, good: good, dead: dead, rest: rest),
+            paths: ScreeningFiles.Paths(tokens: tokensFile, good: good, invalid: invalid, rest: rest),
             survey: try TokenSurvey.of(tokensFile), anew: anew, console: Console(json: common.json))
         try Loop.run { @Loop in try await service.run() }
     }

@@ -1,4 +1,4 @@
-/// What a screening has come to: submitted = good + dead + rest + duplicates + malformed + open.
+/// What a screening has come to: submitted = good + invalid + rest + duplicates + malformed + open.
 struct ScreeningAccount: Sendable {
     var app: String
     var survey: TokenSurvey
@@ -11,7 +11,7 @@ struct ScreeningAccount: Sendable {
     var submitted: Int { survey.tokens + survey.malformedCount }
     /// Not looked at, or without an outcome so far.
     var open: Int { survey.tokens - tally.count - duplicates }
-    /// Whether every line is what it should be, and every token good or dead.
+    /// Whether every line is what it should be, and every token good or invalid.
     var isClear: Bool { open == 0 && tally.restCount == 0 && survey.malformedCount == 0 }
 
     private static let named = 20
@@ -25,16 +25,17 @@ struct ScreeningAccount: Sendable {
         }
         return .object([
             "app": .string(app), "state": .string(open == 0 ? "finished" : "interrupted"),
-            "submitted": .number(submitted), "good": .number(tally.good), "dead": .number(tally.deadCount),
+            "submitted": .number(submitted), "good": .number(tally.good),
+            "invalid": .number(tally.invalidCount),
             "rest": .number(tally.restCount), "duplicates": .number(duplicates),
             "malformed": .number(survey.malformedCount), "open": .number(open),
-            "suppressed_before": .number(tally.known), "dead_reasons": counts(tally.dead),
+            "suppressed_before": .number(tally.known), "invalid_reasons": counts(tally.invalid),
             "rest_reasons": counts(tally.rest),
             "malformed_lines": .array(
                 survey.malformed.map {
                     .object(["line": .number($0.line), "reason": .string($0.reason)])
                 }),
-            "good_file": .string(paths.good), "dead_file": .string(paths.dead),
+            "good_file": .string(paths.good), "invalid_file": .string(paths.invalid),
             "rest_file": .string(paths.rest),
         ])
     }
@@ -54,14 +55,14 @@ struct ScreeningAccount: Sendable {
         }
         row("submitted", submitted, always: true)
         row("good", tally.good, paths.good, .green, always: true)
-        row("dead", tally.deadCount, paths.dead, .red, always: true)
-        reasons(tally.dead)
+        row("invalid", tally.invalidCount, paths.invalid, .red, always: true)
+        reasons(tally.invalid)
         row("neither", tally.restCount, paths.rest, .yellow)
         reasons(tally.rest)
         row("duplicates", duplicates)
         row("malformed", survey.malformedCount, "", .yellow)
         row("open", open, "", .yellow)
-        row("suppressed before", tally.known, "of the dead ones: not sent")
+        row("suppressed before", tally.known, "of the invalid tokens: not sent")
         let head = Paint.bold.on("\(app) screening", if: colours)
         let state = open == 0 ? "finished" : "interrupted"
         return "\(head)  \(state) in \(Figures.time(time))\n" + table.text(colours: colours) + faults

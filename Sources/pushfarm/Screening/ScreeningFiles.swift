@@ -1,17 +1,17 @@
-/// What a screening writes: good, dead and other tokens, and how far it is.
+/// What a screening writes: good, invalid and other tokens, and how far it is.
 struct ScreeningFiles: ~Copyable {
     struct Paths: Sendable {
         var tokens: String
         var good: String
-        var dead: String
+        var invalid: String
         var rest: String
         /// How far it is.
         var progress: String
 
-        init(tokens: String, good: String?, dead: String?, rest: String?) {
+        init(tokens: String, good: String?, invalid: String?, rest: String?) {
             self.tokens = tokens
             self.good = good ?? tokens + ".good"
-            self.dead = dead ?? tokens + ".dead"
+            self.invalid = invalid ?? tokens + ".invalid"
             self.rest = rest ?? tokens + ".rest"
             progress = self.good + ".progress"
         }
@@ -19,7 +19,7 @@ struct ScreeningFiles: ~Copyable {
 
     let paths: Paths
     private var good: ScreeningFile
-    private var dead: ScreeningFile
+    private var invalid: ScreeningFile
     private var rest: ScreeningFile
     private(set) var record: ScreeningRecord
     /// Whether an earlier process began.
@@ -31,18 +31,21 @@ struct ScreeningFiles: ~Copyable {
     ///   - fresh: the record to begin with.
     ///   - anew: whatever was left behind is replaced.
     init(_ paths: Paths, fresh: ScreeningRecord, anew: Bool) throws(CommandFailure) {
-        guard Set([paths.tokens, paths.good, paths.dead, paths.rest, paths.progress]).count == 5 else {
+        guard Set([paths.tokens, paths.good, paths.invalid, paths.rest, paths.progress]).count == 5 else {
             throw .usage("two of the files are the same one")
         }
         var good = try ScreeningFile(paths.good)
-        var dead = try ScreeningFile(paths.dead)
+        var invalid = try ScreeningFile(paths.invalid)
         var rest = try ScreeningFile(paths.rest)
         let isDistinct =
-            !good.isSame(as: paths.tokens) && !dead.isSame(as: paths.tokens) && !rest.isSame(as: paths.tokens)
+            !good.isSame(as: paths.tokens) && !invalid.isSame(as: paths.tokens)
+            && !rest.isSame(as: paths.tokens)
         guard isDistinct else { throw .usage("one of the files is \(paths.tokens) itself") }
         let found = anew ? nil : try Self.found(paths.progress, fresh, paths)
         if found == nil, !anew {
-            for (path, size) in [(paths.good, good.size), (paths.dead, dead.size), (paths.rest, rest.size)]
+            for (path, size) in [
+                (paths.good, good.size), (paths.invalid, invalid.size), (paths.rest, rest.size),
+            ]
             where size > 0 {
                 throw .usage("\(path) is there already; --anew replaces it")
             }
@@ -51,11 +54,11 @@ struct ScreeningFiles: ~Copyable {
         // The record goes first: a file without a record that counts its lines would be in the way of the next start.
         if found == nil { try ScreeningFile.replace(paths.progress, with: record.text) }
         try good.resume(at: record.bytes[0])
-        try dead.resume(at: record.bytes[1])
+        try invalid.resume(at: record.bytes[1])
         try rest.resume(at: record.bytes[2])
         (self.paths, self.record, isResumed) = (paths, record, found != nil)
         self.good = good
-        self.dead = dead
+        self.invalid = invalid
         self.rest = rest
     }
 
@@ -79,7 +82,7 @@ struct ScreeningFiles: ~Copyable {
         let line = verdict.line(token)
         switch verdict {
         case .good: good.add(line)
-        case .dead: dead.add(line)
+        case .invalid: invalid.add(line)
         case .open: rest.add(line)
         }
         record.tally.add(verdict)
@@ -88,9 +91,9 @@ struct ScreeningFiles: ~Copyable {
     /// Makes all that was added count.
     mutating func commit(done: NumberRanges, since: String) throws(CommandFailure) {
         try good.flush()
-        try dead.flush()
+        try invalid.flush()
         try rest.flush()
-        record.bytes = [good.count, dead.count, rest.count]
+        record.bytes = [good.count, invalid.count, rest.count]
         (record.done, record.since) = (done, since)
         try ScreeningFile.replace(paths.progress, with: record.text)
     }

@@ -9,7 +9,7 @@ struct ScreeningRecord: Equatable, Sendable {
     var chunk: Int
     /// The position in the events before all that is still needed.
     var since: String
-    /// Bytes of the good, dead and rest files that count.
+    /// Bytes of the good, invalid and rest files that count.
     var bytes: [Int] = [0, 0, 0]
     /// Chunks that have their outcomes.
     var done = NumberRanges()

@@ -2,22 +2,22 @@
 struct ScreeningTally: Equatable, Sendable {
     private(set) var good = 0
     /// By reason.
-    private(set) var dead: [String: Int] = [:]
-    /// Of the dead ones: those that were suppressed already.
+    private(set) var invalid: [String: Int] = [:]
+    /// Of the invalid tokens: those that were suppressed already.
     private(set) var known = 0
     /// By reason.
     private(set) var rest: [String: Int] = [:]
 
-    var deadCount: Int { dead.values.reduce(0, +) }
+    var invalidCount: Int { invalid.values.reduce(0, +) }
     var restCount: Int { rest.values.reduce(0, +) }
     /// Tokens that have an outcome.
-    var count: Int { good + deadCount + restCount }
+    var count: Int { good + invalidCount + restCount }
 
     mutating func add(_ verdict: ScreeningVerdict) {
         switch verdict {
         case .good: good += 1
-        case .dead(let reason, _, let wasKnown):
-            dead[reason, default: 0] += 1
+        case .invalid(let reason, _, let wasKnown):
+            invalid[reason, default: 0] += 1
             if wasKnown { known += 1 }
         case .open(let reason, _): rest[reason, default: 0] += 1
         }
@@ -30,7 +30,7 @@ extension ScreeningTally {
         func list(_ name: String, _ counts: [String: Int]) -> [String] {
             counts.sorted { $0.key < $1.key }.map { "\(name) \($0.key) \($0.value)" }
         }
-        return ["good \(good)", "known \(known)"] + list("dead", dead) + list("rest", rest)
+        return ["good \(good)", "known \(known)"] + list("invalid", invalid) + list("rest", rest)
     }
 
     /// Reads one of ``lines``, in words. False if it is none.
@@ -39,7 +39,7 @@ extension ScreeningTally {
         switch (words[0], words.count) {
         case ("good", 2): good = number
         case ("known", 2): known = number
-        case ("dead", 3): dead[String(words[1])] = number
+        case ("invalid", 3): invalid[String(words[1])] = number
         case ("rest", 3): rest[String(words[1])] = number
         default: return false
         }

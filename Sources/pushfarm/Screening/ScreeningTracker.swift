@@ -14,8 +14,8 @@ struct ScreeningTracker {
     /// What was heard of a token.
     private struct Hearing {
         var failure: (reason: String, cause: String?)?
-        var dead: String?
-        /// Unix seconds since when it is dead, if that was said; else when it was heard.
+        var invalid: String?
+        /// Unix seconds since when it is invalid, if that was said; else when it was heard.
         var since: Int64 = 0
     }
 
@@ -83,7 +83,7 @@ struct ScreeningTracker {
         case "push.expired":
             note(event, chunk) { $0.failure = ("expired", event["cause"]) }
         case "token.invalid":
-            note(event, chunk) { $0.dead = event["reason"] ?? "unknown" }
+            note(event, chunk) { $0.invalid = event["reason"] ?? "unknown" }
         case "job.finished":
             guard let delivered = event["delivered"].flatMap({ Int(foreign: $0) }) else { return .nothing }
             ended(chunk, delivered: delivered)
@@ -110,10 +110,12 @@ struct ScreeningTracker {
     }
 
     private func verdict(_ hearing: Hearing) -> ScreeningVerdict {
-        if let reason = hearing.dead { return .dead(reason: reason, time: hearing.since, wasKnown: false) }
+        if let reason = hearing.invalid {
+            return .invalid(reason: reason, time: hearing.since, wasKnown: false)
+        }
         guard let (reason, cause) = hearing.failure else { return .open(reason: "unknown", cause: nil) }
         guard reason == "suppressed" else { return .open(reason: reason, cause: cause) }
-        return .dead(reason: cause ?? reason, time: hearing.since, wasKnown: true)
+        return .invalid(reason: cause ?? reason, time: hearing.since, wasKnown: true)
     }
 
     private mutating func note(

@@ -3,7 +3,7 @@ enum ScreeningVerdict: Equatable, Sendable {
     /// The gateway took a push for it.
     case good
     /// Since Unix seconds, or found so then. `wasKnown`: it was suppressed, and nothing was sent.
-    case dead(reason: String, time: Int64, wasKnown: Bool)
+    case invalid(reason: String, time: Int64, wasKnown: Bool)
     /// Neither is known.
     case open(reason: String, cause: String?)
 
@@ -11,7 +11,7 @@ enum ScreeningVerdict: Equatable, Sendable {
     func line(_ token: String) -> String {
         switch self {
         case .good: token
-        case .dead(let reason, let time, _): "\(token) \(reason) \(time)"
+        case .invalid(let reason, let time, _): "\(token) \(reason) \(time)"
         case .open(let reason, let cause): token + " " + reason + (cause.map { " " + $0 } ?? "")
         }
     }

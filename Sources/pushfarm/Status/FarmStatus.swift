@@ -82,7 +82,7 @@ struct FarmStatus: Sendable {
         }
         for app in apps where app.depths.parked > 0 {
             let batches = app.depths.parked == 1 ? "a batch is" : "\(app.depths.parked) batches are"
-            troubles.append("\(app.app): \(batches) parked, see pushfarm paused")
+            troubles.append("\(app.app): \(batches) paused or quarantined, see pushfarm paused")
         }
         for host in hosts where host.state != "gone" {
             for shard in host.quarantined {

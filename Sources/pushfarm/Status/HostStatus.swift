@@ -69,7 +69,7 @@ struct HostStatus: Decodable, Sendable {
         intake = fields.value("intake")
         workers = fields.list("workers")
         apps = fields.list("apps")
-        quarantined = fields.list("quarantined")
+        quarantined = fields.list("quarantined_shards")
         problems = fields.list("problems")
     }
 
@@ -81,7 +81,7 @@ struct HostStatus: Decodable, Sendable {
             "capacity": .number(capacity), "auto": .bool(isAuto), "since": .number(since),
             "intake": intake?.json ?? .null,
             "workers": .array(workers.map(\.json)), "apps": .array(apps.map(\.json)),
-            "quarantined": .array(quarantined.map(\.json)),
+            "quarantined_shards": .array(quarantined.map(\.json)),
             "problems": .array(problems.map { .string($0) }),
         ])
     }

@@ -6,10 +6,10 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Shows hosts, workers, apps and Redis.",
         discussion: """
-            OPEN counts pushes without an outcome, DEAD those that failed and are kept,
-            INBOX and JOBS jobs; HIGH, BULK and LATER count batches of up to 256 pushes,
-            and so do ready, in_flight and delayed in JSON. Status 1 when something is not
-            as it should be: a probe.
+            OPEN counts pushes without an outcome, DEAD pushes kept as dead letters, INBOX
+            jobs that are not split yet and JOBS open jobs. HIGH, BULK and DELAYED count
+            batches of up to 256 pushes, as do ready, in_flight and delayed in JSON.
+            Status 1 when there is trouble: a probe.
 
             Example:
               pushfarm status --json

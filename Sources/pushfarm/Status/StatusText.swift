@@ -39,7 +39,7 @@ struct StatusText {
         let state = (host.state == "gone" ? Paint.red : .green).on(host.state, if: colours)
         var table = Table([
             "#": .right, "PID": .right, "STATE": .left, "SHARDS": .right, "CONNS": .right, "STREAMS": .right,
-            "RATE/S": .right, "FAILED": .right, "MEMORY": .right, "UP": .right, "ENDED": .right,
+            "RATE/S": .right, "FAILED": .right, "MEMORY": .right, "UP": .right, "RESTARTS": .right,
         ])
         for worker in host.workers {
             table.add(
@@ -93,7 +93,7 @@ struct StatusText {
     private var apps: String {
         var table = Table([
             "APP": .left, "STATE": .left, "RATE/S": .right, "OPEN": .right, "HIGH": .right, "BULK": .right,
-            "LATER": .right, "DEAD": .right, "INBOX": .right, "JOBS": .right, "OLDEST": .right,
+            "DELAYED": .right, "DEAD": .right, "INBOX": .right, "JOBS": .right, "OLDEST": .right,
         ])
         for app in status.apps {
             let rate = status.hosts.reduce(0) { sum, host in

@@ -70,11 +70,11 @@ struct TopDetails {
             line("shards", "\(worker.shards)"),
             line("connections", "\(worker.connections)"), TopLine(),
             chart("rate", place, "\(Figures.short(worker.rate))/s"),
-            chart("in the air", "streams " + place, Figures.short(worker.streams)),
+            chart("in flight", "streams " + place, Figures.short(worker.streams)),
             chart("processor", "busy " + place, "\(worker.busy) %"), TopLine(),
             line("delivered", Figures.grouped(worker.delivered), .green),
             line("failed", Figures.grouped(worker.failed), worker.failed > 0 ? .red : nil),
-            line("tried again", Figures.grouped(worker.retried)),
+            line("retried", Figures.grouped(worker.retried)),
         ]
         if worker.slowedTo > 0 {
             lines.append(
@@ -102,16 +102,16 @@ struct TopDetails {
             chart("open", "open " + place, Figures.short(app.depths.open)),
             line(
                 "gateway",
-                "p50 \(milliseconds(sums.p50))  p99 \(milliseconds(sums.p99))  \(sums.connections) connections  \(Figures.grouped(sums.streams)) in the air"
+                "p50 \(milliseconds(sums.p50))  p99 \(milliseconds(sums.p99))  \(sums.connections) connections  \(Figures.grouped(sums.streams)) in flight"
             ),
             line("high", "\(Figures.grouped(app.high)) batches ready  \(age(app.ages.high))"),
             line("bulk", "\(Figures.grouped(app.bulk)) batches ready  \(age(app.ages.bulk))"),
             line(
                 "elsewhere",
                 "\(Figures.short(app.inbox)) jobs in the inbox  \(Figures.short(app.depths.delayed)) batches delayed  "
-                    + "\(app.depths.parked) parked  \(Figures.short(app.dead)) dead",
+                    + "\(app.depths.parked) paused  \(Figures.short(app.dead)) dead letters",
                 app.depths.parked > 0 ? .yellow : nil),
-            line("shards", owners.isEmpty ? "nobody's" : owners.joined(separator: ", ")),
+            line("shards", owners.isEmpty ? "no owner" : owners.joined(separator: ", ")),
             TopLine(),
         ]
     }
@@ -123,7 +123,7 @@ struct TopDetails {
         let left = model.secondsLeft(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
         var lines = [
             line(
-                "state", job.parked.map { "parked: \($0)" } ?? job.state.rawValue,
+                "state", job.parked.map { "paused: \($0)" } ?? job.state.rawValue,
                 job.parked == nil ? nil : .red),
             line(
                 "done",
@@ -142,8 +142,8 @@ struct TopDetails {
         return lines + [
             line("expired", Figures.grouped(job.expired)), line("cancelled", Figures.grouped(job.cancelled)),
             line("queued", Figures.grouped(job.queued)), line("in flight", Figures.grouped(job.inFlight)),
-            line("waiting", Figures.grouped(job.waiting)),
-            line("in doubt", Figures.grouped(job.maybeDuplicated), job.maybeDuplicated > 0 ? .yellow : nil),
+            line("delayed", Figures.grouped(job.waiting)),
+            line("duplicated", Figures.grouped(job.maybeDuplicated), job.maybeDuplicated > 0 ? .yellow : nil),
         ]
     }
 }

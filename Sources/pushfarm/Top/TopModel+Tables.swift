@@ -101,7 +101,7 @@ extension TopModel {
             .init(title: "RATE/S"), .init(title: "", rank: 4, isTrend: true), .init(title: "FAILED", rank: 6),
             .init(title: "SHARDS", rank: 5), .init(title: "CONNS", rank: 3), .init(title: "STREAMS", rank: 2),
             .init(title: "BUSY%"), .init(title: "MEMORY"), .init(title: "UP", rank: 7),
-            .init(title: "ENDED", rank: 1), .init(title: "PID", rank: 8),
+            .init(title: "RESTARTS", rank: 1), .init(title: "PID", rank: 8),
         ]
         let now = look?.status.at ?? 0
         let rows = hosts.flatMap { host in
@@ -135,7 +135,7 @@ extension TopModel {
             .init(title: "HOST", isRight: false), .init(title: "STATE", isRight: false),
             .init(title: "WORKERS"), .init(title: "RATE/S"), .init(title: "", rank: 2, isTrend: true),
             .init(title: "INTAKE", isRight: false), .init(title: "JOBS/S", rank: 1),
-            .init(title: "MEMORY", rank: 3), .init(title: "UP", rank: 4), .init(title: "ENDED", rank: 5),
+            .init(title: "MEMORY", rank: 3), .init(title: "UP", rank: 4), .init(title: "RESTARTS", rank: 5),
         ]
         let rows = status.hosts.map { host in
             let isGone = host.state == "gone"
@@ -202,7 +202,7 @@ extension TopModel {
                             job.state == .finished
                                 ? "done"
                                 : job.parked != nil
-                                    ? "parked"
+                                    ? "paused"
                                     : left.map { Figures.brief(.seconds($0)) } ?? "–"),
                         (Double(left ?? -1), "")
                     ), (.text(Figures.brief(.milliseconds(age))), (Double(age), "")),

@@ -167,10 +167,10 @@ struct TopScreen {
             ("⏎ →", "look closer"), ("esc ← ⌫", "back"), ("s", "sort by the next column"),
             ("r", "turn the order over"), ("p", "hold the picture, go on"), ("q, ctrl-C", "quit"), ("", ""),
             ("RATE/S", "pushes that got an outcome in the last second"),
-            ("ERR%", "answers that were errors; a device that is gone is none"),
+            ("ERR%", "answers that were errors, without invalid tokens"),
             ("P50, P99", "the gateway's answers of the last ten seconds"),
             ("OPEN", "pushes without an outcome"), ("OLDEST", "how long the oldest of them has waited"),
-            ("ENDED", "a worker's processes that crashed or were killed"),
+            ("RESTARTS", "crashes and kills of a worker's process"),
         ].map { keys, words in
             var line = TopLine(keys.padding(to: 18), .bold)
             line.add(words)

@@ -15,17 +15,17 @@ struct Screening {
         var state: String
         var submitted: Int
         var good: Int
-        var dead: Int
+        var invalid: Int
         var rest: Int
         var duplicates: Int
         var malformed: Int
         var open: Int
         var suppressedBefore: Int
-        var deadReasons: [String: Int]
+        var invalidReasons: [String: Int]
         var restReasons: [String: Int]
         var malformedLines: [Malformed]
         var goodFile: String
-        var deadFile: String
+        var invalidFile: String
         var restFile: String
 
         init(json: String) throws {
@@ -35,8 +35,8 @@ struct Screening {
         }
 
         var addsUp: Bool {
-            submitted == good + dead + rest + duplicates + malformed + open
-                && dead == deadReasons.values.reduce(0, +) && rest == restReasons.values.reduce(0, +)
+            submitted == good + invalid + rest + duplicates + malformed + open
+                && invalid == invalidReasons.values.reduce(0, +) && rest == restReasons.values.reduce(0, +)
         }
     }
 
@@ -79,7 +79,7 @@ struct Screening {
 
     /// Each of these tokens is in one of the files, once.
     func expectWhole(_ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation) {
-        let all = self.tokens("good") + self.tokens("dead") + self.tokens("rest")
+        let all = self.tokens("good") + self.tokens("invalid") + self.tokens("rest")
         #expect(all.sorted() == tokens.sorted(), sourceLocation: sourceLocation)
     }
 

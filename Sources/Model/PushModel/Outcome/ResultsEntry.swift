@@ -151,10 +151,10 @@ package enum RetryCause: UInt8, CaseIterable, Hashable, Sendable {
     /// The gateway could not process this push, without a reason.
     case processing = 5
     /// It was not sent: its token is in cool-down after 429.
-    case cooling = 6
+    case coolDown = 6
 
     /// Whether the gateway got the push.
-    package var isAttempt: Bool { self != .cooling }
+    package var isAttempt: Bool { self != .coolDown }
 }
 
 /// The farm's own reasons for a failed push; every other reason is the gateway's word.

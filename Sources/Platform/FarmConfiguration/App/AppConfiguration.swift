@@ -23,7 +23,7 @@ package struct AppConfiguration: Sendable, Equatable {
     }
 
     /// Limits of the dead letters; the oldest are removed first.
-    package struct Dead: Sendable, Equatable {
+    package struct DeadLetters: Sendable, Equatable {
         package var days = 14
         package var pushes = 1_000_000
         /// In units of 1,048,576 bytes, with payloads.
@@ -76,7 +76,7 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Most bytes in the inbox; nil: a quarter of Redis's memory limit.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
-    package var dead = Dead()
+    package var deadLetters = DeadLetters()
     package var audit = Audit()
     /// The app's share of a worker's time, relative to other apps with pushes to send.
     package var weight = 1

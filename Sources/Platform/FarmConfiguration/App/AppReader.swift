@@ -56,12 +56,12 @@ struct AppReader {
         try reader.read(suppression.appending("hold_share"), in: 1...100, into: &result.suppression.holdShare)
         try reader.read(
             suppression.appending("pause_share"), in: 1...100, into: &result.suppression.pauseShare)
-        let dead = app.appending("dead")
-        if let days = try reader.number(dead.appending("days"), in: 1...366, unit: 86_400_000) {
-            result.dead.days = days
+        let deadLetters = app.appending("dead_letters")
+        if let days = try reader.number(deadLetters.appending("days"), in: 1...366, unit: 86_400_000) {
+            result.deadLetters.days = days
         }
-        try reader.read(dead.appending("pushes"), in: 0...1_000_000_000, into: &result.dead.pushes)
-        try reader.read(dead.appending("megabytes"), in: 0...1 << 20, into: &result.dead.megabytes)
+        try reader.read(deadLetters.appending("pushes"), in: 0...1_000_000_000, into: &result.deadLetters.pushes)
+        try reader.read(deadLetters.appending("megabytes"), in: 0...1 << 20, into: &result.deadLetters.megabytes)
         let audit = app.appending("audit")
         if let hours = try reader.number(audit.appending("hours"), in: 1...8784, unit: 3_600_000) {
             result.audit.hours = hours

@@ -19,7 +19,7 @@ enum Schema {
         ("redis", .value), ("redis_ca_file", .value), ("redis_password_file", .value),
         ("state_dir", .value), ("workers", .value), ("shards", .value), ("host", .value),
         ("program", .value),
-        ("accounts_kept", .value), ("account_hours", .value),
+        ("job_records_kept", .value), ("job_record_hours", .value),
         ("log", .group([("level", .value), ("format", .value), ("file", .value)])),
         ("metrics", .group([("listen", .value)])),
         (
@@ -42,7 +42,7 @@ enum Schema {
             "suppression",
             .group([("days", .value), ("tokens", .value), ("hold_share", .value), ("pause_share", .value)])
         ),
-        ("dead", .group([("pushes", .value), ("megabytes", .value), ("days", .value)])),
+        ("dead_letters", .group([("pushes", .value), ("megabytes", .value), ("days", .value)])),
         ("audit", .group([("hours", .value), ("megabytes", .value)])),
         ("max_backlog", .value), ("max_inbox", .value), ("max_inbox_bytes", .value), ("connections", .value),
         ("weight", .value), ("bulk_floor", .value),

@@ -16,7 +16,7 @@ extension AppTotals {
             case .expired, .cancelled: continue
             }
         }
-        for (cause, count) in retries where cause != .cooling {
+        for (cause, count) in retries where cause != .coolDown {
             all += count
             errors += count
         }

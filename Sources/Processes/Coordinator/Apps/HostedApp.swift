@@ -127,9 +127,9 @@ import StoreProtocol
         context.retention.suppressed = configuration.suppressionLimit(shards: context.shards)
         context.retention.holdShare = configuration.suppression.holdShare
         context.retention.pauseShare = configuration.suppression.pauseShare
-        context.retention.deadPushes = configuration.dead.pushes
-        context.retention.deadBytes = configuration.dead.megabytes << 20
-        context.retention.deadSeconds = configuration.dead.days * 86_400
+        context.retention.deadPushes = configuration.deadLetters.pushes
+        context.retention.deadBytes = configuration.deadLetters.megabytes << 20
+        context.retention.deadSeconds = configuration.deadLetters.days * 86_400
         context.retention.auditBytes = configuration.audit.megabytes << 20
         context.retention.auditSeconds = configuration.audit.hours * 3600
     }

@@ -46,7 +46,7 @@ import PushModel
         json.beginArray()
         for (name, shards, totals) in apps.prefix(Self.mostApps) { append(name, shards, totals, to: &json) }
         json.endArray()
-        json.key("quarantined")
+        json.key("quarantined_shards")
         json.beginArray()
         for (app, shard, left) in quarantined {
             json.beginObject()

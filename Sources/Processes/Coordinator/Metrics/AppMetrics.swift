@@ -107,7 +107,7 @@ import StoreProtocol
             depths.shards.reduce(0) { $0 + $1.flight })
         gauge(
             "delayed_batches", "Batches that wait for their start or a retry.", ["app": name], depths.delayed)
-        gauge("parked_batches", "Batches that were set aside.", ["app": name], depths.parked)
+        gauge("paused_batches", "Batches that are paused or quarantined.", ["app": name], depths.parked)
         gauge("unsettled_reports", "Reports that are not booked yet.", ["app": name], depths.results)
         gauge(
             "refused_jobs_last_minute", "Jobs that were refused in the last minute.", ["app": name],
@@ -131,7 +131,7 @@ extension RetryCause {
         case .unknownOutcome: "unknown"
         case .authSlow: "auth"
         case .processing: "processing"
-        case .cooling: "cooling"
+        case .coolDown: "cool_down"
         }
     }
 }

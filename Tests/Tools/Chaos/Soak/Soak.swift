@@ -36,7 +36,7 @@ import Foundation
         var options = Stage.Options()
         // Two workers with 20 streams each, of 20 ms: at most 2,000 pushes a second; the load is half of it.
         options.gateway = ["latency 20ms", "streams 20", "answer 503 share=4%", "reset 1%"]
-        options.farmLines = ["accounts_kept: 1000"]
+        options.farmLines = ["job_records_kept: 1000"]
         options.watches = false
         stage = try await Stage(
             options, scale: Scale(span: .seconds(minutes * 60), isShort: false), seed: seed)
