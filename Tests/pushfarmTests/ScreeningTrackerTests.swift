@@ -28,6 +28,10 @@ struct ScreeningTrackerTests {
         event("job.finished", ["delivered": "\(delivered)"])
     }
 
+    private func hear(_ books: inout ScreeningTracker, _ event: [String: String]) -> ScreeningTracker.News {
+        books.hear { event[$0] }
+    }
+
     private func verdicts(_ books: inout ScreeningTracker) -> [String: ScreeningVerdict]? {
         books.close(0).map { Dictionary(uniqueKeysWithValues: $0.map { ($0.token, $0.verdict) }) }
     }
@@ -66,10 +70,10 @@ struct ScreeningTrackerTests {
     func `events of a token are a verdict`(events: [(String, [String: String])], verdict: ScreeningVerdict) {
         var books = opened()
         for (type, fields) in events {
-            #expect(books.hear(event(type, fields.merging(["token": "bb"]) { $1 })) == .outcome)
+            #expect(hear(&books, event(type, fields.merging(["token": "bb"]) { $1 })) == .outcome)
         }
         #expect(books.close(0) == nil && books.openTokens == 4)
-        #expect(books.hear(finished(3)) == .ended(0))
+        #expect(hear(&books, finished(3)) == .ended(0))
         #expect(verdicts(&books) == ["aa": .good, "bb": verdict, "cc": .good, "dd": .good])
         #expect(books.isEmpty && books.openTokens == 0 && books.done.contains(0))
     }
@@ -78,8 +82,8 @@ struct ScreeningTrackerTests {
         delivered: Int
     ) {
         var books = opened()
-        _ = books.hear(failed("aa", "exhausted"))
-        _ = books.hear(finished(delivered))
+        _ = hear(&books, failed("aa", "exhausted"))
+        _ = hear(&books, finished(delivered))
         let unseen = ScreeningVerdict.open(reason: "unseen", cause: nil)
         #expect(
             verdicts(&books)
@@ -94,9 +98,9 @@ struct ScreeningTrackerTests {
 
     @Test func `what is heard of a chunk before it is opened counts`() {
         var books = ScreeningTracker(run: "x")
-        _ = books.hear(event("token.invalid", ["token": "cc", "reason": "Unregistered"]))
+        _ = hear(&books, event("token.invalid", ["token": "cc", "reason": "Unregistered"]))
         #expect(books.hasStrangers && !books.hasEnded(0))
-        _ = books.hear(finished(3))
+        _ = hear(&books, finished(3))
         #expect(books.hasEnded(0))
         books.open(0, Self.tokens, since: "1-0")
         #expect(!books.hasStrangers)
@@ -109,7 +113,7 @@ struct ScreeningTrackerTests {
         var books = ScreeningTracker(run: "x", done: done)
         for job in ["screen-y.0", "screen-x.1", "order-1", "screen-x."] {
             #expect(
-                books.hear(event("push.failed", ["token": "aa", "reason": "r"], job: job)) == .nothing,
+                hear(&books, event("push.failed", ["token": "aa", "reason": "r"], job: job)) == .nothing,
                 "\(job)")
         }
         books.ended(1, delivered: 3)
@@ -118,9 +122,9 @@ struct ScreeningTrackerTests {
 
     @Test func `a refusal is told, but not that of a second job of the same id`() {
         var books = opened()
-        #expect(books.hear(event("job.duplicate", [:])) == .nothing)
+        #expect(hear(&books, event("job.duplicate", [:])) == .nothing)
         #expect(
-            books.hear(event("job.refused", ["field": "tokens", "reason": "too many"]))
+            hear(&books, event("job.refused", ["field": "tokens", "reason": "too many"]))
                 == .refused(0, reason: "tokens: too many"))
     }
 

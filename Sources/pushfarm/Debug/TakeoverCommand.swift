@@ -49,7 +49,7 @@ struct TakeoverCommand: ParsableCommand {
                 try await client.mustHave(app: app)
                 try await client.mustHave(shard: shard)
                 try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
-                return try await Suspects.count(shard, app, client)
+                return try await Self.maybeSent(shard, app, client)
             }
             try confirm(suspects)
         }
@@ -60,6 +60,16 @@ struct TakeoverCommand: ParsableCommand {
             try await OperatorClient(configuration: configuration, options: operation, console: console)
                 .carryOut(.takeover, words, on: host)
         }
+    }
+
+    /// Pushes of a shard that its worker may have sent and has not reported.
+    @Loop private static func maybeSent(
+        _ shard: Int, _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> Int {
+        let batches = try await client.call(ReadListEnd(.inFlight(shard: shard), count: 100_000), app)
+        guard !batches.isEmpty else { return 0 }
+        let ids = batches.map { String(decoding: $0, as: UTF8.self) }
+        return try await client.call(ReadBatchStates(ids), app).reduce(0) { $0 + ($1?.maybeSent ?? 0) }
     }
 
     private func confirm(_ suspects: Int) throws(CommandFailure) {

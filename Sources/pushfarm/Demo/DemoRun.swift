@@ -1,7 +1,6 @@
 import EventLoop
-import RedisProtocol
-import Simulator
 import StoreProtocol
+import Simulator
 
 #if canImport(Darwin)
     import Darwin
@@ -24,7 +23,7 @@ import StoreProtocol
     private var settled = 0
     private var finishedJobs = 0
     private var victims: Set<pid_t> = []
-    private var lastEvent = "0"
+    private var lastEvent = EntryID.first
     private let app = DemoSettings.app
 
     /// Jobs that wait in the inbox at most: the demo shows a steady stream, not one heap.
@@ -72,11 +71,11 @@ import StoreProtocol
 
     private func readEvents() async throws(CommandFailure) {
         while true {
-            let events = try await client.events(of: app, after: lastEvent, count: 5000)
-            for event in events where event.fields["type"] == "job.finished" {
+            let events = try await client.entries(of: .events(app), .after(lastEvent), count: 5000)
+            for event in events where event["type"] == "job.finished" {
                 finishedJobs += 1
                 for outcome in ["delivered", "failed", "expired", "cancelled"] {
-                    settled += event.fields[outcome].flatMap { Int(foreign: $0) } ?? 0
+                    settled += event[outcome].flatMap { Int(foreign: $0) } ?? 0
                 }
             }
             guard let last = events.last else { return }

@@ -2,7 +2,6 @@ import EventLoop
 import FarmConfiguration
 import OpenSSL
 import RedisClient
-import RedisProtocol
 import StoreProtocol
 import Transport
 
@@ -125,44 +124,11 @@ import Transport
 
     /// Why a job was refused, if it was and the refusal is among the latest.
     func refusal(of id: String, _ app: String) async throws(CommandFailure) -> String? {
-        let entries = try await entries(
-            RESPCommand("XREVRANGE", "{pushfarm:\(app)}:refused", "+", "-", "COUNT", "100"))
-        guard let fields = entries.first(where: { $0.fields["job"] == id })?.fields else { return nil }
-        return "\(fields["field"] ?? ""): \(fields["reason"] ?? "")"
+        let latest = try await call(ReadRefused(.youngest, count: 100), app)
+        return latest.first { $0.job == id }.map { "\($0.field): \($0.reason)" }
     }
 
-    /// An entry of a stream.
-    struct Entry: Sendable {
-        let id: String
-        let fields: [String: String]
-    }
-
-    /// Events behind a position, the oldest first.
-    func events(of app: String, after position: String, count: Int) async throws(CommandFailure) -> [Entry] {
-        try await entries(
-            RESPCommand("XRANGE", "{pushfarm:\(app)}:events", "(" + position, "+", "COUNT", "\(count)"))
-    }
-
-    /// The position behind all events so far.
-    func lastEvent(of app: String) async throws(CommandFailure) -> String {
-        try await entries(RESPCommand("XREVRANGE", "{pushfarm:\(app)}:events", "+", "-", "COUNT", "1"))
-            .first?.id ?? "0-0"
-    }
-
-    private func entries(_ command: RESPCommand) async throws(CommandFailure) -> [Entry] {
-        let answer: RESPValue
-        do {
-            answer = try await redis.call(command)
-        } catch {
-            throw failure(.redis(error))
-        }
-        return (answer.array ?? []).compactMap { entry in
-            guard let parts = entry.array, let id = parts.first?.text else { return nil }
-            return Entry(id: id, fields: parts.last?.fields ?? [:])
-        }
-    }
-
-    /// The books of a job; nil if there are none.
+    /// The record of a job; nil if there is none.
     func account(_ id: String, _ app: String) async throws(CommandFailure) -> Account? {
         Account(id: id, app: app, fields: try await call(ReadAccount(job: id), app))
     }

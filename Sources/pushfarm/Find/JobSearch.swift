@@ -60,27 +60,7 @@ import StoreProtocol
     /// Whether it is in the inbox, or taken and not yet split.
     private func place() async throws(CommandFailure) -> PushFinding.Place? {
         let search = JobTexts(client)
-        if try await search.contains("pushfarm:\(app)", job: job, app: app) { return .inbox }
-        return try await search.contains("{pushfarm:\(app)}:taken", job: job, app: app) ? .taken : nil
-    }
-}
-
-extension FarmClient {
-    /// Those that are meant of an app's latest events, the oldest first.
-    /// - Parameter count: so many are looked at.
-    func events(
-        of app: String, among count: Int, where isMeant: (EventEntry) -> Bool
-    ) async throws(CommandFailure) -> [EventEntry] {
-        var found: [EventEntry] = []
-        var before: EntryID?
-        var left = count
-        while left > 0 {
-            let page = try await call(ReadEvents(before: before, count: min(1000, left)), app)
-            found += page.filter(isMeant)
-            left -= page.count
-            guard let last = page.last else { break }
-            before = last.id
-        }
-        return found.reversed()
+        if try await search.contains(.inbox, job: job, app: app) { return .inbox }
+        return try await search.contains(.taken, job: job, app: app) ? .taken : nil
     }
 }

@@ -1,9 +1,9 @@
 import EventLoop
+import StoreProtocol
 import PushModel
-import RedisProtocol
 
-/// Goes through jobs that are not split, about a megabyte at a time, from the end of their list: what is taken from its
-/// beginning meanwhile leaves none out.
+/// Reads jobs that are not split, about a megabyte at a time, from the end of their list: jobs that the intake takes from its
+/// start meanwhile hide no others.
 @Loop struct JobTexts {
     private let client: FarmClient
     private static let bytes = 1 << 20
@@ -11,18 +11,16 @@ import RedisProtocol
     init(_ client: FarmClient) { self.client = client }
 
     /// - Parameter body: answers whether to go on.
-    func each(_ list: String, _ body: ([UInt8]) -> Bool) async throws(CommandFailure) {
-        var (end, count) = (-1, 1)
+    func each(
+        _ list: ReadListEnd.List, of app: String, _ body: ([UInt8]) -> Bool
+    ) async throws(CommandFailure) {
+        var (skipped, count) = (0, 1)
         while true {
-            let command = RESPCommand("LRANGE", list, "\(end - count + 1)", "\(end)")
-            let jobs: [RESPValue]
-            do { jobs = try await client.redis.call(command).array ?? [] } catch {
-                throw client.failure(.redis(error))
-            }
-            for job in jobs.compactMap(\.bytes) { guard body(job) else { return } }
+            let jobs = try await client.call(ReadListEnd(list, skipping: skipped, count: count), app)
+            for job in jobs { guard body(job) else { return } }
             guard jobs.count == count else { return }
-            end -= count
-            let bytes = jobs.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+            skipped += count
+            let bytes = jobs.reduce(0) { $0 + $1.count }
             if bytes < Self.bytes / 4 {
                 count = min(count * 2, 512)
             } else if bytes > Self.bytes {
@@ -39,9 +37,11 @@ import RedisProtocol
             limits: JobLimits(tokens: 1_000_000, longestWait: JobLimits.intakeWait))
     }
 
-    func contains(_ list: String, job id: String, app: String) async throws(CommandFailure) -> Bool {
+    func contains(
+        _ list: ReadListEnd.List, job id: String, app: String
+    ) async throws(CommandFailure) -> Bool {
         var isThere = false
-        try await each(list) { job in
+        try await each(list, of: app) { job in
             isThere = parse(job, app: app)?.id == id
             return !isThere
         }

@@ -1,6 +1,5 @@
 import EventLoop
 import PushModel
-import RedisProtocol
 import StoreProtocol
 
 /// Looks through everything that an app has in Redis, a bounded part at a time.
@@ -23,15 +22,14 @@ import StoreProtocol
     }
 
     func run() async throws(CommandFailure) -> [PushFinding] {
-        try await lookInJobs("pushfarm:\(app)", .inbox)
-        try await lookInJobs(key("taken"), .taken)
+        try await lookInJobs(.inbox, .inbox)
+        try await lookInJobs(.taken, .taken)
         try await lookInDelayed()
-        try await lookInList("paused", .paused)
+        try await lookInList(.paused, .paused)
         for shard in wanted.shards(of: shards) {
-            let name = LeaseField.name(ofShard: shard)
-            try await lookInList("ready:\(name)", .ready)
-            try await lookInList("bulk:\(name)", .bulk)
-            try await lookInList("in_flight:\(name)", .flight)
+            try await lookInList(.ready(shard: shard, .high), .ready)
+            try await lookInList(.ready(shard: shard, .bulk), .bulk)
+            try await lookInList(.inFlight(shard: shard), .flight)
         }
         try await lookInResults()
         return findings
@@ -40,25 +38,13 @@ import StoreProtocol
     /// The beginnings of the ids of batches that it may be in.
     private lazy var prefixes = Set(wanted.shards(of: shards).map { LeaseField.name(ofShard: $0) })
 
-    private func key(_ name: String) -> String { "{pushfarm:\(app)}:\(name)" }
-
-    private func ask(_ words: String...) async throws(CommandFailure) -> RESPValue {
-        try await ask(words)
-    }
-
-    private func ask(_ words: [String]) async throws(CommandFailure) -> RESPValue {
-        var command = RESPCommand()
-        for word in words { command.append(word) }
-        do { return try await client.redis.call(command) } catch {
-            throw client.failure(.redis(error))
-        }
-    }
-
     // MARK: Jobs that are not split
 
-    private func lookInJobs(_ list: String, _ place: PushFinding.Place) async throws(CommandFailure) {
+    private func lookInJobs(
+        _ list: ReadListEnd.List, _ place: PushFinding.Place
+    ) async throws(CommandFailure) {
         let texts = JobTexts(client)
-        try await texts.each(list) { job in
+        try await texts.each(list, of: app) { job in
             guard let parsed = texts.parse(job, app: app) else { return true }
             for push in parsed.pushes where wanted.isToken(parsed.tokenBytes[push.token], of: parsed.id) {
                 let token = parsed.tokenBytes[push.token]
@@ -76,37 +62,38 @@ import StoreProtocol
     // MARK: Batches
 
     private func lookInDelayed() async throws(CommandFailure) {
-        var cursor = "0"
-        repeat {
-            let page = try await ask("ZSCAN", key("delayed"), cursor, "COUNT", "\(Self.ids)").array ?? []
-            guard page.count == 2 else { return }
-            cursor = page[0].text ?? "0"
-            let due = page[1].fields
-                .filter { prefixes.contains(String($0.key.prefix { $0 != "." })) }
-                .compactMapValues { Double($0).map { Int64(foreign: Int64(clamping: $0)) } }
+        var cursor: String? = "0"
+        while let from = cursor {
+            let page = try await client.call(ReadDelayed(.scan(cursor: from, count: Self.ids)), app)
+            cursor = page.next
+            let due = Dictionary(page.entries.filter { isMeant($0.id) }.map { ($0.id, $0.due) }) { $1 }
             try await look(in: Array(due.keys), .delayed, due: due)
-        } while cursor != "0"
-    }
-
-    private func lookInList(_ name: String, _ place: PushFinding.Place) async throws(CommandFailure) {
-        var end = -1
-        while true {
-            let page = try await ask("LRANGE", key(name), "\(end - Self.ids + 1)", "\(end)").array ?? []
-            let ids = page.compactMap(\.text).filter { prefixes.contains(String($0.prefix { $0 != "." })) }
-            try await look(in: ids, place, due: [:])
-            guard page.count == Self.ids else { return }
-            end -= Self.ids
         }
     }
+
+    private func lookInList(
+        _ list: ReadListEnd.List, _ place: PushFinding.Place
+    ) async throws(CommandFailure) {
+        var skipped = 0
+        while true {
+            let page = try await client.call(ReadListEnd(list, skipping: skipped, count: Self.ids), app)
+            let ids = page.map { String(decoding: $0, as: UTF8.self) }.filter(isMeant)
+            try await look(in: ids, place, due: [:])
+            guard page.count == Self.ids else { return }
+            skipped += Self.ids
+        }
+    }
+
+    /// The push may be in the batch of this id.
+    private func isMeant(_ batch: String) -> Bool { prefixes.contains(String(batch.prefix { $0 != "." })) }
 
     private func look(
         in ids: [String], _ place: PushFinding.Place, due: [String: Int64]
     ) async throws(CommandFailure) {
         for start in stride(from: 0, to: ids.count, by: Self.bodies) {
             let part = Array(ids[start..<min(start + Self.bodies, ids.count)])
-            let bodies = try await ask(["HMGET", key("batches")] + part).array ?? []
-            for (id, body) in zip(part, bodies) {
-                guard let bytes = body.bytes, let batch = try? Batch(decoding: bytes) else { continue }
+            for (id, batch) in zip(part, try await client.call(ReadBatches(part), app)) {
+                guard let batch else { continue }
                 for position in wanted.positions(in: batch) {
                     try await found(id, batch, position, place, due: due[id])
                 }
@@ -117,19 +104,18 @@ import StoreProtocol
     private func found(
         _ id: String, _ batch: Batch, _ position: Int, _ place: PushFinding.Place, due: Int64?
     ) async throws(CommandFailure) {
-        let state = (try await ask("HGET", key("states"), id).text ?? "").split(
-            separator: "|", maxSplits: 5, omittingEmptySubsequences: false)
-        guard state.count == 6, position < state[5].utf8.count else { return }
-        let letter = Array(state[5].utf8)[position]
-        // What was handed over is in the results, or settled.
+        guard let state = try await client.call(ReadBatchStates([id]), app).first ?? nil,
+            position < state.map.count
+        else { return }
+        let letter = state.map[position]
+        // A reported push is among the reports, or settled.
         guard letter != UInt8(ascii: "x") else { return }
         let push = batch.pushes[position]
         let job = batch.jobID(of: Int(push.segment))
         var details: [(name: String, value: String)] = [("batch", id)]
         if place == .flight {
-            details.append(("worker", String(state[0])))
-            let isGranted = position < Int(foreign: state[2]) ?? 0
-            details.append(("sent", isGranted ? "maybe" : "no"))
+            details.append(("worker", state.worker))
+            details.append(("sent", position < state.granted ? "maybe" : "no"))
         }
         let segment = batch.segments[Int(push.segment)]
         details.append(("attempts", "\(segment.attempt)"))
@@ -155,22 +141,15 @@ import StoreProtocol
     // MARK: What is reported and not settled
 
     private func lookInResults() async throws(CommandFailure) {
-        var after = "-"
-        while true {
-            let page = try await ask("XRANGE", key("results"), after, "+", "COUNT", "64").array ?? []
-            for entry in page {
-                guard let parts = entry.array, let id = parts.first?.text else { continue }
-                after = "(" + id
-                guard let words = parts.last?.array, words.count >= 2, let bytes = words[1].bytes,
-                    let entry = try? ResultsEntry(decoding: bytes)
-                else { continue }
-                look(in: entry, id)
-            }
-            guard page.count == 64 else { return }
-        }
+        var after: EntryID?
+        repeat {
+            let page = try await client.call(ListReports(after: after), app)
+            for (id, entry) in page.entries { look(in: entry, id) }
+            after = page.next
+        } while after != nil
     }
 
-    private func look(in entry: ResultsEntry, _ id: String) {
+    private func look(in entry: ResultsEntry, _ id: EntryID) {
         for item in entry.items {
             let job = entry.jobID(of: item)
             var tokens: [Range<Int>] = []
@@ -185,7 +164,7 @@ import StoreProtocol
                 findings.append(
                     PushFinding(
                         app: app, place: .reported, job: job, token: Hexadecimal.text(of: entry.bytes[token]),
-                        at: EntryID(Array(id.utf8)).milliseconds))
+                        at: id.milliseconds))
             }
         }
     }

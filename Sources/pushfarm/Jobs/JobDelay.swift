@@ -2,7 +2,6 @@ import EventLoop
 import FarmPolicy
 import PushModel
 import RedisClient
-import RedisProtocol
 import StoreProtocol
 
 /// What the delayed pushes of a job wait for: its time, or the next try.
@@ -46,29 +45,19 @@ extension FarmClient {
         var found: [String: JobDelay] = [:]
         var start = 0
         while found.count < jobs.count, start < Self.mostBatches {
-            let page = try await reply(
-                RESPCommand(
-                    "ZRANGE", "{pushfarm:\(app)}:delayed", "\(start)", "\(start + Self.bodies - 1)",
-                    "WITHSCORES"))
-            let words = page.array ?? []
-            let waiting = stride(from: 0, to: words.count - words.count % 2, by: 2).map { index in
-                (id: words[index].bytes ?? [], due: words[index + 1].text.flatMap(Double.init) ?? 0)
-            }
-            guard !waiting.isEmpty else { break }
-            var command = RESPCommand("HMGET", "{pushfarm:\(app)}:batches")
-            for batch in waiting { command.append(batch.id) }
-            let bodies = try await reply(command).array ?? []
-            for (batch, body) in zip(waiting, bodies) {
-                guard let bytes = body.bytes, let read = try? Batch(decoding: bytes) else { continue }
-                for (index, segment) in read.segments.enumerated() {
-                    let job = read.jobID(of: index)
+            let page = try await call(ReadDelayed(.ranks(from: start, count: Self.bodies)), app).entries
+            guard !page.isEmpty else { break }
+            for (entry, batch) in zip(page, try await call(ReadBatches(page.map(\.id)), app)) {
+                guard let batch else { continue }
+                for (index, segment) in batch.segments.enumerated() {
+                    let job = batch.jobID(of: index)
                     guard jobs.contains(job), found[job] == nil else { continue }
                     found[job] = JobDelay(
-                        due: Int64(clamping: batch.due), attempts: Int(segment.attempt),
-                        maxAttempts: Int(segment.options.maxAttempts), cause: read.text(segment.cause))
+                        due: entry.due, attempts: Int(segment.attempt),
+                        maxAttempts: Int(segment.options.maxAttempts), cause: batch.text(segment.cause))
                 }
             }
-            start += waiting.count
+            start += page.count
         }
         return found
     }
@@ -103,9 +92,5 @@ extension FarmClient {
         let alert = Alert(.gatewayStalled, .app(app))
         let raised = try? await FarmRegistry(connection: redis).raisedAlerts()
         return raised?.first { $0.id == alert.id }.map { PlainText.of($0.text, limit: 200) }
-    }
-
-    private func reply(_ command: RESPCommand) async throws(CommandFailure) -> RESPValue {
-        do { return try await redis.call(command) } catch { throw failure(.redis(error)) }
     }
 }

@@ -201,9 +201,10 @@ import StoreProtocol
     private func readEvents() async throws(CommandFailure) {
         hasCaughtUp = false
         for _ in 0..<20 {
-            let events = try await client.events(of: plan.app, after: position, count: Self.page)
-            for event in events { try hear(event.fields) }
-            if let last = events.last { position = last.id }
+            let events = try await client.entries(
+                of: .events(plan.app), .after(EntryID(Array(position.utf8))), count: Self.page)
+            for event in events { try hear(event) }
+            if let last = events.last { position = last.id.description }
             guard events.count == Self.page else {
                 hasCaughtUp = true
                 return
@@ -211,8 +212,8 @@ import StoreProtocol
         }
     }
 
-    private func hear(_ event: [String: String]) throws(CommandFailure) {
-        switch books.hear(event) {
+    private func hear(_ event: EventEntry) throws(CommandFailure) {
+        switch books.hear({ event[$0] }) {
         case .nothing: break
         case .outcome, .ended: moved()
         case .refused(let chunk, let reason):

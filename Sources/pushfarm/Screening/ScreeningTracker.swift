@@ -75,21 +75,22 @@ struct ScreeningTracker {
         if !done.contains(chunk) { pages[chunk, default: Page()].delivered = delivered }
     }
 
-    mutating func hear(_ event: [String: String]) -> News {
-        guard let chunk = event["job"].flatMap(number), !done.contains(chunk) else { return .nothing }
-        switch event["type"] {
+    /// - Parameter event: its fields by name.
+    mutating func hear(_ event: (String) -> String?) -> News {
+        guard let chunk = event("job").flatMap(number), !done.contains(chunk) else { return .nothing }
+        switch event("type") {
         case "push.failed":
-            note(event, chunk) { $0.failure = (event["reason"] ?? "unknown", event["cause"]) }
+            note(event, chunk) { $0.failure = (event("reason") ?? "unknown", event("cause")) }
         case "push.expired":
-            note(event, chunk) { $0.failure = ("expired", event["cause"]) }
+            note(event, chunk) { $0.failure = ("expired", event("cause")) }
         case "token.invalid":
-            note(event, chunk) { $0.invalid = event["reason"] ?? "unknown" }
+            note(event, chunk) { $0.invalid = event("reason") ?? "unknown" }
         case "job.finished":
-            guard let delivered = event["delivered"].flatMap({ Int(foreign: $0) }) else { return .nothing }
+            guard let delivered = event("delivered").flatMap({ Int(foreign: $0) }) else { return .nothing }
             ended(chunk, delivered: delivered)
             return .ended(chunk)
         case "job.refused":
-            return .refused(chunk, reason: "\(event["field"] ?? ""): \(event["reason"] ?? "")")
+            return .refused(chunk, reason: "\(event("field") ?? ""): \(event("reason") ?? "")")
         default: return .nothing
         }
         return .outcome
@@ -119,11 +120,11 @@ struct ScreeningTracker {
     }
 
     private mutating func note(
-        _ event: [String: String], _ chunk: Int, _ change: (inout Hearing) -> Void
+        _ event: (String) -> String?, _ chunk: Int, _ change: (inout Hearing) -> Void
     ) {
-        guard let token = event["token"] else { return }
+        guard let token = event("token") else { return }
         var hearing = pages[chunk]?.heard[token] ?? Hearing()
-        hearing.since = ((event["timestamp"] ?? event["at"]).flatMap { Int64(foreign: $0) } ?? 0) / 1000
+        hearing.since = ((event("timestamp") ?? event("at")).flatMap { Int64(foreign: $0) } ?? 0) / 1000
         change(&hearing)
         pages[chunk, default: Page()].heard[token] = hearing
     }

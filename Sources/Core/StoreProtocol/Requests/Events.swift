@@ -22,25 +22,3 @@ package struct EventEntry: Equatable, Sendable {
         }
     }
 }
-
-/// Reads an app's events, the youngest first.
-package struct ReadEvents: Request {
-    /// Nil: from the end of the stream.
-    package var before: EntryID?
-    package var count: Int
-
-    package init(before: EntryID?, count: Int) { (self.before, self.count) = (before, count) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("XREVRANGE")
-        command.append(keys.events)
-        command.append(before.map { [UInt8(ascii: "(")] + $0.bytes } ?? [UInt8(ascii: "+")])
-        command.append("-")
-        command.append("COUNT")
-        command.append(count)
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> [EventEntry] {
-        try EventEntry.read(value)
-    }
-}

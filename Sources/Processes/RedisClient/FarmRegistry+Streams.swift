@@ -1,0 +1,71 @@
+import EventLoop
+import RedisProtocol
+package import StoreProtocol
+
+/// A stream that commands show.
+package struct FarmStream: Hashable, Sendable {
+    /// Nil for a stream of the farm.
+    package let app: String?
+    fileprivate let key: String
+
+    /// The events of an app.
+    package static func events(_ app: String) -> FarmStream {
+        FarmStream(app: app, key: String(decoding: Keys(app: app).events, as: UTF8.self))
+    }
+
+    /// The audit log: commands of operators and the hosts' replies.
+    package static let operations = FarmStream(app: nil, key: FarmKeys.operations)
+}
+
+extension FarmRegistry {
+    /// Where a page of a stream starts.
+    package enum StreamStart: Sendable {
+        /// The oldest entries behind this one, the oldest first.
+        case after(EntryID)
+        /// The oldest entries since this moment in Unix milliseconds, the oldest first.
+        case since(Int64)
+        /// The latest entries, the latest first.
+        case end
+        /// The latest entries before this one, the latest first.
+        case before(EntryID)
+    }
+
+    /// Reads a page of a stream. An entry that cannot be read is left out.
+    package func entries(
+        of stream: FarmStream, _ start: StreamStart, count: Int
+    ) async throws(RedisError) -> [EventEntry] {
+        let words =
+            switch start {
+            case .after(let id): ["XRANGE", stream.key, "(\(id)", "+"]
+            case .since(let moment): ["XRANGE", stream.key, "\(moment)", "+"]
+            case .end: ["XREVRANGE", stream.key, "+", "-"]
+            case .before(let id): ["XREVRANGE", stream.key, "(\(id)", "-"]
+            }
+        var command = RESPCommand()
+        for word in words + ["COUNT", "\(count)"] { command.append(word) }
+        return Self.entries(try await connection.call(command))
+    }
+
+    /// Waits for entries of several streams.
+    /// - Parameter places: the last entry read of each stream.
+    /// - Returns: new entries by stream; none when none came in time.
+    package func newEntries(
+        of places: [(stream: FarmStream, last: EntryID)], within limit: Duration
+    ) async throws(RedisError) -> [(stream: FarmStream, entries: [EventEntry])] {
+        var command = RESPCommand(
+            "XREAD", "BLOCK", "\(limit.wholeMilliseconds)", "COUNT", "500", "STREAMS")
+        for place in places { command.append(place.stream.key) }
+        for place in places { command.append(place.last.bytes) }
+        let answer = try await connection.call(command, blocking: limit)
+        return (answer.array ?? []).compactMap { part in
+            guard let words = part.array, words.count == 2,
+                let stream = places.first(where: { $0.stream.key == words[0].text })?.stream
+            else { return nil }
+            return (stream, Self.entries(words[1]))
+        }
+    }
+
+    private static func entries(_ value: RESPValue) -> [EventEntry] {
+        (try? EventEntry.read(value)) ?? []
+    }
+}
