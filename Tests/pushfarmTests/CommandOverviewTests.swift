@@ -32,6 +32,19 @@ struct CommandOverviewTests {
         }
     }
 
+    @Test func `global options are described by the overview alone`() throws {
+        let error = try #require(throws: (any Error).self) {
+            _ = try Pushfarm.parseAsRoot(["help", "jobs"])
+        }
+        let help = CommandOverview.withReference(Pushfarm.fullMessage(for: error))
+        for option in ["--config", "--set", "--redis", "--state-dir", "--json"] {
+            #expect(Self.firstScreen.contains("\n  \(option)"), "\(option)")
+            #expect(!help.contains("\n  \(option) <"), "\(option)")
+        }
+        #expect(help.contains("see pushfarm help") && !help.contains("its fields are stable"))
+        #expect(help.contains("--limit"))
+    }
+
     @Test(arguments: [[], ["--help"], ["help"], ["-h"], ["help", "all"]])
     func `only the general help is an overview`(words: [String]) {
         #expect((CommandOverview.asked(by: words) != nil) == !words.isEmpty)

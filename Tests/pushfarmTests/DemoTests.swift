@@ -45,7 +45,7 @@ struct DemoTests {
         let account = try account(delivered: 90, failed: 10, maybe: 0, gateway: gateway)
         #expect(account.faults == [])
         #expect(account.rate == 50)
-        #expect(account.text(colours: false).hasSuffix("It adds up.\n"))
+        #expect(account.text(TextStyle()).hasSuffix("It adds up.\n"))
     }
 
     @Test(arguments: [
@@ -65,6 +65,6 @@ struct DemoTests {
     ) throws {
         let account = try account(delivered: delivered, failed: failed, maybe: maybe, gateway: gateway)
         #expect(account.faults.contains(fault), "\(account.faults)")
-        #expect(!account.text(colours: false).contains("It adds up"))
+        #expect(!account.text(TextStyle()).contains("It adds up"))
     }
 }

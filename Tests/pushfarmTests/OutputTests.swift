@@ -51,7 +51,9 @@ struct OutputTests {
     @Test func `a cell is one line, whatever its text holds`() {
         var table = Table(["HOST": .left, "N": .right])
         table.add("a\u{1B}[2J\nb", "1")
-        #expect(table.text(colours: true) == "\u{1B}[2mHOST\u{1B}[0m     \u{1B}[2mN\u{1B}[0m\na?[2J?b  1\n")
+        #expect(
+            table.text(TextStyle(colours: true))
+                == "\u{1B}[2mHOST\u{1B}[0m     \u{1B}[2mN\u{1B}[0m\na?[2J?b  1\n")
         #expect(JSONValue.string("\u{9B}\u{7F}\u{1B}").description == #""\u009b\u007f\u001b""#)
     }
 
@@ -60,32 +62,55 @@ struct OutputTests {
         table.add("a", "1")
         table.add("longer", "1,000", .init("bad", .red))
         #expect(
-            table.text(colours: false)
+            table.text()
                 == """
                 NAME    COUNT  NOTE
                 a           1
                 longer  1,000  bad
 
                 """)
-        #expect(table.text(colours: true).contains("\u{1B}[31mbad\u{1B}[0m"))
+        #expect(table.text(TextStyle(colours: true)).contains("\u{1B}[31mbad\u{1B}[0m"))
     }
 
-    @Test func `a table fits its terminal by the last cell`() {
+    @Test func `a table fits its terminal: the last column continues on the next lines`() {
         var table = Table(["ID": .left, "REASON": .left])
         table.add("1", .init("the job is not valid JSON: expected a value", .red))
         table.add("2", "short")
-        #expect(table.text(colours: false, columns: 47) == table.text(colours: false))
+        #expect(table.text(TextStyle(columns: 47)) == table.text())
         #expect(
-            table.text(colours: false, columns: 30)
+            table.text(TextStyle(columns: 30))
                 == """
                 ID  REASON
-                1   the job is not valid JSON…
+                1   the job is not valid JSON:
+                    expected a value
                 2   short
 
                 """)
-        // A narrow one breaks the line.
-        #expect(table.text(colours: false, columns: 5).contains("1   the job is not vali…\n"))
-        #expect(Table(["A": .left]).text(colours: false, columns: 1) == "A\n")
+        // In a narrower terminal the last column keeps 20 columns.
+        #expect(
+            table.text(TextStyle(columns: 5)).contains("1   the job is not valid\n    JSON: expected a\n"))
+        #expect(Table(["A": .left]).text(TextStyle(columns: 1)) == "A\n")
+    }
+
+    @Test func `a table fits its terminal: columns of text are cut, numbers never`() {
+        var table = Table(["JOB": .left, "APP": .left, "OPEN": .right])
+        table.add("autumn-sale-2026-11-26", "checkout", "1,234,567")
+        #expect(
+            table.text(TextStyle(columns: 30))
+                == """
+                JOB        APP            OPEN
+                autumn-s…  checkout  1,234,567
+
+                """)
+        #expect(table.text(TextStyle(columns: 12)).contains("autum…  check…  1,234,567\n"))
+    }
+
+    @Test(arguments: [
+        ("a bc def", 4, ["a bc", "def"]), ("abcdef gh", 3, ["abc", "def", "gh"]), ("", 5, [""]),
+        ("one", 3, ["one"]), ("a  b", 4, ["a  b"]),
+    ])
+    func `text is broken at spaces, and a long word anywhere`(text: String, columns: Int, lines: [String]) {
+        #expect(PlainText.wrapped(text, to: columns) == lines)
     }
 
     @Test func `what is cut says so`() {

@@ -5,7 +5,7 @@ import Testing
 /// The status as an operator sees it.
 struct StatusTextTests {
     private static func text(_ look: TopModel.Look) -> [String] {
-        StatusText(status: look.status, colours: false).text.split(
+        StatusText(status: look.status, style: TextStyle()).text.split(
             separator: "\n", omittingEmptySubsequences: false
         )
         .map(String.init)
@@ -25,11 +25,11 @@ struct StatusTextTests {
         for line in lines { #expect(line.count <= 80, "\(line.count): \(line)") }
         #expect(
             lines.contains(
-                "#   PID  STATE  SHARDS  CONNS  STREAMS  RATE/S  FAILED   MEMORY   UP  RESTARTS"))
+                "#   PID  STATE  SHARDS  STREAMS  RATE/S  FAILED   MEMORY   UP  RESTARTS"))
         #expect(
             lines.contains(
-                "1  4001  ready      16      2      901   3,000     120  15.2 MB  2 h      1"))
-        #expect(lines.contains { $0.hasPrefix("news  running  12,000  1,204,311     2  4,000      7     3") })
+                "1  4001  ready      16      901   3,000     120  15.2 MB  2 h         1"))
+        #expect(lines.contains { $0.hasPrefix("news  running   12.0k  1.2M  4,002        7     3") })
     }
 
     @Test func `last alerts say when and whether they are over`() {
@@ -46,8 +46,8 @@ struct StatusTextTests {
             ]),
         ]
         let lines = Self.text(look)
-        #expect(lines.contains("   60 s ago  over    shop is paused: x"))
-        #expect(lines.contains(" 60 min ago  raised  Redis is full"))
+        #expect(lines.contains("   60 s ago  cleared  shop is paused: x"))
+        #expect(lines.contains(" 60 min ago  fires    Redis is full"))
     }
 
     @Test(arguments: [

@@ -18,7 +18,7 @@ struct BacklogCommand: ParsableCommand {
               pushfarm backlog --app demo --json
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
@@ -51,7 +51,8 @@ struct BacklogCommand: ParsableCommand {
         }
         let console = Console(json: common.json)
         console.show(
-            .object(["apps": .array(backlogs.map { $0.json(at: now) })]), text(backlogs, now, console))
+            .object(["apps": .array(backlogs.map { $0.json(at: now) })]),
+            Self.text(backlogs, at: now, console.style))
     }
 
     /// Pushes a second that come to their end, by app.
@@ -72,7 +73,7 @@ struct BacklogCommand: ParsableCommand {
         return rates
     }
 
-    private func text(_ backlogs: [Backlog], _ now: Int64, _ console: Console) -> String {
+    static func text(_ backlogs: [Backlog], at now: Int64, _ style: TextStyle) -> String {
         var table = Table([
             "APP": .left, "LANE": .left, "QUEUED": .right, "IN FLIGHT": .right, "DELAYED": .right,
             "PAUSED": .right, "OLDEST": .right, "RATE": .right, "LEFT": .right,
@@ -83,21 +84,21 @@ struct BacklogCommand: ParsableCommand {
                 let row = backlog.lanes[lane] ?? Backlog.LaneBacklog()
                 let isFirst = index == 0
                 table.add(
-                    .init(isFirst ? backlog.app : ""), .init(lane.name), .init(Figures.grouped(row.queued)),
-                    .init(Figures.grouped(row.inFlight)), .init(Figures.grouped(row.delayed)),
-                    .init(Figures.grouped(row.paused), row.paused > 0 ? .yellow : nil),
-                    .init(row.oldest.map { Figures.time(.milliseconds(max(0, now - $0))) } ?? "-"),
+                    .init(isFirst ? backlog.app : ""), .init(lane.name), .init(Figures.short(row.queued)),
+                    .init(Figures.short(row.inFlight)), .init(Figures.short(row.delayed)),
+                    .init(Figures.short(row.paused), row.paused > 0 ? .yellow : nil),
+                    .init(row.oldest.map { Figures.brief(.milliseconds(max(0, now - $0))) } ?? "-"),
                     .init(
                         isFirst
-                            ? backlog.rate.map { "\(Figures.grouped(Int(clamping: $0.rounded())))/s" } ?? "-"
+                            ? backlog.rate.map { "\(Figures.short(Int(clamping: $0.rounded())))/s" } ?? "-"
                             : ""),
-                    .init(isFirst ? backlog.remaining.map { Figures.time($0) } ?? "-" : ""))
+                    .init(isFirst ? backlog.remaining.map { Figures.brief($0) } ?? "-" : ""))
             }
             if backlog.inbox > 0 {
                 notes += "\(backlog.app): \(Figures.grouped(backlog.inbox)) jobs wait in the inbox\n"
             }
             if let pause = backlog.pause { notes += "\(backlog.app) is paused: \(pause)\n" }
         }
-        return table.text(colours: console.colours) + notes
+        return table.text(style) + notes
     }
 }

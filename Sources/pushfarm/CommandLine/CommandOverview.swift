@@ -19,7 +19,7 @@ enum CommandOverview {
             let list = commands.flatMap { rows($0, below: [], isFull: isFull) }
             text += "\n\(group.name.uppercased()):\n" + list.joined()
         }
-        return text
+        return text + "\n\(CommonOptions.title.uppercased()):\n\(globalOptions)"
             + (isFull
                 ? "\n  pushfarm help COMMAND explains a command and its options.\n"
                 : "\n  pushfarm help all lists every command, pushfarm help COMMAND explains one.\n")
@@ -38,4 +38,26 @@ enum CommandOverview {
     }
 
     private static let nameWidth = 19
+
+    /// The lines that describe the options of every command.
+    private static var globalOptions: String {
+        let help = CommonOptions.helpMessage(columns: 80).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let lines = help.drop { $0 != "OPTIONS:" }.dropFirst().prefix {
+            !$0.isEmpty && !$0.contains("-h, --help")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// The help of a command, with a reference in place of the global options.
+    static func withReference(_ help: String) -> String {
+        let title = CommonOptions.title.uppercased() + ":"
+        var lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let start = lines.firstIndex(where: { $0 == title }) else { return help }
+        let end = lines[start...].firstIndex(where: \.isEmpty) ?? lines.endIndex
+        lines.replaceSubrange(
+            start..<end,
+            with: [Substring(title), "  --config, --set, --redis, --state-dir, --json: see pushfarm help"])
+        return lines.joined(separator: "\n")
+    }
 }

@@ -3,8 +3,10 @@ import FarmConfiguration
 import FarmLogging
 import Logging
 
-/// What every command takes.
+/// The options that every command has. `pushfarm help` describes them; the help of a command refers to it.
 struct CommonOptions: ParsableArguments {
+    static let title = "Global options"
+
     @Option(
         name: .long,
         help: ArgumentHelp("Configuration, YAML or JSON. Default: ./pushfarm.yaml.", valueName: "file"),
@@ -56,7 +58,7 @@ struct CommonOptions: ParsableArguments {
     }
 }
 
-/// What a command that runs for long takes besides.
+/// The options of commands that run as services.
 struct ServiceOptions: ParsableArguments {
     @Option(
         name: .long,

@@ -37,7 +37,7 @@ enum ExitStatus: Int32 {
         default:
             // Help and version are errors to the parser, too.
             let isOrderly = Pushfarm.exitCode(for: error).isSuccess
-            let text = Pushfarm.fullMessage(for: error)
+            let text = CommandOverview.withReference(Pushfarm.fullMessage(for: error))
             if !text.isEmpty {
                 Terminal.write(text + "\n", to: isOrderly ? Terminal.standardOutput : Terminal.standardError)
             }

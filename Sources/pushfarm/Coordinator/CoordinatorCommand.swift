@@ -17,7 +17,7 @@ struct CoordinatorCommand: ParsableCommand {
               pushfarm coordinator --config /etc/pushfarm/pushfarm.yaml
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var service: ServiceOptions
 
     @Option(

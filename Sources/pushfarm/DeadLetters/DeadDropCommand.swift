@@ -12,7 +12,7 @@ struct DeadDropCommand: ParsableCommand {
               pushfarm dead drop --all --app demo
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
 
     @Argument(help: "Ids, as dead list --letters names them.")

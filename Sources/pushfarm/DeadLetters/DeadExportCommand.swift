@@ -16,7 +16,7 @@ struct DeadExportCommand: ParsableCommand {
               pushfarm dead export - --app demo | jq -r .token
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
 
     @Argument(help: "Where to; - is standard output.")

@@ -71,24 +71,24 @@ struct DeadLetterSummary: Sendable {
         ])
     }
 
-    func text(_ apps: [App], _ colours: Bool) -> String {
+    func text(_ apps: [App], _ style: TextStyle) -> String {
         var text = ""
         if groups.isEmpty {
             text = "no dead letters\n"
         } else {
             var table = Table([
                 "APP": .left, "REASON": .left, "PUSHES": .right, "JOBS": .right, "<1 H": .right,
-                "<1 DAY": .right, "<1 WEEK": .right, "OLDER": .right, "OLDEST": .right,
+                "<1 DAY": .right, "<1 WEEK": .right, "OLDEST": .right,
             ])
             for group in sorted {
                 let ages = group.ages.map { Table.Cell($0 == 0 ? "" : Figures.short($0)) }
                 table.add(
                     .init(group.app), .init(PlainText.of(group.reason), .red),
                     .init(Figures.short(group.pushes)), .init(Figures.short(group.jobs.count)),
-                    ages[0], ages[1], ages[2], ages[3],
+                    ages[0], ages[1], ages[2],
                     .init(Figures.brief(.milliseconds(max(0, now - group.oldest)))))
             }
-            text = table.text(colours: colours)
+            text = table.text(style)
         }
         for app in apps where app.count.trimmed > 0 {
             text +=
@@ -97,7 +97,7 @@ struct DeadLetterSummary: Sendable {
         return text
     }
 
-    func letterTable(_ colours: Bool) -> String {
+    func letterTable(_ style: TextStyle) -> String {
         guard !letters.isEmpty else { return "no dead letters\n" }
         var table = Table([
             "ID": .left, "APP": .left, "AGE": .right, "PUSHES": .right, "JOB": .left, "REASON": .left,
@@ -108,7 +108,7 @@ struct DeadLetterSummary: Sendable {
                 .init(Figures.grouped(line.letter.pushes)), .init(PlainText.of(line.letter.job)),
                 .init(PlainText.of(line.letter.reason), .red))
         }
-        return table.text(colours: colours)
+        return table.text(style)
     }
 }
 

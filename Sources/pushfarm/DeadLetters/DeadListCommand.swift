@@ -12,7 +12,7 @@ struct DeadListCommand: ParsableCommand {
               pushfarm dead list --letters --reason PayloadTooLarge --limit 20
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
 
     @Flag(help: "Names each letter, the oldest first, instead of sums.")
@@ -50,9 +50,9 @@ struct DeadListCommand: ParsableCommand {
         if letters {
             console.show(
                 .object(["dead_letters": .array(survey.letters.map(\.json))]),
-                survey.letterTable(console.colours))
+                survey.letterTable(console.style))
         } else {
-            console.show(survey.json(apps), survey.text(apps, console.colours))
+            console.show(survey.json(apps), survey.text(apps, console.style))
         }
     }
 }

@@ -15,7 +15,7 @@ struct DeadShowCommand: ParsableCommand {
             With --json each letter is a document on a line of its own.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
     var app: String?
@@ -52,7 +52,7 @@ struct DeadShowCommand: ParsableCommand {
         let console = Console(json: common.json)
         for (index, letter) in found.enumerated() {
             if index > 0 { console.say("") }
-            console.show(letter.json, letter.text(console.colours))
+            console.show(letter.json, letter.text(console.style))
         }
         guard missing.isEmpty else {
             throw CommandFailure.failed("there is no dead letter \(missing.joined(separator: ", "))")

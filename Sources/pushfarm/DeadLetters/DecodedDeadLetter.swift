@@ -60,7 +60,7 @@ struct DecodedDeadLetter {
         }
     }
 
-    func text(_ colours: Bool) -> String {
+    func text(_ style: TextStyle) -> String {
         var table = Table(["": .left, "": .left])
         func row(_ name: String, _ value: String, _ paint: Paint? = nil) {
             table.add(.init(name, .dim), .init(PlainText.of(value), paint))
@@ -74,7 +74,7 @@ struct DecodedDeadLetter {
         for field in ReplayJob.fields(of: segment.options) { row(field.name, "\(field.value)") }
         if !segment.hasPayloadPerPush { row("payload", payload(of: batch.pushes[0])) }
         row("pushes", Figures.grouped(batch.pushes.count))
-        var text = table.text(colours: colours)
+        var text = table.text(style)
         for push in batch.pushes {
             text += Hexadecimal.text(of: batch.bytes[push.token])
             if segment.hasPayloadPerPush { text += "  " + PlainText.of(payload(of: push)) }

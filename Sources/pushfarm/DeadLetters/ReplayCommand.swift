@@ -23,7 +23,7 @@ struct ReplayCommand: ParsableCommand {
             Status 3 when it was interrupted or pushes were skipped.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
     @OptionGroup var options: ReplayOptions
 

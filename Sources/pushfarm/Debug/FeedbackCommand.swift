@@ -17,7 +17,7 @@ struct FeedbackCommand: ParsableCommand {
               pushfarm debug feedback all
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Argument(help: "The app, or all.", completion: .apps)
     var app: String

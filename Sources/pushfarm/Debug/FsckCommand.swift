@@ -19,7 +19,7 @@ struct FsckCommand: ParsableCommand {
               pushfarm debug fsck --app demo --repair
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
         help: ArgumentHelp("Only this app; a repair needs it, or all.", valueName: "name"), completion: .apps)

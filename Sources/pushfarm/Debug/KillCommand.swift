@@ -16,7 +16,7 @@ struct KillCommand: ParsableCommand {
               pushfarm debug kill alpha/0 --abrt
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(help: ArgumentHelp("The worker.", valueName: "host[/worker]"))

@@ -13,7 +13,7 @@ struct LogLevelCommand: ParsableCommand {
               pushfarm debug log-level debug alpha
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(

@@ -14,7 +14,7 @@ struct PurgeCommand: ParsableCommand {
               pushfarm debug purge alpha
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))

@@ -21,7 +21,7 @@ struct TakeoverCommand: ParsableCommand {
               pushfarm debug takeover 7 --app demo --host beta --force --yes 7
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(reads: "The shard.")

@@ -111,34 +111,31 @@ extension DemoAccount {
         ])
     }
 
-    func text(colours: Bool) -> String {
-        var table = Table(["": .left, "": .right, "": .left])
-        func row(_ name: String, _ count: Int, _ note: String = "", _ paint: Paint? = nil) {
-            table.add(.init(name, .dim), .init(Figures.grouped(count), paint), .init(note))
-        }
-        row("pushes", load.pushes, "in \(Figures.grouped(load.jobs)) jobs")
-        row("delivered", delivered, "", .green)
-        row(
-            "failed", failed,
+    func text(_ style: TextStyle) -> String {
+        var table = FactTable()
+        func counts(_ reasons: [String: Int]) -> String {
             reasons.sorted { $0.key < $1.key }.map { "\($0.key) \(Figures.grouped($0.value))" }
-                .joined(separator: ", "))
-        if expired > 0 { row("expired", expired, "", .yellow) }
-        row("accepted by the gateway", gateway.accepted, "its own count")
-        row("lost", lost, "", lost == 0 ? .green : .red)
-        row(
-            "duplicated", duplicated,
-            maybeDuplicated > 0 ? "of at most \(Figures.grouped(maybeDuplicated)) in the job records" : "")
-        if workersToKill > 0 {
-            row(
-                "workers killed on the way", workersKilled,
-                workersKilled < workersToKill
-                    ? "of \(workersToKill) wanted: the run was too short for more" : "")
+                .joined(separator: ", ")
         }
-        row("pushes a second", rate, "in \(Figures.time(time))")
+        table.add("pushes", load.pushes, note: "in \(Figures.grouped(load.jobs)) jobs", always: true)
+        table.add("delivered", delivered, .green, always: true)
+        table.add("failed", failed, note: counts(reasons), always: true)
+        table.add("expired", expired, .yellow)
+        table.add("accepted by the gateway", gateway.accepted, note: "its own count", always: true)
+        table.add("lost", lost, lost == 0 ? .green : .red, always: true)
+        let bound = "of at most \(Figures.grouped(maybeDuplicated)) in the job records"
+        table.add("duplicated", duplicated, note: maybeDuplicated > 0 ? bound : "", always: true)
+        if workersToKill > 0 {
+            let isShort = workersKilled < workersToKill
+            table.add(
+                "workers killed", workersKilled,
+                note: isShort ? "of \(workersToKill) wanted: the run was too short" : "", always: true)
+        }
+        table.add("pushes a second", rate, note: "in \(Figures.time(time))", always: true)
         let verdict =
             faults.isEmpty
-            ? Paint.green.on("It adds up.", if: colours)
-            : faults.map { Paint.red.on("! " + $0, if: colours) }.joined(separator: "\n")
-        return table.text(colours: colours) + "\n" + verdict + "\n"
+            ? Paint.green.on("It adds up.", if: style.colours)
+            : faults.map { Paint.red.on("! " + $0, if: style.colours) }.joined(separator: "\n")
+        return table.text(style) + "\n" + verdict + "\n"
     }
 }

@@ -69,7 +69,7 @@ struct DemoService: Sendable {
     }
 
     private func conclude(_ account: DemoAccount?, _ failure: CommandFailure?) throws(CommandFailure) {
-        if let account { console.show(account.json, account.text(colours: console.colours)) }
+        if let account { console.show(account.json, account.text(console.style)) }
         guard failure == nil, let account, account.faults.isEmpty else {
             let hint = "\nlogs and data are kept in \(folder)"
             throw .failed((failure?.message ?? "the demo did not add up") + hint)

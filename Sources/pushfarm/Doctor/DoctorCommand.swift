@@ -21,7 +21,7 @@ struct DoctorCommand: ParsableCommand {
               pushfarm doctor --live
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Flag(help: "Send each gateway one push to a device token that cannot exist.")
     var live = false
@@ -34,7 +34,7 @@ struct DoctorCommand: ParsableCommand {
         let isGood = findings.allSatisfy { $0.grade == .ok || $0.grade == .warning }
         console.show(
             .object(["ok": .bool(isGood), "checks": .array(findings.map(\.json))]),
-            Self.text(findings, console))
+            Self.text(findings, console.style))
         guard !isGood else { return }
         throw findings.contains { $0.grade == .failed } ? CommandFailure.failed() : .temporary("")
     }
@@ -94,7 +94,7 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
-    private static func text(_ findings: [Finding], _ console: Console) -> String {
+    static func text(_ findings: [Finding], _ style: TextStyle) -> String {
         var table = Table(["": .left, "": .left, "": .left])
         for finding in findings {
             let mark: Table.Cell =
@@ -107,6 +107,6 @@ struct DoctorCommand: ParsableCommand {
             table.add(mark, .init(finding.check), .init(finding.text))
             if let advice = finding.advice { table.add("", "", .init("→ " + advice, .dim)) }
         }
-        return table.text(colours: console.colours)
+        return table.text(style)
     }
 }

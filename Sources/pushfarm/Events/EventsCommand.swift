@@ -19,7 +19,7 @@ struct EventsCommand: ParsableCommand {
               pushfarm events --follow --type token.invalid --json | jq -r .token
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?

@@ -22,7 +22,7 @@ struct FindCommand: ParsableCommand {
             Status 1 when nothing is known.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("A device token, as hex.", valueName: "hex"))
     var token: String?
@@ -80,7 +80,7 @@ struct FindCommand: ParsableCommand {
             }
             return found
         }
-        console.show(.object(["findings": .array(found.map(\.json))]), text(found, console))
+        console.show(.object(["findings": .array(found.map(\.json))]), Self.text(found, console.style))
         if found.isEmpty { throw CommandFailure.failed() }
     }
 
@@ -101,10 +101,10 @@ struct FindCommand: ParsableCommand {
 
         """
 
-    private func text(_ found: [PushFinding], _ console: Console) -> String {
-        guard !found.isEmpty else { return Self.nothing }
+    static func text(_ found: [PushFinding], _ style: TextStyle) -> String {
+        guard !found.isEmpty else { return nothing }
         var table = Table(["WHEN": .left, "APP": .left, "PLACE": .left, "JOB": .left, "DETAILS": .left])
         for finding in found.sorted(by: { $0.at ?? .max < $1.at ?? .max }) { finding.add(to: &table) }
-        return table.text(colours: console.colours)
+        return table.text(style)
     }
 }

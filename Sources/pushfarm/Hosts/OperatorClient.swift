@@ -156,7 +156,7 @@ import StoreProtocol
     // MARK: What to say
 
     private func report(_ outcome: Outcome) throws {
-        console.show(outcome.json, outcome.text(colours: console.colours))
+        console.show(outcome.json, outcome.text(console.style))
         let last = outcome.answers
         if last.contains(where: { $0.state == .refused || $0.state == .failed }) {
             let isPart = last.contains { $0.state == .done || $0.state == .failed }
@@ -193,7 +193,7 @@ extension OperatorClient.Outcome {
             })
     }
 
-    func text(colours: Bool) -> String {
+    func text(_ style: TextStyle) -> String {
         var table = Table(["HOST": .left, "STATE": .left, "ANSWER": .left])
         for answer in answers {
             let paint: Paint? =
@@ -212,6 +212,6 @@ extension OperatorClient.Outcome {
                 .init(host), .init("untold", .yellow), .init("left as it is, since not all before it is done")
             )
         }
-        return table.text(colours: colours)
+        return table.text(style)
     }
 }

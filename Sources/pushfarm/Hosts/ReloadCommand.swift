@@ -16,7 +16,7 @@ struct ReloadCommand: ParsableCommand {
               pushfarm reload alpha --dry-run
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))

@@ -18,7 +18,7 @@ struct RestartCommand: ParsableCommand {
               pushfarm restart alpha/1
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(

@@ -20,7 +20,7 @@ struct ScaleCommand: ParsableCommand {
               pushfarm scale default all
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(

@@ -20,7 +20,7 @@ struct UpgradeCommand: ParsableCommand {
               pushfarm upgrade alpha --abort
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))

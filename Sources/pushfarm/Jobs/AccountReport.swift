@@ -24,28 +24,22 @@ struct AccountReport {
     }
 
     func text(_ account: Account) -> String {
-        var table = Table(["": .left, "": .right, "": .left])
-        func row(_ name: String, _ count: Int, _ paint: Paint? = nil, always: Bool = false) {
-            guard always || count != 0 else { return }
-            table.add(.init(name, .dim), .init(Figures.grouped(count), paint))
-        }
-        row("submitted", account.submitted, always: true)
-        row("accepted", account.accepted, always: true)
-        row("malformed", account.malformed, .yellow)
-        row("duplicates", account.duplicates)
-        row("delivered", account.delivered, .green, always: true)
-        row("failed", account.failed, .red, always: true)
-        for (reason, count) in account.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-            row("  " + reason, count)
-        }
-        row("expired", account.expired, .yellow)
-        row("cancelled", account.cancelled, .yellow)
-        row("queued", account.queued)
-        row("in flight", account.inFlight)
-        row("delayed", account.waiting)
-        row("maybe duplicated", account.maybeDuplicated, .yellow)
-        row("crashes", account.crashes, .red)
-        row("replayed", account.replayed)
+        var table = FactTable()
+        table.add("submitted", account.submitted, always: true)
+        table.add("accepted", account.accepted, always: true)
+        table.add("malformed", account.malformed, .yellow)
+        table.add("duplicates", account.duplicates)
+        table.add("delivered", account.delivered, .green, always: true)
+        table.add("failed", account.failed, .red, always: true)
+        table.add(reasons: account.reasons)
+        table.add("expired", account.expired, .yellow)
+        table.add("cancelled", account.cancelled, .yellow)
+        table.add("queued", account.queued)
+        table.add("in flight", account.inFlight)
+        table.add("delayed", account.waiting)
+        table.add("maybe duplicated", account.maybeDuplicated, .yellow)
+        table.add("crashes", account.crashes, .red)
+        table.add("replayed", account.replayed)
         let head = Paint.bold.on("\(account.app) \(account.id)", if: console.colours)
         let parked = account.parked.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
         let origin = account.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
@@ -53,7 +47,7 @@ struct AccountReport {
             Paint.yellow.on("warning: " + PlainText.of($0, limit: 300), if: console.colours) + "\n"
         }
         return "\(head)\(origin)  \(account.state.rawValue)\(timing(account))\(parked)\n" + (warning ?? "")
-            + table.text(colours: console.colours)
+            + table.text(console.style)
             + (delays[account.app] ?? []).map { "delay: \($0)\n" }.joined()
     }
 

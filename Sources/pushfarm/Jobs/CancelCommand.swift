@@ -24,7 +24,7 @@ struct CancelCommand: ParsableCommand {
               pushfarm cancel campaign-7 --dry-run --json
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @OptionGroup var choice: JobChoice
 

@@ -15,7 +15,7 @@ struct JobCommand: ParsableCommand {
             and not all of it was delivered.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @OptionGroup var choice: JobChoice
 

@@ -15,13 +15,12 @@ struct JobsCommand: ParsableCommand {
               pushfarm jobs --stuck
 
             --running lists jobs that are not finished, the oldest first, with their rate,
-            the time that they still take, and what their delayed pushes wait for: their
-            time or a retry; --stuck those of them in which nothing has
-            happened for five minutes, though they are not paused or delayed, and those that
-            wait for a quiet host: status 1 when there are any.
+            the remaining time, and why pushes are delayed: their time or a retry.
+            --stuck lists jobs without progress for five minutes that are not paused or
+            delayed, and jobs that wait for a quiet host. Status 1 when there are any.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("Only this app's jobs.", valueName: "name"), completion: .apps)
     var app: String?
@@ -50,17 +49,21 @@ struct JobsCommand: ParsableCommand {
         if running || stuck { return try showRunning() }
         let configuration = try common.load()
         let (app, limit, open) = (app, limit, open)
-        let accounts = try Loop.run { @Loop in
+        let (accounts, now) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             var accounts: [Account] = []
             for name in try await client.apps(meant: app) {
                 accounts += try await Self.latest(limit, of: name, open: open, client)
             }
-            return accounts.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }.prefix(limit)
+            let now = try await client.clock().clampedMilliseconds
+            let sorted = accounts.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
+            return (Array(sorted.prefix(limit)), now)
         }
         let console = Console(json: common.json)
-        console.show(.object(["jobs": .array(accounts.map(\.json))]), text(Array(accounts), console))
+        console.show(
+            .object(["jobs": .array(accounts.map(\.json))]),
+            JobsText(now: now, style: console.style).list(accounts))
     }
 
     /// The latest jobs of an app, or the latest of those that are open.
@@ -99,57 +102,8 @@ struct JobsCommand: ParsableCommand {
             others > 0 ? "and \(Figures.counted(others, "job", "jobs")) more that are open (--limit)\n" : ""
         console.show(
             .object(["jobs": .array(jobs.map(\.json)), "others": .number(others)]),
-            text(jobs, at: now, console) + rest
+            JobsText(now: now, style: console.style).running(jobs, stuck: stuck) + rest
         )
         if stuck, !jobs.isEmpty { throw CommandFailure.failed() }
-    }
-
-    private func text(_ jobs: [RunningJobs.Job], at now: Int64, _ console: Console) -> String {
-        guard !jobs.isEmpty else { return stuck ? "no job is stuck\n" : "no job is running\n" }
-        var table = Table([
-            "JOB": .left, "APP": .left, "STATE": .left, "DONE": .right, "ACCEPTED": .right, "DELAYED": .right,
-            "RATE": .right, "LEFT": .right, "NEXT": .left,
-        ])
-        for job in jobs {
-            let account = job.account
-            let share = account.accepted > 0 ? account.settled * 100 / account.accepted : 100
-            table.add(
-                .init(account.id), .init(account.app),
-                account.parked != nil
-                    ? .init("paused", .red)
-                    : job.isPaused
-                        ? .init("paused", .yellow)
-                        : job.isQuiet && job.rate == 0
-                            ? .init("quiet host", .red)
-                            : job.isDelayed ? .init("delayed", .yellow) : .init("running"),
-                .init("\(share) %"), .init(Figures.grouped(account.accepted)),
-                .init(Figures.grouped(account.waiting)),
-                .init("\(Figures.grouped(Int(clamping: job.rate.rounded())))/s"),
-                .init(job.isDelayed ? "-" : job.remaining.map { Figures.time($0) } ?? "-"),
-                .init(job.delay?.text(at: now) ?? ""))
-        }
-        return table.text(colours: console.colours)
-    }
-
-    private func text(_ accounts: [Account], _ console: Console) -> String {
-        guard !accounts.isEmpty else { return "no jobs\n" }
-        var table = Table([
-            "JOB": .left, "APP": .left, "STATE": .left, "CREATED": .left, "ACCEPTED": .right,
-            "DELIVERED": .right,
-            "FAILED": .right, "EXPIRED": .right, "OPEN": .right,
-        ])
-        for account in accounts {
-            table.add(
-                .init(account.id), .init(account.app),
-                account.parked == nil
-                    ? .init(account.state.rawValue, account.state == .open ? .yellow : nil)
-                    : .init("paused", .red),
-                .init(Timestamp(milliseconds: account.createdAt).description),
-                .init(Figures.grouped(account.accepted)), .init(Figures.grouped(account.delivered)),
-                .init(Figures.grouped(account.failed), account.failed > 0 ? .red : nil),
-                .init(Figures.grouped(account.expired)),
-                .init(Figures.grouped(account.accepted - account.settled)))
-        }
-        return table.text(colours: console.colours)
     }
 }

@@ -14,7 +14,7 @@ struct PromoteCommand: ParsableCommand {
               pushfarm promote campaign-7
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @OptionGroup var choice: JobChoice
 

@@ -30,7 +30,7 @@ struct AdmissionCommand: ParsableCommand {
         }
     }
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Argument(help: "open, close or auto.")
     var act: Act

@@ -18,7 +18,7 @@ struct RateCommand: ParsableCommand {
               pushfarm rate demo default
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Argument(help: "The app.", completion: .apps)
     var app: String

@@ -20,7 +20,7 @@ struct UpCommand: ParsableCommand {
               pushfarm push --token $TOKEN --alert "Hello" --wait
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Points every app at a simulated gateway; without any app there is one called demo.")

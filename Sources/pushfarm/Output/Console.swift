@@ -1,11 +1,20 @@
 import FarmLogging
 
+/// How text is written: with colours or without, and how wide.
+struct TextStyle: Sendable {
+    var colours = false
+    /// Columns of the terminal; nil when the output is not a terminal.
+    var columns: Int?
+}
+
 /// Standard output of a command: tables for people, or one JSON document a line.
 struct Console: Sendable {
     let json: Bool
     let colours: Bool
-    /// Of the terminal; nil when it is none.
-    var columns: Int? { Terminal.columns(of: Terminal.standardOutput) }
+    /// How text for people is written there.
+    var style: TextStyle {
+        TextStyle(colours: colours, columns: Terminal.columns(of: Terminal.standardOutput))
+    }
 
     init(json: Bool) {
         self.json = json

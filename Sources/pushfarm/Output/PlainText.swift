@@ -16,6 +16,24 @@ enum PlainText {
         text.count > columns ? String(text.prefix(max(0, columns - 1))) + (columns > 0 ? "…" : "") : text
     }
 
+    /// Lines of at most so many columns, broken at spaces; a longer word is broken anywhere.
+    static func wrapped(_ text: String, to columns: Int) -> [String] {
+        var lines = [""]
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            var rest = word
+            if lines[lines.count - 1].count + 1 + rest.count > columns, !lines[lines.count - 1].isEmpty {
+                lines.append("")
+            }
+            while rest.count > columns {
+                lines[lines.count - 1] = String(rest.prefix(columns))
+                rest = rest.dropFirst(columns)
+                lines.append("")
+            }
+            lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + rest
+        }
+        return lines
+    }
+
     /// A text of many lines as a terminal may have it: of control characters only line feeds and ``Paint`` are left.
     static func screened(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { isControl($0) && $0 != "\n" }) else { return text }

@@ -1,4 +1,4 @@
-/// Rows in columns, for people. Numbers stand right, text left.
+/// Rows in columns. Numbers are aligned right, text left.
 struct Table {
     enum Alignment {
         case left, right
@@ -13,7 +13,7 @@ struct Table {
         var paint: Paint?
 
         init(_ text: String, _ paint: Paint? = nil) {
-            // Names come from Redis, too: a terminal gets nothing of them that moves it, and a row stays one line.
+            // Names may come from Redis: their control characters must not reach the terminal.
             self.text = PlainText.of(text, limit: .max)
             self.paint = paint
         }
@@ -35,39 +35,57 @@ struct Table {
 
     /// The lines of the table, each with its line feed. Titles are left out when they are all empty.
     ///
-    /// - Parameter columns: a line that is wider has its last cell cut, but not to less than a few letters; nil: none is.
-    func text(colours: Bool, columns: Int? = nil) -> String {
+    /// A table that is wider than `style.columns` is made to fit: a last column of text continues on the next lines, and
+    /// other columns of text are cut. Numbers are never cut.
+    func text(_ style: TextStyle = TextStyle()) -> String {
         let head = titles.map { Cell($0, .dim) }
         let all = titles.allSatisfy(\.isEmpty) ? rows : [head] + rows
-        let lines = columns.map { Self.cut(all, to: $0) } ?? all
-        let widths = titles.indices.map { column in lines.map { $0[column].text.count }.max() ?? 0 }
-        var text = ""
-        for line in lines {
-            var pending = ""
-            for (column, cell) in line.enumerated() {
-                if column > 0 { pending += "  " }
-                let space = String(repeating: " ", count: widths[column] - cell.text.count)
-                if alignments[column] == .right { pending += space }
-                if !cell.text.isEmpty {
-                    text += pending + (cell.paint?.on(cell.text, if: colours) ?? cell.text)
-                    pending = ""
-                }
-                if alignments[column] == .left { pending += space }
-            }
-            text += "\n"
-        }
-        return text
+        let natural = titles.indices.map { column in all.map { $0[column].text.count }.max() ?? 0 }
+        let widths = style.columns.map { fit(natural, to: $0) } ?? natural
+        return all.flatMap { Self.lines(of: $0, widths) }.map { line(of: $0, widths, style) }.joined()
     }
 
-    private static func cut(_ lines: [[Cell]], to columns: Int) -> [[Cell]] {
-        guard let count = lines.first?.count, count > 0 else { return lines }
-        let before = (0..<(count - 1)).reduce(0) { sum, column in
-            sum + 2 + (lines.map { $0[column].text.count }.max() ?? 0)
+    private static let (narrowest, narrowestLast, gap) = (6, 20, 2)
+
+    private func fit(_ natural: [Int], to columns: Int) -> [Int] {
+        var widths = natural
+        func excess() -> Int { widths.reduce(0, +) + Self.gap * (widths.count - 1) - columns }
+        if let last = widths.indices.last, alignments[last] == .left, excess() > 0 {
+            widths[last] = max(min(widths[last], Self.narrowestLast), widths[last] - excess())
         }
-        let room = max(20, columns - before)
-        return lines.map { line in
-            guard let last = line.last else { return line }
-            return line.dropLast() + [Cell(PlainText.cut(last.text, to: room), last.paint)]
+        let texts = widths.indices.dropLast().filter { alignments[$0] == .left }
+        while excess() > 0, let widest = texts.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > Self.narrowest
+        {
+            widths[widest] -= 1
         }
+        return widths
+    }
+
+    /// The lines that a row takes: the text of the last column may need several.
+    private static func lines(of row: [Cell], _ widths: [Int]) -> [[Cell]] {
+        guard let last = row.last, let width = widths.last else { return [row] }
+        let cut = zip(row, widths).dropLast().map { cell, width in
+            Cell(PlainText.cut(cell.text, to: width), cell.paint)
+        }
+        let texts = last.text.count > width ? PlainText.wrapped(last.text, to: width) : [last.text]
+        return texts.enumerated().map { index, text in
+            (index == 0 ? cut : cut.map { _ in Cell("") }) + [Cell(text, last.paint)]
+        }
+    }
+
+    private func line(of cells: [Cell], _ widths: [Int], _ style: TextStyle) -> String {
+        var (text, pending) = ("", "")
+        for (column, cell) in cells.enumerated() {
+            if column > 0 { pending += String(repeating: " ", count: Self.gap) }
+            let space = String(repeating: " ", count: widths[column] - cell.text.count)
+            if alignments[column] == .right { pending += space }
+            if !cell.text.isEmpty {
+                text += pending + (cell.paint?.on(cell.text, if: style.colours) ?? cell.text)
+                pending = ""
+            }
+            if alignments[column] == .left { pending += space }
+        }
+        return text + "\n"
     }
 }

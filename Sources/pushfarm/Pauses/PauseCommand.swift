@@ -25,7 +25,7 @@ struct PauseCommand: ParsableCommand {
               pushfarm pause all
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var subject: SubjectOptions
 
     @Option(help: ArgumentHelp("Why; status and paused show it.", valueName: "text"))

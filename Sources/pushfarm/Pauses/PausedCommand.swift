@@ -1,8 +1,7 @@
 import ArgumentParser
 import EventLoop
-import FarmLogging
-import PushModel
 import StoreProtocol
+import PushModel
 
 struct PausedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,13 +15,13 @@ struct PausedCommand: ParsableCommand {
               pushfarm paused --app demo --json
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
     /// One thing that is paused or quarantined.
-    fileprivate struct Row: Sendable {
+    struct Row: Sendable {
         let app: String
         let what: String
         let name: String
@@ -31,17 +30,17 @@ struct PausedCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, app) = (try common.load(), app)
-        let rows = try Loop.run { @Loop in
+        let (rows, now) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             var rows: [Row] = []
             for name in try await client.apps(meant: app) {
                 rows += try await Self.rows(name, client)
             }
-            return rows
+            return (rows, try await client.clock().clampedMilliseconds)
         }
         let console = Console(json: common.json)
-        console.show(.object(["paused": .array(rows.map(\.json))]), text(rows, console))
+        console.show(.object(["paused": .array(rows.map(\.json))]), Self.text(rows, at: now, console.style))
     }
 
     @Loop private static func rows(
@@ -73,21 +72,21 @@ struct PausedCommand: ParsableCommand {
         return rows
     }
 
-    private func text(_ rows: [Row], _ console: Console) -> String {
+    static func text(_ rows: [Row], at now: Int64, _ style: TextStyle) -> String {
         guard !rows.isEmpty else { return "nothing is paused\n" }
         var table = Table([
-            "WHAT": .left, "NAME": .left, "APP": .left, "HOW": .left, "BY": .left, "SINCE": .left,
-            "WHY": .left,
+            "WHAT": .left, "NAME": .left, "APP": .left, "HOW": .left, "BY": .left, "AGE": .right,
+            "REASON": .left,
         ])
         for row in rows {
             table.add(
                 .init(row.what), .init(PlainText.of(row.name)), .init(row.app),
                 .init(row.mark.kind, row.mark.kind == "poison" ? .red : .yellow),
                 .init(row.mark.by.isEmpty ? "the farm" : row.mark.by),
-                .init(Timestamp(milliseconds: row.mark.since).description),
+                .init(Figures.brief(.milliseconds(max(0, now - row.mark.since)))),
                 .init(PlainText.of(row.mark.reason, limit: 300)))
         }
-        return table.text(colours: console.colours)
+        return table.text(style)
     }
 }
 
@@ -103,7 +102,7 @@ extension ReadMarks.Mark {
 }
 
 extension PausedCommand.Row {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         .object([
             "what": .string(what), "name": .string(name), "app": .string(app), "how": .string(mark.kind),
             "by": .text(mark.by.isEmpty ? nil : mark.by), "since": .number(mark.since),

@@ -30,7 +30,7 @@ struct ResumeCommand: ParsableCommand {
               pushfarm resume --quarantined all
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var subject: SubjectOptions
 
     @Option(help: ArgumentHelp("A host, or HOST/N for one of its workers.", valueName: "name"))

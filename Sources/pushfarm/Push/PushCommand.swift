@@ -22,7 +22,7 @@ struct PushCommand: ParsableCommand {
             so on, whose ids it prints; to the farm each is a job of its own.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
         help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),

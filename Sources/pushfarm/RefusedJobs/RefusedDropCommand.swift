@@ -12,7 +12,7 @@ struct RefusedDropCommand: ParsableCommand {
               pushfarm refused drop --all --app demo
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Argument(help: "Ids, as refused list names them.")
     var ids: [String] = []

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EventLoop
-import FarmLogging
 import StoreProtocol
 
 struct RefusedListCommand: ParsableCommand {
@@ -12,7 +11,7 @@ struct RefusedListCommand: ParsableCommand {
               pushfarm refused list --app demo --limit 20
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
@@ -27,35 +26,40 @@ struct RefusedListCommand: ParsableCommand {
     func run() throws {
         let configuration = try common.load()
         let (app, limit) = (app, limit)
-        let found = try Loop.run { @Loop in
+        let (found, now) = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             var found: [(app: String, job: RefusedJob)] = []
             for name in try await client.apps(meant: app) {
                 found += try await client.call(ReadRefused(.youngest, count: limit), name).map { (name, $0) }
             }
-            return found.sorted { $0.job.id.milliseconds > $1.job.id.milliseconds }.prefix(limit)
+            let sorted = found.sorted { $0.job.id.milliseconds > $1.job.id.milliseconds }
+            return (Array(sorted.prefix(limit)), try await client.clock().clampedMilliseconds)
         }
         let console = Console(json: common.json)
         console.show(
-            .object(["refused": .array(found.map { $0.job.json(app: $0.app) })]), text(Array(found), console))
+            .object(["refused": .array(found.map { $0.job.json(app: $0.app) })]),
+            Self.text(found, at: now, console.style))
     }
 
-    private func text(_ found: [(app: String, job: RefusedJob)], _ console: Console) -> String {
+    static func text(
+        _ found: [(app: String, job: RefusedJob)], at now: Int64, _ style: TextStyle
+    ) -> String {
         guard !found.isEmpty else { return "no refused jobs\n" }
         var table = Table([
-            "ID": .left, "APP": .left, "AT": .left, "JOB": .left, "FIELD": .left, "REASON": .left,
+            "ID": .left, "APP": .left, "AGE": .right, "JOB": .left, "FIELD": .left, "REASON": .left,
         ])
         for (app, job) in found {
             table.add(
-                .init("\(job.id)"), .init(app), .init("\(Timestamp(milliseconds: job.id.milliseconds))"),
+                .init("\(job.id)"), .init(app),
+                .init(Figures.brief(.milliseconds(max(0, now - job.id.milliseconds)))),
                 .init(PlainText.of(job.job)), .init(PlainText.of(job.field), .red),
                 .init(
                     PlainText.of(job.reason, limit: .max)
                         + (job.jobs > 1 ? " (\(Figures.grouped(job.jobs)) jobs)" : ""))
             )
         }
-        return table.text(colours: console.colours, columns: console.columns)
+        return table.text(style)
     }
 }
 

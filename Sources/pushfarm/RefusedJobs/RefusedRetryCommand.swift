@@ -15,7 +15,7 @@ struct RefusedRetryCommand: ParsableCommand {
               pushfarm refused retry 1780000000123-0 --file job.json
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Argument(help: "Its id, as refused list names it.")
     var id: String

@@ -13,7 +13,7 @@ struct RefusedShowCommand: ParsableCommand {
               pushfarm refused show 1780000000123-0 --original > job.json
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Argument(help: "Its id, as refused list names it.")
     var id: String
@@ -52,6 +52,6 @@ struct RefusedShowCommand: ParsableCommand {
         let size = Figures.bytes(Int64(job.original.count)) + (job.mayBeCut ? ", cut" : "")
         table.add(.init("size", .dim), .init(size))
         let text = String(decoding: job.original.prefix(2000), as: UTF8.self)
-        return table.text(colours: console.colours) + PlainText.of(text, limit: 2000) + "\n"
+        return table.text(console.style) + PlainText.of(text, limit: 2000) + "\n"
     }
 }

@@ -22,7 +22,7 @@ struct ScreenCommand: ParsableCommand {
             not all lines were good or invalid tokens, 75 when it is to be run again.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
         help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),

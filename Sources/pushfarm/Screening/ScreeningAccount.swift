@@ -40,32 +40,21 @@ struct ScreeningAccount: Sendable {
         ])
     }
 
-    func text(colours: Bool) -> String {
-        var table = Table(["": .left, "": .right, "": .left])
-        func row(
-            _ name: String, _ count: Int, _ note: String = "", _ paint: Paint? = nil, always: Bool = false
-        ) {
-            guard always || count != 0 else { return }
-            table.add(.init(name, .dim), .init(Figures.grouped(count), paint), .init(note))
-        }
-        func reasons(_ counts: [String: Int]) {
-            for (reason, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-                row("  " + reason, count)
-            }
-        }
-        row("submitted", submitted, always: true)
-        row("good", tally.good, paths.good, .green, always: true)
-        row("invalid", tally.invalidCount, paths.invalid, .red, always: true)
-        reasons(tally.invalid)
-        row("neither", tally.restCount, paths.rest, .yellow)
-        reasons(tally.rest)
-        row("duplicates", duplicates)
-        row("malformed", survey.malformedCount, "", .yellow)
-        row("open", open, "", .yellow)
-        row("suppressed before", tally.known, "of the invalid tokens: not sent")
-        let head = Paint.bold.on("\(app) screening", if: colours)
+    func text(_ style: TextStyle) -> String {
+        var table = FactTable()
+        table.add("submitted", submitted, always: true)
+        table.add("good", tally.good, .green, note: paths.good, always: true)
+        table.add("invalid", tally.invalidCount, .red, note: paths.invalid, always: true)
+        table.add(reasons: tally.invalid)
+        table.add("neither", tally.restCount, .yellow, note: paths.rest)
+        table.add(reasons: tally.rest)
+        table.add("duplicates", duplicates)
+        table.add("malformed", survey.malformedCount, .yellow)
+        table.add("open", open, .yellow)
+        table.add("suppressed before", tally.known, note: "of the invalid tokens: not sent")
+        let head = Paint.bold.on("\(app) screening", if: style.colours)
         let state = open == 0 ? "finished" : "interrupted"
-        return "\(head)  \(state) in \(Figures.time(time))\n" + table.text(colours: colours) + faults
+        return "\(head)  \(state) in \(Figures.time(time))\n" + table.text(style) + faults
     }
 
     private var faults: String {

@@ -28,7 +28,7 @@ struct ScreeningService: Sendable {
         var failure: CommandFailure?
         do { try await run.run { end.isGiven } } catch { failure = error }
         let account = run.account
-        console.show(account.json, account.text(colours: console.colours))
+        console.show(account.json, account.text(console.style))
         if let failure { throw failure }
         guard account.open == 0 else {
             throw CommandFailure.temporary("interrupted; the same command goes on from here")

@@ -39,8 +39,8 @@ struct ShardOwners: Sendable {
         ])
     }
 
-    func text(colours: Bool) -> String {
-        var table = Table(["APP": .left, "HOST": .left, "SHARDS": .right, "INTAKE": .left, "": .left])
+    func text(_ style: TextStyle) -> String {
+        var table = Table(["APP": .left, "HOST": .left, "SHARDS": .right, "INTAKE": .left, "NUMBERS": .left])
         for host in Set(hosts.compactMap { $0 } + [intake].compactMap { $0 }).sorted() {
             let its = hosts.indices.filter { hosts[$0] == host }
             table.add(
@@ -50,11 +50,11 @@ struct ShardOwners: Sendable {
         let free = hosts.indices.filter { hosts[$0] == nil }
         if !free.isEmpty {
             table.add(
-                .init(app), .init("nobody", .yellow), .init("\(free.count)"), .init(""),
+                .init(app), .init("no host", .yellow), .init("\(free.count)"), .init(""),
                 .init(Self.text(free)))
         }
         let pinned = pins.sorted { $0.key < $1.key }.map { "\($0.key) to \($0.value)" }
-        return table.text(colours: colours)
+        return table.text(style)
             + (pinned.isEmpty ? "" : "pinned: \(pinned.joined(separator: ", "))\n")
     }
 

@@ -24,7 +24,7 @@ struct ShardsListCommand: ParsableCommand {
               pushfarm shards list --app demo --json
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
@@ -44,7 +44,7 @@ struct ShardsListCommand: ParsableCommand {
         let console = Console(json: common.json)
         console.show(
             .object(["apps": .array(owners.map(\.json))]),
-            owners.map { $0.text(colours: console.colours) }.joined(separator: "\n"))
+            owners.map { $0.text(console.style) }.joined(separator: "\n"))
     }
 }
 
@@ -62,7 +62,7 @@ struct ShardsMoveCommand: ParsableCommand {
               pushfarm shards move 7 auto --app demo
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var operation: OperatorOptions
 
     @Argument(reads: "The shard.")

@@ -24,7 +24,7 @@ struct SimulatorCommand: ParsableCommand {
             """,
         subcommands: [SimulatorControlCommand.self])
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var service: ServiceOptions
 
     @Option(

@@ -18,7 +18,7 @@ struct SimulatorControlCommand: ParsableCommand {
               pushfarm simulator control counters
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     /// Has the option for the socket, wherever it stands: two of a name, and the parser fills only this one's.
     @ParentCommand var simulator: SimulatorCommand

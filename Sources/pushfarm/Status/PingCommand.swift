@@ -19,7 +19,7 @@ struct PingCommand: ParsableCommand {
               pushfarm ping --alive --timeout 2
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Flag(help: "That it answers is enough.")
     var alive = false

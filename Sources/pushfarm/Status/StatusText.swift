@@ -1,11 +1,10 @@
-import FarmLogging
 import RedisClient
 import StoreProtocol
 
-/// The status as tables, what is wrong first. Fits into 80 columns as long as names and numbers are of ordinary length.
+/// The status as tables, problems first.
 struct StatusText {
     let status: FarmStatus
-    let colours: Bool
+    let style: TextStyle
 
     var text: String {
         var parts = [head]
@@ -28,25 +27,26 @@ struct StatusText {
         let sums =
             "  \(count) \(count == 1 ? "host" : "hosts")  \(Figures.grouped(rate))/s  "
             + "\(Figures.grouped(status.apps.reduce(0) { $0 + $1.depths.open })) open\n"
-        guard !troubles.isEmpty else { return Paint.green.on("all is well", if: colours) + sums }
+        guard !troubles.isEmpty else { return Paint.green.on("all is well", if: style.colours) + sums }
         let words = troubles.count == 1 ? "1 trouble" : "\(troubles.count) troubles"
-        return Paint.red.on(words, if: colours) + sums
-            + troubles.map { Paint.red.on("! " + PlainText.of($0, limit: 300), if: colours) + "\n" }.joined()
+        return Paint.red.on(words, if: style.colours) + sums
+            + troubles.map { Paint.red.on("! " + PlainText.of($0, limit: 300), if: style.colours) + "\n" }
+            .joined()
     }
 
     private func text(_ host: HostStatus) -> String {
-        let name = Paint.bold.on(host.host, if: colours)
-        let state = (host.state == "gone" ? Paint.red : .green).on(host.state, if: colours)
+        let name = Paint.bold.on(host.host, if: style.colours)
+        let state = (host.state == "gone" ? Paint.red : .green).on(host.state, if: style.colours)
         var table = Table([
-            "#": .right, "PID": .right, "STATE": .left, "SHARDS": .right, "CONNS": .right, "STREAMS": .right,
-            "RATE/S": .right, "FAILED": .right, "MEMORY": .right, "UP": .right, "RESTARTS": .right,
+            "#": .right, "PID": .right, "STATE": .left, "SHARDS": .right, "STREAMS": .right, "RATE/S": .right,
+            "FAILED": .right, "MEMORY": .right, "UP": .right, "RESTARTS": .right,
         ])
         for worker in host.workers {
             table.add(
                 .init(worker.worker), .init(Figures.pid(worker.pid)), .init(worker.state, paint(of: worker)),
-                .init(String(worker.shards)), .init(String(worker.connections)),
-                .init(Figures.grouped(worker.streams)),
-                .init(rate(of: worker), worker.slowedTo > 0 ? .yellow : nil),
+                .init(String(worker.shards)),
+                .init(Figures.short(worker.streams)),
+                .init(Figures.short(worker.rate), worker.slowedTo > 0 ? .yellow : nil),
                 .init(Figures.short(worker.failed)),
                 .init(memory(worker.rss)), .init(age(since: worker.since)),
                 .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil))
@@ -54,7 +54,7 @@ struct StatusText {
         let up = host.since > 0 && host.state != "gone" ? "  up \(age(since: host.since))" : ""
         let staff = host.isAuto ? "  \(host.workers.count) of at most \(host.capacity) workers (auto)" : ""
         return "\(name)  \(state)  coordinator \(host.pid)\(up)\(staff)\n" + (host.intake.map(text) ?? "")
-            + (table.isEmpty ? "no workers\n" : table.text(colours: colours))
+            + (table.isEmpty ? "no workers\n" : table.text(style)) + slowed(host)
     }
 
     private func paint(of worker: HostStatus.Worker) -> Paint? {
@@ -72,9 +72,11 @@ struct StatusText {
     /// Nothing as long as the process has not told it.
     private func memory(_ bytes: Int) -> String { bytes > 0 ? Figures.bytes(Int64(bytes)) : "" }
 
-    private func rate(of worker: HostStatus.Worker) -> String {
-        let rate = Figures.grouped(worker.rate)
-        return worker.slowedTo > 0 ? rate + ", slowed to \(Figures.grouped(worker.slowedTo))" : rate
+    /// Workers that send slower because a gateway is in trouble.
+    private func slowed(_ host: HostStatus) -> String {
+        host.workers.filter { $0.slowedTo > 0 }.map {
+            "worker \($0.worker): slowed to \(Figures.grouped($0.slowedTo))/s by a gateway in trouble\n"
+        }.joined()
     }
 
     private func text(_ intake: HostStatus.Intake) -> String {
@@ -85,14 +87,15 @@ struct StatusText {
         if intake.rss > 0 { words.append(memory(intake.rss)) }
         if intake.restarts > 0 {
             words.append(
-                Paint.yellow.on("ended \(Figures.counted(intake.restarts, "time", "times"))", if: colours))
+                Paint.yellow.on(
+                    "ended \(Figures.counted(intake.restarts, "time", "times"))", if: style.colours))
         }
         return words.joined(separator: "  ") + "\n"
     }
 
     private var apps: String {
         var table = Table([
-            "APP": .left, "STATE": .left, "RATE/S": .right, "OPEN": .right, "HIGH": .right, "BULK": .right,
+            "APP": .left, "STATE": .left, "RATE/S": .right, "OPEN": .right, "READY": .right,
             "DELAYED": .right, "DEAD": .right, "INBOX": .right, "JOBS": .right, "OLDEST": .right,
         ])
         for app in status.apps {
@@ -100,14 +103,14 @@ struct StatusText {
                 sum + (host.apps.first { $0.app == app.app }?.rate ?? 0)
             }
             table.add(
-                .init(app.app), state(of: app), .init(Figures.grouped(rate)),
-                .init(Figures.grouped(app.depths.open)), .init(Figures.grouped(app.high)),
-                .init(Figures.grouped(app.bulk)), .init(Figures.grouped(app.depths.delayed)),
-                .init(Figures.grouped(app.dead), app.dead > 0 ? .yellow : nil),
-                .init(Figures.grouped(app.inbox)), .init(app.openJobs.map { Figures.grouped($0) } ?? ""),
+                .init(app.app), state(of: app), .init(Figures.short(rate)),
+                .init(Figures.short(app.depths.open)), .init(Figures.short(app.ready)),
+                .init(Figures.short(app.depths.delayed)),
+                .init(Figures.short(app.dead), app.dead > 0 ? .yellow : nil),
+                .init(Figures.short(app.inbox)), .init(app.openJobs.map(Figures.short) ?? ""),
                 .init(app.ages.oldest.map { Figures.brief($0) } ?? ""))
         }
-        return table.text(colours: colours)
+        return table.text(style)
     }
 
     private func state(of app: AppStatus) -> Table.Cell {
@@ -129,16 +132,16 @@ struct StatusText {
             }
             if app.unowned > 0 {
                 table.add(
-                    .init(app.app), .init("nobody", .yellow), .init(String(app.unowned)), .init(""),
+                    .init(app.app), .init("no host", .yellow), .init(String(app.unowned)), .init(""),
                     .init(""))
             }
         }
-        return table.text(colours: colours)
+        return table.text(style)
     }
 
     private var feedback: String? {
         var table = Table([
-            "APP": .left, "FEEDBACK READ": .left, "TOKENS": .right, "IN ALL": .right, "NEXT": .left,
+            "APP": .left, "FEEDBACK READ": .left, "TOKENS": .right, "TOTAL": .right, "NEXT": .left,
         ])
         for app in status.apps {
             guard let feedback = app.feedback else { continue }
@@ -147,23 +150,25 @@ struct StatusText {
                 feedback.failures > 0
                     ? .init("failed", .red)
                     : .init(
-                        feedback.readAt > 0 ? Timestamp(milliseconds: feedback.readAt).description : "never"),
-                .init(Figures.grouped(feedback.tuples)), .init(Figures.grouped(feedback.total)),
-                .init(feedback.isReading ? "now" : Timestamp(milliseconds: feedback.due).description))
+                        feedback.readAt > 0 ? age(since: feedback.readAt) + " ago" : "never"),
+                .init(Figures.short(feedback.tuples)), .init(Figures.short(feedback.total)),
+                .init(
+                    feedback.isReading
+                        ? "now" : "in " + Figures.brief(.milliseconds(feedback.due - status.at))))
         }
-        return table.isEmpty ? nil : table.text(colours: colours)
+        return table.isEmpty ? nil : table.text(style)
     }
 
     private var alerts: String? {
         guard !status.latest.isEmpty else { return nil }
-        var table = Table(["LAST ALERTS": .right, "": .left, "WHAT": .left])
+        var table = Table(["LAST ALERTS": .right, "STATE": .left, "TEXT": .left])
         for alert in status.latest.prefix(5) {
             table.add(
                 .init("\(age(since: alert.at)) ago"),
-                alert.isRaised ? .init("raised", .red) : .init("over", .green),
+                alert.isRaised ? .init("fires", .red) : .init("cleared", .green),
                 .init(PlainText.of(alert.text, limit: 300)))
         }
-        return table.text(colours: colours)
+        return table.text(style)
     }
 
     private var redis: String {

@@ -17,7 +17,7 @@ struct SuppressedAddCommand: ParsableCommand {
               pushfarm suppressed add --app demo --tokens-file unsubscribed.txt
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: SuppressionOptions
     @OptionGroup var list: TokenOptions
 

@@ -17,7 +17,7 @@ struct SuppressedExportCommand: ParsableCommand {
               pushfarm suppressed export --app demo | gzip > dead.gz
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: SuppressionOptions
 
     @Option(help: ArgumentHelp("Where to; without it, standard output.", valueName: "file"))

@@ -19,7 +19,7 @@ struct SuppressedImportCommand: ParsableCommand {
               cut -d, -f1 dead.csv | pushfarm suppressed import --app demo -
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: SuppressionOptions
 
     @Argument(help: "The file; - is standard input.")

@@ -15,7 +15,7 @@ struct SuppressedListCommand: ParsableCommand {
             With --json each token is a document on a line of its own.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: SuppressionOptions
 
     @Option(

@@ -16,7 +16,7 @@ struct SuppressedRemoveCommand: ParsableCommand {
             Only the first word of a line is read, so a file of export will do.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: SuppressionOptions
     @OptionGroup var list: TokenOptions
 

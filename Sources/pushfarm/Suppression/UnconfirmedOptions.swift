@@ -4,7 +4,7 @@ import StoreProtocol
 
 /// The options and the answer of the commands for suppressions that wait to be confirmed.
 struct UnconfirmedOptions: ParsableArguments {
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
         help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),

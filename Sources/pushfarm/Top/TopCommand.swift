@@ -16,7 +16,7 @@ struct TopCommand: ParsableCommand {
               pushfarm top --once
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Flag(help: "Look once, and write plain lines.")
     var once = false

@@ -38,7 +38,10 @@ package struct CommandPage {
             page.section("EXIT STATUS")
             page.blocks(help.status)
         }
-        if command.superCommands == nil { dependencies(&page) }
+        if command.superCommands == nil {
+            describeGlobalOptions(&page)
+            dependencies(&page)
+        }
         if !help.examples.isEmpty {
             page.section("EXAMPLES")
             page.blocks(help.examples)
@@ -84,8 +87,30 @@ package struct CommandPage {
         }
         for title in titles {
             page.subsection(title)
+            if title == Self.globalOptions, command.superCommands != nil {
+                refer(to: arguments.filter { $0.sectionTitle == title }, &page)
+                continue
+            }
             for argument in arguments where argument.sectionTitle == title { Self.describe(argument, &page) }
         }
+    }
+
+    /// The title of the options that every command has.
+    private static let globalOptions = "Global options"
+
+    private func refer(to arguments: [CommandHelp.Argument], _ page: inout Roff) {
+        let names = arguments.flatMap { $0.names ?? [] }.map { Roff.bold($0.text) }
+        page.markup(names.joined(separator: ", ") + ": see " + Roff.bold("pushfarm") + "(1).")
+    }
+
+    /// Described once, on the page of the program.
+    private func describeGlobalOptions(_ page: inout Roff) {
+        let arguments = command.all.lazy.map {
+            $0.visibleArguments.filter { $0.sectionTitle == Self.globalOptions }
+        }
+        guard let first = arguments.first(where: { !$0.isEmpty }) else { return }
+        page.section("GLOBAL OPTIONS")
+        for argument in first { Self.describe(argument, &page) }
     }
 
     private func dependencies(_ page: inout Roff) {

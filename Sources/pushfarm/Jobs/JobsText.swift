@@ -1,0 +1,58 @@
+import StoreProtocol
+
+/// Lists of jobs for people.
+struct JobsText {
+    /// Unix milliseconds of Redis's clock.
+    let now: Int64
+    let style: TextStyle
+
+    func list(_ accounts: [Account]) -> String {
+        guard !accounts.isEmpty else { return "no jobs\n" }
+        var table = Table([
+            "JOB": .left, "APP": .left, "STATE": .left, "AGE": .right, "ACCEPTED": .right, "FAILED": .right,
+            "OPEN": .right,
+        ])
+        for account in accounts {
+            table.add(
+                .init(account.id), .init(account.app),
+                account.parked == nil
+                    ? .init(account.state.rawValue, account.state == .open ? .yellow : nil)
+                    : .init("paused", .red),
+                .init(Figures.brief(.milliseconds(max(0, now - account.createdAt)))),
+                .init(Figures.short(account.accepted)),
+                .init(Figures.short(account.failed), account.failed > 0 ? .red : nil),
+                .init(Figures.short(account.accepted - account.settled)))
+        }
+        return table.text(style)
+    }
+
+    /// With a line for each job whose pushes are delayed.
+    func running(_ jobs: [RunningJobs.Job], stuck: Bool) -> String {
+        guard !jobs.isEmpty else { return stuck ? "no job is stuck\n" : "no job is running\n" }
+        var table = Table([
+            "JOB": .left, "APP": .left, "STATE": .left, "DONE": .right, "OPEN": .right, "DELAYED": .right,
+            "RATE": .right, "LEFT": .right,
+        ])
+        for job in jobs {
+            let account = job.account
+            let share = account.accepted > 0 ? account.settled * 100 / account.accepted : 100
+            table.add(
+                .init(account.id), .init(account.app), state(of: job), .init("\(share) %"),
+                .init(Figures.short(account.accepted - account.settled)),
+                .init(Figures.short(account.waiting)),
+                .init("\(Figures.short(Int(clamping: job.rate.rounded())))/s"),
+                .init(job.isDelayed ? "-" : job.remaining.map { Figures.brief($0) } ?? "-"))
+        }
+        let delays = jobs.compactMap { job in
+            job.delay.map { "\(PlainText.of(job.account.id)): \($0.text(at: now))\n" }
+        }
+        return table.text(style) + delays.joined()
+    }
+
+    private func state(of job: RunningJobs.Job) -> Table.Cell {
+        if job.account.parked != nil { return .init("paused", .red) }
+        if job.isPaused { return .init("paused", .yellow) }
+        if job.isQuiet, job.rate == 0 { return .init("quiet host", .red) }
+        return job.isDelayed ? .init("delayed", .yellow) : .init("running")
+    }
+}
