@@ -36,7 +36,8 @@ struct DeadDropCommand: ParsableCommand {
 
     func run() throws {
         var settings = ReplayAct.Settings(
-            name: JobDraft.freshID(), filter: try selection.filter(ids: ids), limit: limit)
+            name: JobDraft.freshID(), filter: try selection.filter(ids: ids),
+            words: ["dead", "drop"] + ids + (all ? ["--all"] : []) + selection.words, limit: limit)
         (settings.isDropping, settings.isDry, settings.life) = (true, dryRun, 3600)
         let run = ReplayRun(
             configuration: try common.load(), app: selection.app, settings: settings,

@@ -23,6 +23,18 @@ struct DeadLetterOptions: ParsableArguments {
     /// All letters of the farm are meant.
     var isEverything: Bool { job == nil && reasons.isEmpty && since == nil }
 
+    /// The options as they were typed, for the audit log.
+    var words: [String] {
+        let moment: String? =
+            switch since {
+            case .span(let milliseconds): "\(milliseconds / 1000)s"
+            case .at(let milliseconds): "\(milliseconds / 1000)"
+            case nil: nil
+            }
+        return (job.map { ["--job", $0] } ?? []) + reasons.flatMap { ["--reason", $0] }
+            + (moment.map { ["--since", $0] } ?? []) + (app.map { ["--app", $0] } ?? [])
+    }
+
     func filter(ids: [String] = []) throws(CommandFailure) -> DeadLetterFilter {
         var filter = try Self.filter(of: ids)
         (filter.job, filter.reasons, filter.since) = (job, Set(reasons), since)

@@ -10,6 +10,8 @@ import StoreProtocol
         /// The same name again goes on where it was, and takes nothing that came later.
         var name: String
         var filter: DeadLetterFilter
+        /// The command as it was typed, for the audit log.
+        var words: [String]
         /// Pushes, and whole letters: the last may bring some more.
         var limit: Int?
         /// Pushes a second that are put in.

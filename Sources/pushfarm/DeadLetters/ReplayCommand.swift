@@ -39,7 +39,8 @@ struct ReplayCommand: ParsableCommand {
     func run() throws {
         let run = ReplayRun(
             configuration: try common.load(), app: selection.app,
-            settings: options.settings(try selection.filter(ids: ids)), console: Console(json: common.json))
+            settings: options.settings(try selection.filter(ids: ids), selected: ids + selection.words),
+            console: Console(json: common.json))
         try Loop.run { @Loop in try await run.perform() }
     }
 }

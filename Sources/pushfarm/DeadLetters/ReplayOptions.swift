@@ -48,9 +48,20 @@ struct ReplayOptions: ParsableArguments {
             }
     }
 
-    func settings(_ filter: DeadLetterFilter) -> ReplayAct.Settings {
+    /// The options as they were typed, for the audit log.
+    private var words: [String] {
+        func option(_ name: String, _ value: (some CustomStringConvertible)?) -> [String] {
+            value.map { ["--" + name, "\($0)"] } ?? []
+        }
+        return option("id", id) + option("limit", limit) + option("rate", rate) + option("lane", lane)
+            + option("ttl", ttl) + (evenUnknown ? ["--even-unknown"] : [])
+    }
+
+    /// - Parameter selected: the ids and options that select dead letters, as they were typed.
+    func settings(_ filter: DeadLetterFilter, selected: [String]) -> ReplayAct.Settings {
         ReplayAct.Settings(
-            name: id ?? JobDraft.freshID(), filter: filter, limit: limit, rate: rate,
+            name: id ?? JobDraft.freshID(), filter: filter, words: ["replay"] + selected + words,
+            limit: limit, rate: rate,
             lane: lane.flatMap { Lane(name: $0) }, ttl: ttl?.wholeSeconds.map { Int($0) },
             takesUnknown: evenUnknown, isDry: dryRun)
     }

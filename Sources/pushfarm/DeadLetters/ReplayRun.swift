@@ -48,20 +48,15 @@ struct ReplayRun: Sendable {
         try report(done)
     }
 
-    /// Operators see what others did.
+    /// Writes into the audit log what was done.
     @Loop private func note(
         _ done: [(app: String, outcome: ReplayAct.Outcome)], _ client: FarmClient
     ) async throws(CommandFailure) {
         guard !settings.isDry else { return }
-        let now = try await client.clock()
-        for (app, outcome) in done where outcome.pushes > 0 {
-            try await client.ask { registry throws(RedisError) in
-                try await registry.note(
-                    by: OperatorClient.issuer, verb: settings.isDropping ? "dead drop" : "replay",
-                    arguments: [app, settings.filter.words, settings.name], text: "\(outcome.pushes) pushes",
-                    at: now.components.seconds * 1000)
-            }
-        }
+        let changes = done.filter { $0.outcome.pushes > 0 }
+        guard !changes.isEmpty else { return }
+        try await client.note(
+            settings.words, changes.map { "\($0.app): \($0.outcome.pushes) pushes" }.joined(separator: ", "))
     }
 
     private func report(_ done: [(app: String, outcome: ReplayAct.Outcome)]) throws(CommandFailure) {

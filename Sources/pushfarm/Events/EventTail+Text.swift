@@ -9,9 +9,14 @@ extension EventTail.Line {
         if let command = event.typedCommand {
             fields.append(.init(name: "command", value: .string(command)))
         }
-        // A command has an id of its own.
-        fields += event.fields.map {
-            .init(name: $0.name == "id" ? "operation" : $0.name, value: .string($0.value))
+        for field in event.fields {
+            switch field.name {
+            // A command has an id of its own.
+            case "id": fields.append(.init(name: "operation", value: .string(field.value)))
+            // The command line has them.
+            case "verb", "arguments": continue
+            default: fields.append(.init(name: field.name, value: .string(field.value)))
+            }
         }
         return .object(fields)
     }
@@ -45,9 +50,4 @@ extension EventTail.Line {
         default: nil
         }
     }
-}
-
-extension EventEntry {
-    /// An event's type; an operator's word, or `answer`.
-    var type: String { self["type"] ?? self["verb"] ?? (self["of"] == nil ? "?" : "answer") }
 }

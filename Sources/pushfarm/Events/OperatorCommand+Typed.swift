@@ -8,6 +8,8 @@ extension OperatorCommand {
         let words: [String]
         switch OperatorVerb(rawValue: verb) {
         case .look: words = arguments
+        // Not a command to the hosts: all of it is in the arguments.
+        case nil: words = [verb] + arguments
         case .scale, .logLevel: words = [shownVerb] + arguments + [host ?? "all"]
         case .takeover:
             words =
@@ -25,12 +27,21 @@ extension OperatorCommand {
     private var shownVerb: String {
         switch OperatorVerb(rawValue: verb) {
         case .takeover, .kill, .purge, .dump, .logLevel: "debug " + verb
+        case .stop where arguments.contains("--and-exit"): OperatorVerb.drain.rawValue
         default: verb
         }
     }
 }
 
 extension EventEntry {
+    /// An event's type; the command's word; or `answer`.
+    var type: String {
+        if let type = self["type"] { return type }
+        guard let verb = self["verb"] else { return self["of"] == nil ? "?" : "answer" }
+        guard verb == OperatorVerb.look.rawValue else { return verb }
+        return self["arguments"].map { String($0.prefix { $0 != "\n" }) } ?? verb
+    }
+
     /// The command line of an entry of the audit log; nil when the entry is an event or an answer.
     var typedCommand: String? {
         guard let verb = self["verb"] else { return nil }

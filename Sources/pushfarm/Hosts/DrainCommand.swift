@@ -28,6 +28,8 @@ struct DrainCommand: ParsableCommand {
     var andExit = false
 
     func run() throws {
-        try common.operate(andExit ? .stop : .drain, target.words, on: target.host, operation)
+        try common.operate(
+            andExit ? .stop : .drain, target.words + (andExit ? ["--and-exit"] : []), on: target.host,
+            operation)
     }
 }

@@ -30,3 +30,16 @@ extension OperatorClient {
         return try await operators.ask(client, .look, words, nil, living)
     }
 }
+
+extension FarmClient {
+    /// Writes into the audit log what an operator did in Redis, and what came of it.
+    /// - Parameter words: the command line.
+    func note(_ words: [String], _ result: String) async throws(CommandFailure) {
+        let now = try await clock().clampedMilliseconds
+        try await ask { registry throws(RedisError) in
+            try await registry.note(
+                by: OperatorClient.issuer, verb: words.first ?? "", arguments: Array(words.dropFirst()),
+                text: result, at: now)
+        }
+    }
+}

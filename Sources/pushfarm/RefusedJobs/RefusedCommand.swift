@@ -11,7 +11,7 @@ struct RefusedCommand: ParsableCommand {
             Example:
               pushfarm refused list
               pushfarm refused show 1780000000123-0
-              pushfarm refused retry 1780000000123-0 --file mended.json
+              pushfarm refused retry 1780000000123-0 --file corrected.json
               pushfarm refused drop 1780000000123-0
             """,
         subcommands: [

@@ -29,12 +29,12 @@ import StoreProtocol
         return first
     }
 
-    /// - Parameter mended: what goes in instead of the original.
+    /// - Parameter corrected: submitted instead of the original.
     static func retry(
-        _ id: String, _ app: String?, mended: [UInt8]?, isDry: Bool, _ client: FarmClient
+        _ id: String, _ app: String?, corrected: [UInt8]?, isDry: Bool, _ client: FarmClient
     ) async throws(CommandFailure) -> (app: String, job: String) {
         let (app, refused) = try await find(id, app, client)
-        let text = mended ?? refused.original
+        let text = corrected ?? refused.original
         let settings = client.configuration.app(named: app)
         let now = try await client.clock().components.seconds
         let limits = settings?.jobLimits ?? JobLimits()
@@ -44,13 +44,13 @@ import StoreProtocol
                 text, app: app, topic: settings?.topic ?? "", now: now, limits: limits)
         } catch {
             // What is cut is no JSON any more.
-            if mended == nil, refused.mayBeCut {
+            if corrected == nil, refused.mayBeCut {
                 throw .failed(
                     "\(id) is larger than the 64 KiB that are kept of it: give the whole job with --file")
             }
             throw .failed(
                 "it would be refused again: \(error.field), at \(error.position): \(error.reason); "
-                    + "give a mended job with --file")
+                    + "give a corrected job with --file")
         }
         if let id = job.id, let account = try await client.account(id, app) {
             guard account.state == .finished, account.createdAt < (now - 86_400) * 1000 else {
@@ -84,24 +84,13 @@ import StoreProtocol
                 throw client.failure(error)
             }
             guard case .full(let reason, let pause) = reply else {
-                return try await note(id, app, job == nil ? "refused drop" : "refused retry", client)
+                return try await client.note(
+                    ["refused", job == nil ? "drop" : "retry", "\(id)", "--app", app], "")
             }
             guard ContinuousClock.now + pause < deadline else {
                 throw .temporary("\(FullReason.words(reason, app)); try again later")
             }
             do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
-        }
-    }
-
-    /// Operators see what others did.
-    private static func note(
-        _ id: EntryID, _ app: String, _ verb: String, _ client: FarmClient
-    ) async throws(CommandFailure) {
-        let now = try await client.clock()
-        try await client.ask { registry throws(RedisError) in
-            try await registry.note(
-                by: OperatorClient.issuer, verb: verb, arguments: [app, id.description], text: "",
-                at: now.components.seconds * 1000)
         }
     }
 }

@@ -31,12 +31,12 @@ struct RefusedRetryCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let mended = try file.map { file throws(CommandFailure) in Array(try TextFile.read(file).utf8) }
+        let corrected = try file.map { file throws(CommandFailure) in Array(try TextFile.read(file).utf8) }
         let (id, app, dryRun) = (id, app, dryRun)
         let done = try Loop.run { @Loop in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            return try await RefusedJobStore.retry(id, app, mended: mended, isDry: dryRun, client)
+            return try await RefusedJobStore.retry(id, app, corrected: corrected, isDry: dryRun, client)
         }
         Console(json: common.json).show(
             .object([
