@@ -35,9 +35,7 @@ struct BacklogCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, app, pause) = (try common.load(), app, eta ? over.duration : nil)
-        let (backlogs, now) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (backlogs, now) = try configuration.withClient { client in
             let names = try await client.apps(meant: app)
             let rates = try await Self.rates(names, over: pause, client)
             var backlogs: [Backlog] = []

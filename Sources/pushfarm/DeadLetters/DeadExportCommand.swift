@@ -23,12 +23,9 @@ struct DeadExportCommand: ParsableCommand {
     var file: String
 
     func run() throws {
-        let configuration = try common.load()
         let (filter, app, file) = (try selection.filter(), selection.app, file)
         let isQuiet = common.json || file == "-"
-        let (letters, pushes) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (letters, pushes) = try common.withClient { client in
             let apps = try await client.apps(meant: app)
             var total = 0
             for name in apps { total += try await client.call(CountLetters(), name).pushes }

@@ -26,12 +26,9 @@ struct DeadListCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let (filter, app) = (try selection.filter(), selection.app)
         let most = letters ? limit : Int.max
-        let (survey, apps) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (survey, apps) = try common.withClient { client in
             var survey = DeadLetterSummary(now: try await client.clock().components.seconds * 1000)
             var apps: [DeadLetterSummary.App] = []
             for name in try await client.apps(meant: app) {

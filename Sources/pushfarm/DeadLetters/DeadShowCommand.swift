@@ -24,12 +24,9 @@ struct DeadShowCommand: ParsableCommand {
     var ids: [String]
 
     func run() throws {
-        let configuration = try common.load()
         let (ids, app) = (ids, app)
         _ = try DeadLetterOptions.filter(of: ids)
-        let (found, missing) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (found, missing) = try common.withClient { client in
             let apps = try await client.apps(meant: app)
             var found: [DecodedDeadLetter] = []
             var missing: [String] = []

@@ -41,9 +41,7 @@ struct FeedbackCommand: ParsableCommand {
         guard !apps.isEmpty else { throw CommandFailure.usage("no app has feedback: in the configuration") }
         let chosen = app == "all" ? apps : [app]
         let patience = patience.duration
-        let outcomes = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let outcomes = try configuration.withClient { client in
             let deadline = ContinuousClock.now + patience
             var requests: [FeedbackRequest] = []
             for name in chosen { requests.append(try await FeedbackRequest.send(name, over: client)) }

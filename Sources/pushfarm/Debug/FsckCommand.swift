@@ -79,11 +79,8 @@ struct FsckCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let (app, repair, drop) = (app, repair, dropUnreadable)
-        let findings = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let findings = try common.withClient { client in
             let shards = try await client.shards()
             var findings: [Finding] = []
             for name in try await client.apps(meant: app == "all" ? nil : app) {

@@ -43,9 +43,7 @@ struct TakeoverCommand: ParsableCommand {
         let configuration = try common.load()
         let (shard, app, host) = (shard, app, host)
         if force, !operation.dryRun {
-            let suspects = try Loop.run { @Loop in
-                let client = try await FarmClient.connect(configuration)
-                defer { client.close() }
+            let suspects = try configuration.withClient { client in
                 try await client.mustHave(app: app)
                 try await client.mustHave(shard: shard)
                 try await OperatorClient.mustLive(host, among: OperatorClient.living(client))

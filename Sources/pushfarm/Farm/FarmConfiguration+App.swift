@@ -17,6 +17,28 @@ extension FarmConfiguration {
 }
 
 extension FarmConfiguration {
+    /// Runs the loop until `body` has ended, with a connection to the farm's Redis.
+    func withClient<Value: Sendable>(
+        _ body: @escaping @Loop (FarmClient) async throws -> Value
+    ) throws -> Value {
+        try Loop.run { @Loop in
+            let client = try await FarmClient.connect(self)
+            defer { client.close() }
+            return try await body(client)
+        }
+    }
+}
+
+extension CommonOptions {
+    /// Runs the loop until `body` has ended, with a connection to the Redis of the farm that the options name.
+    func withClient<Value: Sendable>(
+        _ body: @escaping @Loop (FarmClient) async throws -> Value
+    ) throws -> Value {
+        try load().withClient(body)
+    }
+}
+
+extension FarmConfiguration {
     /// Redis's address is not configured, but for a `pushfarm up` that may have ended.
     var isOfNoFile: Bool {
         guard case .file(let file, _) = redisPlace else { return redisPlace == nil }

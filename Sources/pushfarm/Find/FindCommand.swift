@@ -51,9 +51,7 @@ struct FindCommand: ParsableCommand {
         let console = Console(json: common.json)
         let (app, events) = (app, events)
         if let job {
-            let found = try Loop.run { @Loop in
-                let client = try await FarmClient.connect(configuration)
-                defer { client.close() }
+            let found = try configuration.withClient { client in
                 var found: [JobSearch.Outcome] = []
                 for name in try await client.apps(meant: app) {
                     let search = JobSearch(client: client, app: name, job: job, events: events)
@@ -67,9 +65,7 @@ struct FindCommand: ParsableCommand {
             return
         }
         let wanted = try wanted()
-        let found = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let found = try configuration.withClient { client in
             let shards = try await client.shards()
             var found: [PushFinding] = []
             for name in try await client.apps(meant: app) {

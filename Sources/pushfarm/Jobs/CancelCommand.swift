@@ -66,9 +66,7 @@ struct CancelCommand: ParsableCommand {
         )
         let (wait, patience, dryRun) = (wait && expireAt == nil, patience.duration, dryRun)
         let console = Console(json: common.json)
-        let outcome = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let outcome = try configuration.withClient { client in
             let app = try await client.app(ofJob: job, app: app)
             var outcome =
                 try await dryRun

@@ -47,11 +47,8 @@ struct JobsCommand: ParsableCommand {
 
     func run() throws {
         if running || stuck { return try showRunning() }
-        let configuration = try common.load()
         let (app, limit, open) = (app, limit, open)
-        let (accounts, now) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (accounts, now) = try common.withClient { client in
             var accounts: [Account] = []
             for name in try await client.apps(meant: app) {
                 accounts += try await Self.latest(limit, of: name, open: open, client)
@@ -85,11 +82,8 @@ struct JobsCommand: ParsableCommand {
     }
 
     private func showRunning() throws {
-        let configuration = try common.load()
         let (app, limit, isStuck, pause) = (app, limit, stuck, over.duration)
-        let (jobs, others, now) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (jobs, others, now) = try common.withClient { client in
             let names = try await client.apps(meant: app)
             let now = try await client.clock().components.seconds * 1000
             let running = RunningJobs(client: client, limit: isStuck ? nil : limit)

@@ -23,9 +23,7 @@ struct PromoteCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, job, app, dryRun) = (try common.load(), choice.job, choice.app, dryRun)
-        let (name, pushes) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (name, pushes) = try configuration.withClient { client in
             let name = try await client.app(ofJob: job, app: app)
             guard let account = try await client.account(job, name) else {
                 throw CommandFailure.failed("job \(job) is still in the inbox of \(name)")

@@ -52,9 +52,7 @@ struct RateCommand: ParsableCommand {
     func run() throws {
         let console = Console(json: common.json)
         let (configuration, app, wish, dryRun) = (try common.load(), app, try wish(), dryRun)
-        let (standing, changed, outcome) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (standing, changed, outcome) = try configuration.withClient { client in
             try await client.mustHave(app: app)
             var standing = try await client.call(ReadStanding(), app)
             var outcome: OperatorClient.Outcome?

@@ -30,9 +30,7 @@ struct PausedCommand: ParsableCommand {
 
     func run() throws {
         let (configuration, app) = (try common.load(), app)
-        let (rows, now) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (rows, now) = try configuration.withClient { client in
             var rows: [Row] = []
             for name in try await client.apps(meant: app) {
                 rows += try await Self.rows(name, client)

@@ -97,10 +97,7 @@ struct ResumeCommand: ParsableCommand {
         guard let name = subject.name, name != "all", subject.app == nil, subject.shard == nil,
             let target = OperatorTarget(argument: name)
         else { return nil }
-        let configuration = try common.load()
-        let isHost = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let isHost = try common.withClient { client in
             guard try await OperatorClient.living(client).contains(target.host) else { return false }
             let apps = try await client.apps()
             var choices = apps.contains(name) ? ["--app \(name)"] : []

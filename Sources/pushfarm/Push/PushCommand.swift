@@ -79,9 +79,7 @@ struct PushCommand: ParsableCommand {
         let make: @Sendable (String) throws(CommandFailure) -> [CheckedJob] = {
             app throws(CommandFailure) in try checkedJobs(for: app, configuration, console)
         }
-        let (app, jobs, accounts) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (app, jobs, accounts) = try configuration.withClient { client in
             let app = try await client.chosenApp(named)
             let jobs = try early ?? make(app)
             guard !dryRun else { return (app, jobs, [Account]()) }

@@ -31,11 +31,8 @@ struct RefusedDropCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let (ids, app, all, dryRun) = (ids, app, all, dryRun)
-        let count = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let count = try common.withClient { client in
             var found: [(app: String, id: EntryID)] = []
             for id in ids {
                 let (app, job) = try await RefusedJobStore.find(id, app, client)

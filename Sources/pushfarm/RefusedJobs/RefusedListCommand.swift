@@ -24,11 +24,8 @@ struct RefusedListCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let (app, limit) = (app, limit)
-        let (found, now) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (found, now) = try common.withClient { client in
             var found: [(app: String, job: RefusedJob)] = []
             for name in try await client.apps(meant: app) {
                 found += try await client.call(ReadRefused(.youngest, count: limit), name).map { (name, $0) }

@@ -30,12 +30,9 @@ struct RefusedRetryCommand: ParsableCommand {
     var dryRun = false
 
     func run() throws {
-        let configuration = try common.load()
         let corrected = try file.map { file throws(CommandFailure) in Array(try TextFile.read(file).utf8) }
         let (id, app, dryRun) = (id, app, dryRun)
-        let done = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let done = try common.withClient { client in
             return try await RefusedJobStore.retry(id, app, corrected: corrected, isDry: dryRun, client)
         }
         Console(json: common.json).show(

@@ -25,11 +25,8 @@ struct RefusedShowCommand: ParsableCommand {
     var original = false
 
     func run() throws {
-        let configuration = try common.load()
         let (id, app) = (id, app)
-        let (name, job) = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let (name, job) = try common.withClient { client in
             return try await RefusedJobStore.find(id, app, client)
         }
         if original {

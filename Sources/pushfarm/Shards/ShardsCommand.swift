@@ -30,11 +30,8 @@ struct ShardsListCommand: ParsableCommand {
     var app: String?
 
     func run() throws {
-        let configuration = try common.load()
         let app = app
-        let owners = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let owners = try common.withClient { client in
             var all: [ShardOwners] = []
             for name in try await client.apps(meant: app) {
                 all.append(try await ShardOwners.read(name, from: client))
@@ -83,12 +80,9 @@ struct ShardsMoveCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let (shard, host, app, operation) = (shard, host, app, operation)
         let console = Console(json: common.json)
-        try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        try common.withClient { client in
             let apps = app == "all" ? nil : [try await client.chosenApp(app)]
             let move = ShardMove(shard: shard, host: host == "auto" ? nil : host, apps: apps)
             let outcome = try await move.carryOut(client, operation, quiet: common.json)

@@ -18,10 +18,7 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     func run() throws {
-        let configuration = try common.load()
-        let status = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let status = try common.withClient { client in
             return try await FarmStatus.read(from: client)
         }
         let console = Console(json: common.json)

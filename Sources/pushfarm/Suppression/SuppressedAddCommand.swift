@@ -33,13 +33,10 @@ struct SuppressedAddCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let (selection, list) = (selection, list)
         _ = try TokenOptions.bytes(of: list.tokens)
         let reason = SuppressionReason(name: reason) ?? .operator
-        let report = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let report = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionStore.open(client, app: app)
             var defaults = selection.defaults(

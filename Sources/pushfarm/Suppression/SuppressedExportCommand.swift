@@ -24,12 +24,9 @@ struct SuppressedExportCommand: ParsableCommand {
     var file: String?
 
     func run() throws {
-        let configuration = try common.load()
         let selection = selection
         let (file, json) = (file, common.json)
-        let count = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let count = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionStore.open(client, app: app)
             var sink = try TextSink(file)

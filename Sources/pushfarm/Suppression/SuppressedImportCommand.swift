@@ -26,11 +26,8 @@ struct SuppressedImportCommand: ParsableCommand {
     var file: String
 
     func run() throws {
-        let configuration = try common.load()
         let (selection, file, json) = (selection, file, common.json)
-        let report = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let report = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionStore.open(client, app: app)
             let now = try await client.clock().components.seconds

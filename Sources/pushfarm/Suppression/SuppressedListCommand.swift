@@ -24,12 +24,9 @@ struct SuppressedListCommand: ParsableCommand {
     var tokens: [String] = []
 
     func run() throws {
-        let configuration = try common.load()
         let (selection, json) = (selection, common.json)
         let wanted = try TokenOptions.bytes(of: tokens)
-        try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
             let book = try await SuppressionStore.open(client, app: app)
             var sink = try TextSink(nil)

@@ -25,12 +25,9 @@ struct SuppressedRemoveCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let selection = selection
         let tokens = try tokens()
-        let removed = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let removed = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
             var book = try await SuppressionStore.open(client, app: app)
             let shards = Dictionary(grouping: tokens) { book.shard(of: $0) }

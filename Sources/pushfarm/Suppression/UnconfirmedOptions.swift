@@ -18,9 +18,7 @@ struct UnconfirmedOptions: ParsableArguments {
     func perform(_ step: SettleUnconfirmed.Step, done: String) throws {
         let configuration = try common.load()
         let (app, isDry) = (try configuration.chosenApp(app), dryRun)
-        let count = try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        let count = try configuration.withClient { client in
             return try await UnconfirmedRun(client: client, app: app).perform(step, isDry: isDry)
         }
         Console(json: common.json).show(

@@ -29,11 +29,8 @@ struct TopCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
         let (once, json, pause) = (once, common.json, interval.duration)
-        try Loop.run { @Loop in
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
+        try common.withClient { client in
             if !once, !json, let terminal = TopTerminal() {
                 return await TopRun(client, terminal, interval: pause).run()
             }
