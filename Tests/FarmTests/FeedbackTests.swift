@@ -38,7 +38,7 @@ import Testing
         let token = Tokens.make(1, seed: 77)[0]
         try farm.gateway.tell("feedback add \(token) 1700000000")
         let doctor = try await farm.run("doctor", "--json")
-        #expect(doctor.status == 0 && doctor.output.contains("1 dead tokens read"), "\(doctor)")
+        #expect(doctor.status == 0 && doctor.output.contains("1 invalid tokens read"), "\(doctor)")
         #expect(try farm.events("token.invalid").contains { $0["token"] == token })
         #expect(try Self.waiting(farm) == 0)
         // Without a coordinator it is not read and keeps its tuples.

@@ -45,7 +45,7 @@ struct PagesTests {
         let scale = try #require(try await Self.root(in: folder).all.first { $0.commandName == "scale" })
         let text = CommandPage(scale, Self.edition).text
         #expect(text.contains(Roff.bold("--wait") + ", " + Roff.bold("--no-wait")))
-        #expect(text.components(separatedBy: "Wait until every host").count == 2)
+        #expect(text.components(separatedBy: "Waits until every host").count == 2)
     }
 
     @Test func `no line of a help text is longer than a terminal is wide`() async throws {

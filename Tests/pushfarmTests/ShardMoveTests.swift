@@ -18,23 +18,24 @@ import Testing
     @Test(arguments: [
         Case(to: "beta", owner: "beta", isDone: true, text: "with beta"),
         Case(to: "beta", owner: "alpha", isDone: false, text: "with alpha"),
-        Case(to: "beta", owner: nil, isDone: false, text: "with nobody"),
+        Case(to: "beta", owner: nil, isDone: false, text: "with no host"),
         Case(
             to: nil, owner: "alpha", isDone: true,
-            text: "with alpha now, and goes where the farm would have it"),
+            text: "with alpha now; the farm chooses its owner"),
         Case(
-            to: nil, owner: nil, isDone: false, text: "with nobody now, and goes where the farm would have it"
+            to: nil, owner: nil, isDone: false, text: "with no host now; the farm chooses its owner"
         ),
         // Who does not wait is told that it is on its way, and has what was asked for.
         Case(to: "beta", owner: "beta", mark: .underWay, isDone: true, text: "with beta"),
         Case(
             to: "beta", owner: "alpha", mark: .underWay, isDone: true,
-            text: "with alpha now, and goes to beta"),
+            text: "with alpha now, and moves to beta"),
         Case(
-            to: "beta", owner: nil, mark: .underWay, isDone: true, text: "with nobody now, and goes to beta"),
+            to: "beta", owner: nil, mark: .underWay, isDone: true, text: "with no host now, and moves to beta"
+        ),
         Case(
             to: nil, owner: nil, mark: .underWay, isDone: true,
-            text: "with nobody now, and goes where the farm would have it"),
+            text: "with no host now; the farm chooses its owner"),
         Case(to: "beta", owner: "alpha", mark: .dryRun, isDone: true, text: "with alpha\nwould go to beta"),
         Case(
             to: nil, owner: "alpha", mark: .dryRun, isDone: true,

@@ -1,5 +1,5 @@
 import ControlChannel
-import FarmStore
+import StoreProtocol
 import Testing
 
 @testable import pushfarm

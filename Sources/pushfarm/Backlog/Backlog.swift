@@ -28,7 +28,7 @@ struct Backlog: Sendable {
     /// Why nothing is sent, if it is so.
     var pause: String?
 
-    /// What is to be sent now.
+    /// Pushes that can be sent now.
     var due: Int { lanes.values.reduce(0) { $0 + $1.queued + $1.inFlight } + unsettled }
 
     /// How long it takes at the present rate; nil when nothing moves, or it was not measured.
@@ -56,7 +56,7 @@ struct Backlog: Sendable {
             }
             cursor = page.next
         }
-        // What was split and settled meanwhile is counted in one of the two only.
+        // Pushes that were split or settled meanwhile are in one of the two counts only.
         backlog.unsettled = max(0, load.open - inBatches)
         return backlog
     }

@@ -8,10 +8,10 @@ struct BacklogCommand: ParsableCommand {
         commandName: "backlog",
         abstract: "Shows open pushes by app and lane.",
         discussion: """
-            Counts pushes. OLDEST is how long ago the oldest push that could be sent was
-            split. With --eta the farm is looked at twice, for the rate and the time that
-            what is due still takes at that rate. It reads the state of every batch, a few
-            at a time: about 0.1 s for a million pushes.
+            Counts pushes. OLDEST is the age of the oldest push that is ready to send.
+            --eta samples twice and shows the rate and the remaining time. The command
+            reads the state of every batch, a few at a time: about 0.1 s for a million
+            pushes.
 
             Example:
               pushfarm backlog --eta
@@ -23,7 +23,7 @@ struct BacklogCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Flag(help: "Measures the rate, and says how long it still takes.")
+    @Flag(help: "Measures the rate and shows the remaining time.")
     var eta = false
 
     @Option(reads: ArgumentHelp("For how long the rate is measured.", valueName: "duration"))

@@ -10,7 +10,7 @@ import FarmLogging
     import Musl
 #endif
 
-/// What the process tells its caller. Stable.
+/// The exit status of a command. Stable.
 enum ExitStatus: Int32 {
     case done = 0
     /// Failed, or degraded: the command did its work and the answer is not good.
@@ -46,7 +46,7 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// A command that cannot go on, or whose answer is not good.
+/// The failure of a command, or a result that is not good.
 struct CommandFailure: Error {
     var status: ExitStatus
     /// Empty when everything has been said already.

@@ -10,7 +10,7 @@ struct CoordinatorCommand: ParsableCommand {
         commandName: "coordinator",
         abstract: "Runs this host's coordinator and workers.",
         discussion: """
-            TERM or INT ends it in order: workers finish what is in the air. HUP reads
+            TERM or INT stops it gracefully: workers finish the pushes in flight. HUP reads
             apps and credentials again.
 
             Example:

@@ -29,16 +29,16 @@ struct DeadExportCommand: ParsableCommand {
             let apps = try await client.apps(meant: app)
             var total = 0
             for name in apps { total += try await client.call(CountLetters(), name).pushes }
-            let sheet = try DeadLetterFile(file == "-" ? nil : file, total: total, quiet: isQuiet)
+            let output = try DeadLetterFile(file == "-" ? nil : file, total: total, quiet: isQuiet)
             for name in apps {
                 try await DeadLetterStore(client: client, app: name).read(filter) {
                     (letter) throws(CommandFailure) in
-                    try sheet.write(letter, app: name)
+                    try output.write(letter, app: name)
                     return true
                 }
             }
-            try sheet.finish()
-            return (sheet.letters, sheet.pushes)
+            try output.finish()
+            return (output.letters, output.pushes)
         }
         guard file != "-" else { return }
         Console(json: common.json).show(

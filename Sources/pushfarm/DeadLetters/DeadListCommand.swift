@@ -28,28 +28,28 @@ struct DeadListCommand: ParsableCommand {
     func run() throws {
         let (filter, app) = (try selection.filter(), selection.app)
         let most = letters ? limit : Int.max
-        let (survey, apps) = try common.withClient { client in
-            var survey = DeadLetterSummary(now: try await client.clock().components.seconds * 1000)
+        let (summary, apps) = try common.withClient { client in
+            var summary = DeadLetterSummary(now: try await client.clock().components.seconds * 1000)
             var apps: [DeadLetterSummary.App] = []
             for name in try await client.apps(meant: app) {
                 let count = try await client.call(CountLetters(), name)
                 apps.append(DeadLetterSummary.App(name: name, count: count))
-                guard survey.letters.count < most else { break }
+                guard summary.letters.count < most else { break }
                 try await DeadLetterStore(client: client, app: name).read(filter) {
                     (letter) throws(CommandFailure) in
-                    survey.add(letter, app: name, keeping: most < .max)
-                    return survey.letters.count < most
+                    summary.add(letter, app: name, keeping: most < .max)
+                    return summary.letters.count < most
                 }
             }
-            return (survey, apps)
+            return (summary, apps)
         }
         let console = Console(json: common.json)
         if letters {
             console.show(
-                .object(["dead_letters": .array(survey.letters.map(\.json))]),
-                survey.letterTable(console.style))
+                .object(["dead_letters": .array(summary.letters.map(\.json))]),
+                summary.letterTable(console.style))
         } else {
-            console.show(survey.json(apps), survey.text(apps, console.style))
+            console.show(summary.json(apps), summary.text(apps, console.style))
         }
     }
 }

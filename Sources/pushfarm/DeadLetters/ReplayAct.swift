@@ -38,7 +38,7 @@ import StoreProtocol
         var isPart = false
     }
 
-    private let book: DeadLetterStore
+    private let store: DeadLetterStore
     private let settings: Settings
     private let end: EndSignal
     private var plan: ReplayPlan
@@ -54,8 +54,8 @@ import StoreProtocol
     /// How long a step may wait for Redis; for room in a full app it waits as long as its operator does.
     private static let patience = Duration.seconds(60)
 
-    init(_ book: DeadLetterStore, _ settings: Settings, now: Int64, end: EndSignal) {
-        (self.book, self.settings, self.end) = (book, settings, end)
+    init(_ store: DeadLetterStore, _ settings: Settings, now: Int64, end: EndSignal) {
+        (self.store, self.settings, self.end) = (store, settings, end)
         plan = ReplayPlan(now: now)
         plan.hasNewTime = settings.ttl != nil
         plan.takesUnknown = settings.takesUnknown
@@ -64,22 +64,22 @@ import StoreProtocol
         if let app { plan.limits.pushes = min(plan.limits.pushes, app.maxTokens) }
     }
 
-    private var client: FarmClient { book.client }
-    private var app: AppConfiguration? { client.configuration.app(named: book.app) }
+    private var client: FarmClient { store.client }
+    private var app: AppConfiguration? { client.configuration.app(named: store.app) }
 
     func run() async throws(CommandFailure) -> Outcome {
-        if let before = try await client.call(ReadReplay(name: settings.name), book.app) {
+        if let before = try await client.call(ReadReplay(name: settings.name), store.app) {
             guard before.selection == selection else {
                 throw .usage(
                     "the replay \(settings.name) was of \(before.selection); give this one another --id")
             }
             (step, until, outcome.pushesBefore) = (before.step, before.until, before.pushes)
         } else {
-            until = try await book.last()
+            until = try await store.last()
         }
         guard until != nil else { return outcome }
         var seen = outcome.pushesBefore
-        try await book.read(settings.filter, until: until) { (letter) async throws(CommandFailure) in
+        try await store.read(settings.filter, until: until) { (letter) async throws(CommandFailure) in
             guard !self.end.isGiven, seen < self.settings.limit ?? .max else { return false }
             let left = self.plan.leftPushes
             try await self.take(letter)
@@ -178,7 +178,7 @@ extension ReplayAct {
         limits.tokens = max(group.pushes.count, 1)
         do throws(JobError) {
             let job = try JobParser.parse(
-                text, app: book.app, topic: app?.topic ?? "", now: plan.now, limits: limits)
+                text, app: store.app, topic: app?.topic ?? "", now: plan.now, limits: limits)
             guard let bad = job.malformed.first else {
                 return Replay.NewJob(text: text, old: old, id: id, number: number)
             }
@@ -192,7 +192,7 @@ extension ReplayAct {
 
     private func lane(of job: String) async throws(CommandFailure) -> Lane {
         if let lane = settings.lane ?? lanes[job] { return lane }
-        let fields = try await client.call(ReadAccount(job: job), book.app)
+        let fields = try await client.call(ReadAccount(job: job), store.app)
         let lane = fields["lane"].flatMap { Lane(name: $0) } ?? .bulk
         if lanes.count < 10_000 { lanes[job] = lane }
         return lane
@@ -214,9 +214,9 @@ extension ReplayAct {
         let request = Replay(
             name: settings.name, step: step + 1, selection: selection, until: until, life: settings.life,
             stream: .dead, job: job, letters: letters)
-        let store = AppStore(app: book.app, connection: client.redis)
+        let appStore = AppStore(app: store.app, connection: client.redis)
         while true {
-            switch try await store.performPatiently(request, within: Self.patience) {
+            switch try await appStore.performPatiently(request, within: Self.patience) {
             case .done(let letters, let pushes):
                 step += 1
                 return count(letters, pushes)
@@ -225,7 +225,7 @@ extension ReplayAct {
                 step += 1
                 return count(letters.count, pushes - outcome.pushesBefore - outcome.pushes)
             case .full(let reason, let pause):
-                outcome.refusal = FullReason.words(reason, book.app)
+                outcome.refusal = FullReason.words(reason, store.app)
                 guard !end.isGiven else { return }
                 _ = try? await Loop.sleep(for: pause)
             }

@@ -90,7 +90,7 @@ struct ReplayRun: Sendable {
     }
 
     private func text(_ app: String, _ outcome: ReplayAct.Outcome) -> String {
-        let verb = settings.isDropping ? "dropped" : "sent again"
+        let verb = settings.isDropping ? "dropped" : "replayed"
         let would = settings.isDry ? "would be " : ""
         var text = "\(app): \(Figures.counted(outcome.pushes, "push", "pushes")) of "
         text += "\(Figures.counted(outcome.letters, "dead letter", "dead letters")) \(would)\(verb)"
@@ -107,7 +107,7 @@ struct ReplayRun: Sendable {
             text += "  \(Figures.grouped(count)) left: \(why.advice)\(more)\n"
         }
         if outcome.isPart {
-            text += "  interrupted; the same command with --id \(settings.name) goes on\n"
+            text += "  interrupted; the same command with --id \(settings.name) continues\n"
         }
         return text
     }

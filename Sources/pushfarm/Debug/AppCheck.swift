@@ -1,10 +1,10 @@
 import EventLoop
 import StoreProtocol
 
-/// Checks the books of one app, and repairs them.
+/// Checks the accounting of one app, and repairs it.
 ///
-/// Finished accounts are many and each is right or wrong by itself: they are looked at a page at a time. Only the others
-/// are held against the queues.
+/// Records of finished jobs are many, and each is right or wrong by itself: they are read a page at a time. Only the others
+/// are compared with the queues.
 @Loop struct AppCheck {
     let app: String
     let shards: Int
@@ -27,7 +27,7 @@ import StoreProtocol
         var isEmpty: Bool { jobs.isEmpty && batches.isEmpty && !isCertain }
     }
 
-    /// Faults in words; empty when the books are exact.
+    /// Faults in words; empty when the accounting is exact.
     func faults() async throws(CommandFailure) -> [String] {
         let wrong = try await wrongTypes()
         return wrong.isEmpty ? try await faults(unsettled()) : wrong
@@ -129,7 +129,7 @@ import StoreProtocol
 
     // MARK: In parts
 
-    /// Looks at one shard after the other, so that Redis is never held up for long; and again, because the farm goes on.
+    /// Looks at one shard after the other, so that Redis is never held up for long; and again, because the farm keeps running.
     private func doubts(_ unsettled: Set<String>) async throws(CommandFailure) -> Doubts {
         var doubts = try await look(unsettled, isFirst: true)
         for _ in 1..<Self.looks where !doubts.isEmpty && !doubts.isCertain {

@@ -59,7 +59,7 @@ struct FeedbackCommand: ParsableCommand {
                     "app": .string(app), "tokens": .number(outcome.tuples),
                     "error": .text(outcome.error.isEmpty ? nil : outcome.error),
                 ]),
-                "\(app): \(Figures.grouped(outcome.tuples)) dead tokens"
+                "\(app): \(Figures.grouped(outcome.tuples)) invalid tokens"
                     + (outcome.error.isEmpty ? "" : "; then: \(outcome.error)") + "\n")
         }
         if outcomes.contains(where: { !$0.outcome.error.isEmpty }) { throw CommandFailure.temporary("") }

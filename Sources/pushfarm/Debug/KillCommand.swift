@@ -7,9 +7,9 @@ struct KillCommand: ParsableCommand {
         commandName: "kill",
         abstract: "Kills a worker's process.",
         discussion: """
-            For one that hangs or must not go on. Another one takes its place; what it had
-            in the air may be sent twice, and is counted as such. Nothing is held against
-            the pushes.
+            For a worker that hangs or must stop at once. Another worker takes its place;
+            its pushes in flight may be sent twice, and the job records count them. The
+            kill makes no push suspect.
 
             Example:
               pushfarm debug kill alpha/0

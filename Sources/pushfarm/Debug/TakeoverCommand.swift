@@ -11,10 +11,10 @@ struct TakeoverCommand: ParsableCommand {
         commandName: "takeover",
         abstract: "Takes a shard from a stuck owner.",
         discussion: """
-            Moving a shard waits for its owner; this does not. The owner's steps are
-            refused from then on, and what it has in the air may be sent twice: the command
-            says how many pushes that are, and wants the shard's number typed again, or
-            given with --yes. The shard stays with the host until it is moved to auto.
+            shards move waits for the owner; takeover does not. From then on Redis refuses
+            the owner's requests, and its pushes in flight may be sent twice. The command
+            shows how many pushes these are and asks for the shard's number again, unless
+            --yes gives it. The shard stays with the host until it is moved to auto.
 
             Example:
               pushfarm debug takeover 7 --app demo --host beta
@@ -33,10 +33,10 @@ struct TakeoverCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The host that takes it.", valueName: "name"))
     var host: String
 
-    @Flag(help: "Also from an owner whose lease has not ended.")
+    @Flag(help: "Takes it also from an owner whose lease is valid.")
     var force = false
 
-    @Option(reads: ArgumentHelp("The shard's number once more: nothing is asked.", valueName: "shard"))
+    @Option(reads: ArgumentHelp("Confirms the shard's number instead of asking for it.", valueName: "shard"))
     var yes: Int?
 
     func run() throws {
@@ -72,16 +72,16 @@ struct TakeoverCommand: ParsableCommand {
 
     private func confirm(_ suspects: Int) throws(CommandFailure) {
         let warning =
-            "shard \(shard) of \(app): \(suspects) pushes are in the air at this moment, and may be sent twice"
+            "shard \(shard) of \(app): \(suspects) pushes are in flight and may be sent twice"
         if let yes {
             guard yes == shard else { throw .usage("--yes: \(yes) is not the shard") }
             Console(json: common.json).note(warning)
             return
         }
         guard Terminal.isTerminal(0) else {
-            throw .usage("\(warning); --yes \(shard) says that this is meant")
+            throw .usage("\(warning); confirm with --yes \(shard)")
         }
         Terminal.write("\(warning)\ntype the shard's number again: ", to: Terminal.standardError)
-        guard readLine() == "\(shard)" else { throw .failed("nothing is done") }
+        guard readLine() == "\(shard)" else { throw .failed("nothing was changed") }
     }
 }

@@ -8,9 +8,9 @@ struct DemoCommand: ParsableCommand {
         abstract: "Sends a million pushes to the simulator and counts them.",
         discussion: """
             Starts a private Redis, a simulated gateway and a farm in a folder of its
-            own; pushes, kills a worker on the way, and compares the farm's books with
-            what the gateway counted. Leaves nothing behind. Status 1 if it does not
-            add up. What a file or the environment configures does not count.
+            own. Sends pushes, kills a worker meanwhile, and compares the job records with
+            the gateway's own count. Leaves no files or processes. Status 1 when the counts
+            differ. Ignores configuration files and environment variables.
 
             Example:
               pushfarm demo

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmConfiguration
 
-/// Whether an app with a binary gateway hears of dead tokens, and whether its feedback service can be read.
+/// Whether an app with a binary gateway learns of invalid tokens, and whether its feedback service can be read.
 @Loop struct FeedbackCheck {
     let app: AppConfiguration
     let configuration: FarmConfiguration
@@ -13,7 +13,7 @@ import FarmConfiguration
         let name = "\(app.name) feedback"
         guard let place = binary.feedback else {
             return Finding(
-                name, .warning, "no feedback service: tokens of devices that are gone are pushed to for ever",
+                name, .warning, "no feedback service: invalid tokens are never suppressed",
                 advice: "Name it with feedback: tls://host:2196.")
         }
         do {
@@ -30,7 +30,7 @@ import FarmConfiguration
                     name, .unreachable, "\(place): \(outcome.error)",
                     advice: "Check name, network and firewall, and whether the certificate is its app's.")
             }
-            return Finding(name, .ok, "\(place): \(Figures.grouped(outcome.tuples)) dead tokens read")
+            return Finding(name, .ok, "\(place): \(Figures.grouped(outcome.tuples)) invalid tokens read")
         } catch {
             return Finding(name, .unreachable, "\(place) was not read: \(error.message)")
         }

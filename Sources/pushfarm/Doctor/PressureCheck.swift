@@ -18,7 +18,7 @@ import StoreProtocol
                 Finding(
                     app.name, .warning, "full: \(full.reason.text)",
                     advice: full.reason == .memory
-                        ? "Give Redis more memory, or wait: what is accepted goes on draining."
+                        ? "Give Redis more memory, or wait: accepted jobs are still sent."
                         : "Let it drain, or raise the app's limit in the configuration."))
         }
         return findings
@@ -28,7 +28,8 @@ import StoreProtocol
         faults.wrongTypes.map {
             Finding(
                 app, .failed, "the Redis key \($0.text)",
-                advice: "Rename the key (RENAME) and find out who wrote it; the app goes on by itself.")
+                advice: "Rename the key (RENAME) and find out who wrote it; the app then continues by itself."
+            )
         }
             + faults.unreadableWords.map {
                 Finding(

@@ -8,9 +8,9 @@ struct EventsCommand: ParsableCommand {
         commandName: "events",
         abstract: "Shows the events for producers and operators.",
         discussion: """
-            The events stream of each app, as docs/jobs.md describes it, the oldest
-            first. With --follow it goes on as they come, also when Redis was away
-            in between; Ctrl-C ends it with status 0.
+            Shows the events stream of each app (docs/jobs.md), the oldest event first.
+            --follow waits for new events, also while Redis is away; Control-C ends it with
+            status 0.
 
             Example:
               pushfarm events --since 15m --type app.paused --type admission.closed
@@ -43,10 +43,10 @@ struct EventsCommand: ParsableCommand {
             "Without --since: so many of the last ones. Default: 100, with --follow 0.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Instead of events what operators ordered, and what the hosts answered.")
+    @Flag(help: "Shows the audit log: commands of operators and the hosts' replies.")
     var operations = false
 
-    @Flag(name: .shortAndLong, help: "Goes on as they come.")
+    @Flag(name: .shortAndLong, help: "Waits for new events.")
     var follow = false
 
     func validate() throws {

@@ -92,8 +92,7 @@ struct FindCommand: ParsableCommand {
     }
 
     private static let nothing = """
-        nothing is known of it: it is in no queue. What was delivered is kept only of jobs with receipts "all", and of apps \
-        with an audit
+        no such push was found. Deliveries are recorded only for jobs with receipts "all" and for apps with audit:
 
         """
 

@@ -3,7 +3,7 @@ import FarmLogging
 import PushModel
 import StoreProtocol
 
-/// Where a push is now in one app, and what happened to it, as far as anybody remembers.
+/// Finds where a push is in one app, and its history.
 @Loop struct PushSearch {
     let client: FarmClient
     let app: String
@@ -19,7 +19,7 @@ import StoreProtocol
         if case .token(let token) = wanted {
             found += try await suppressed(token)
             found += try await paused(token)
-            found += try await told(Hexadecimal.text(of: token))
+            found += try await events(about: Hexadecimal.text(of: token))
         }
         found += try await audit()
         return found
@@ -73,8 +73,8 @@ import StoreProtocol
         }
     }
 
-    /// What was told of a token.
-    private func told(_ token: String) async throws(CommandFailure) -> [PushFinding] {
+    /// Events about a token.
+    private func events(about token: String) async throws(CommandFailure) -> [PushFinding] {
         try await client.events(of: app, among: events) { $0["token"] == token }.map { event in
             let words = event.fields.filter { !["type", "at", "token", "job"].contains($0.name) }
             return PushFinding(
@@ -103,7 +103,7 @@ import StoreProtocol
             }
         }
         if unreadable > 0 {
-            let text = "pushfarm: \(app): \(unreadable) of the audit's records cannot be read\n"
+            let text = "pushfarm: \(app): \(unreadable) records of the audit cannot be read\n"
             Terminal.write(text, to: Terminal.standardError)
         }
         return found
@@ -130,7 +130,7 @@ extension AuditRecord.Outcome {
         case .delivered: "delivered"
         case .failed: "failed"
         case .expired: "expired"
-        case .retry: "to be tried again"
+        case .retry: "retried"
         }
     }
 }

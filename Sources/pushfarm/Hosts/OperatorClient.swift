@@ -6,7 +6,7 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Puts an operator's command before the coordinators, and tells what became of it.
+/// Sends an operator's command to the coordinators and shows their replies.
 @Loop struct OperatorClient {
     let configuration: FarmConfiguration
     let options: OperatorOptions
@@ -39,7 +39,8 @@ import StoreProtocol
                 LocalSocket.accepts(socket)
             else { throw error }
             console.note(
-                "\(error.message); told to this machine's coordinator alone, by its control socket \(socket)")
+                "\(error.message); sent only to this machine's coordinator, over its control socket \(socket)"
+            )
             return try report(try await locally(verb, arguments, host))
         }
         defer { client.close() }
@@ -165,8 +166,8 @@ import StoreProtocol
         guard outcome.silent.isEmpty, outcome.untold.isEmpty else {
             let why =
                 outcome.isInterrupted
-                ? "it goes on; pushfarm events --operations tells how it ends"
-                : "not all hosts are done; pushfarm events --operations tells how it ends"
+                ? "it continues; pushfarm events --operations shows the result"
+                : "not all hosts are done; pushfarm events --operations shows the result"
             throw CommandFailure(status: .partly, message: why)
         }
     }
@@ -209,7 +210,8 @@ extension OperatorClient.Outcome {
         }
         for host in untold {
             table.add(
-                .init(host), .init("untold", .yellow), .init("left as it is, since not all before it is done")
+                .init(host), .init("untold", .yellow),
+                .init("not asked, because a host before it is not done")
             )
         }
         return table.text(style)

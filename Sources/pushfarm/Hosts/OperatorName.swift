@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Who gives an order, as it is written down beside what it holds back: `user@host`, one word.
+/// The operator, as pauses record him: `user@host`, one word.
 @Loop enum OperatorName {
     static var current: String {
         let allowed = OperatorClient.issuer.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F }

@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// What every command takes that tells coordinators something.
+/// The options of commands to coordinators.
 struct OperatorOptions: ParsableArguments {
-    @Flag(help: "Say what would be done, and do nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
-    @Flag(inversion: .prefixedNo, help: "Wait until every host has done it.")
+    @Flag(inversion: .prefixedNo, help: "Waits until every host has done it.")
     var wait = true
 
-    @Option(reads: ArgumentHelp("Wait so long at most.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("The longest time to wait.", valueName: "duration"))
     var timeout: TimeSpan?
 
-    @Flag(help: "Speak to this machine's coordinator over its control socket, without Redis.")
+    @Flag(help: "Uses the control socket of this machine's coordinator instead of Redis.")
     var local = false
 
     /// The host that a name means; nil for `all`.
@@ -22,7 +22,7 @@ struct OperatorOptions: ParsableArguments {
     }
 }
 
-/// Whom a command is for: `HOST`, or `HOST/N` for one of its workers.
+/// The target of a command: `HOST`, or `HOST/N` for one of its workers.
 struct OperatorTarget: ExpressibleByArgument, Sendable {
     let text: String
     let host: String
@@ -40,6 +40,6 @@ struct OperatorTarget: ExpressibleByArgument, Sendable {
         if number < 0 || host.isEmpty { return nil }
     }
 
-    /// What goes before a coordinator's options.
+    /// The first arguments of the command to the coordinator.
     var words: [String] { worker.map { ["\($0)"] } ?? [] }
 }

@@ -7,10 +7,10 @@ struct RestartCommand: ParsableCommand {
         commandName: "restart",
         abstract: "Restarts workers.",
         discussion: """
-            Each finishes what is in the air. With --rolling one after the other: the
-            others serve its shards meanwhile, and the next one goes when the last one
-            delivers again; hosts come one after the other, too. When one does not become
-            ready the others are left as they are.
+            Each worker finishes its pushes in flight. --rolling restarts one worker at a
+            time, on one host at a time: the others serve its shards meanwhile, and the
+            next worker follows when the last one delivers again. When one does not become
+            ready, the others are not restarted.
 
             Example:
               pushfarm restart all --rolling

@@ -7,9 +7,9 @@ struct StopCommand: ParsableCommand {
         commandName: "stop",
         abstract: "Stops a coordinator or a worker gracefully.",
         discussion: """
-            As the signal TERM: it takes nothing more, finishes what is in the air, gives
-            its shards to the others, and ends with status 0. The answer comes when its
-            workers have ended. A worker that was stopped is started by restart or scale.
+            Like the signal TERM: it takes no new work, finishes the pushes in flight,
+            hands its shards to the others, and exits with status 0. The reply comes when
+            its workers have exited. restart or scale starts a stopped worker again.
 
             Example:
               pushfarm stop alpha

@@ -7,13 +7,13 @@ struct UpgradeCommand: ParsableCommand {
         commandName: "upgrade",
         abstract: "Replaces a running coordinator with a new program.",
         discussion: """
-            The program that is installed now, or that the host's configuration names
-            (program), is started beside the old one. It gets the shards a few at a time,
-            each when nothing of it is in the air, and the host's name at the end; then the
-            old one ends. One host after the other. When the new one does not start, or
-            ends, the old one goes on. Not in a container, under supervisord, foreman or
-            pushfarm up: there the first process's end is the service's; restart the
-            service instead.
+            Starts the installed program, or the one that the configuration names
+            (program), beside the old one. The successor gets the shards a few at a time,
+            each when none of its pushes is in flight, and at the end the host's name; then
+            the predecessor exits. Hosts follow one after the other. When the successor
+            does not start, or exits, the predecessor continues. Not in a container or
+            under supervisord, foreman or pushfarm up, where the exit of the first process
+            ends the service: restart the service instead.
 
             Example:
               pushfarm upgrade all
@@ -26,7 +26,7 @@ struct UpgradeCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
     var host: String
 
-    @Flag(help: "Take back an upgrade that is under way.")
+    @Flag(help: "Aborts a running upgrade.")
     var abort = false
 
     func run() throws {

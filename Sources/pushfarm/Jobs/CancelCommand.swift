@@ -51,7 +51,7 @@ struct CancelCommand: ParsableCommand {
         try patience.check("--patience", 1...86_400)
     }
 
-    /// What came of it.
+    /// The result of the command.
     private struct Outcome: Sendable {
         let app: String
         let changed: Bool

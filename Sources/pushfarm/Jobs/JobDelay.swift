@@ -4,14 +4,14 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// What the delayed pushes of a job wait for: its time, or the next try.
+/// Why pushes of a job are delayed: until its time, or until the next attempt.
 struct JobDelay: Equatable, Sendable {
     /// When the first of them is due, in Unix milliseconds.
     let due: Int64
-    /// Tries made so far; 0 of pushes that wait for `deliver_at`.
+    /// Attempts so far; 0 of pushes that wait for `deliver_at`.
     let attempts: Int
     let maxAttempts: Int
-    /// Why the last try failed; empty before the first.
+    /// Why the last attempt failed; empty before the first.
     let cause: String
 
     /// "due in 23 h 4 min", "retry 3 of 8 in 40 s: ServiceUnavailable".
@@ -38,7 +38,7 @@ extension FarmClient {
     private static let mostBatches = 20_000
     private static let bodies = 64
 
-    /// What jobs wait for, by the delayed batch of each that is due first.
+    /// The delays of jobs, each of its batch that is due first.
     ///
     /// - Parameter jobs: of the app; those whose delayed batches come behind very many others are left out.
     func delays(of jobs: Set<String>, _ app: String) async throws(CommandFailure) -> [String: JobDelay] {
@@ -62,7 +62,7 @@ extension FarmClient {
         return found
     }
 
-    /// Why what is open of a job is not sent at this moment; empty when nothing is known to hold it back.
+    /// Why open pushes of a job are not sent now, one sentence each; empty when no reason is known.
     func delays(of account: Account) async throws(CommandFailure) -> [String] {
         guard account.state == .open else { return [] }
         var reasons: [String] = []
@@ -72,7 +72,7 @@ extension FarmClient {
         for mark in try await marks(.jobs, account.app) where mark.text == account.id {
             let by = mark.by.isEmpty ? "the farm" : PlainText.of(mark.by)
             let why = mark.reason.isEmpty ? "" : ": " + PlainText.of(mark.reason, limit: 200)
-            reasons.append("\(by) holds the job back (\(PlainText.of(mark.kind)))\(why)")
+            reasons.append("the job is paused by \(by) (\(PlainText.of(mark.kind)))\(why)")
         }
         if account.queued + account.inFlight > 0, let trouble = await gatewayTrouble(account.app) {
             reasons.append(trouble)

@@ -2,7 +2,7 @@ import EventLoop
 import StoreProtocol
 
 extension FarmClient {
-    /// What to say of a job that nobody knows: also the names of those that `pushfarm push` made of it, if it had more tokens than an
+    /// The error for an unknown job: also the names of those that `pushfarm push` made of it, if it had more tokens than an
     /// app takes at a time.
     func noJob(_ id: String, in apps: [String]) async throws(CommandFailure) -> CommandFailure {
         var last: Account?

@@ -24,7 +24,7 @@ struct RunningJobs: Sendable {
             return rate > 0 ? .milliseconds(Int64(clamping: (Double(due) / rate * 1000).rounded(.up))) : nil
         }
 
-        /// When something happened last, as far as the books tell.
+        /// The last outcome, or else the start.
         var lastActivity: Int64 { max(account.createdAt, account.lastAt) }
 
         /// - Parameter now: Unix milliseconds.

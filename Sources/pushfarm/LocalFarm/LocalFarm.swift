@@ -54,7 +54,7 @@ import FarmLogging
         coordinator = try start("coordinator", plan.arguments + simulationArguments + plan.logArguments)
     }
 
-    /// Ends everything in the other order. Workers finish what is in the air.
+    /// Ends everything in the other order. Workers wait for the responses to pushes in flight.
     func stop() async {
         isStopping = true
         await coordinator?.stop(within: .seconds(40))

@@ -66,7 +66,7 @@ import StoreProtocol
             before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
     }
 
-    /// What was written down of it, for a person.
+    /// A mark in words.
     private static func words(_ mark: String) -> String {
         let words = mark.split(separator: " ", maxSplits: 2).dropFirst()
         return words.isEmpty ? "poison" : words.joined(separator: " by ")

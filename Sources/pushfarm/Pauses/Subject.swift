@@ -62,7 +62,7 @@ extension FarmClient {
         return only
     }
 
-    /// - Throws: when nobody has heard of the job, and none that waits in an inbox can be it.
+    /// - Throws: when the job is unknown and cannot be in an inbox.
     func mustKnow(job id: String, in apps: [String]) async throws(CommandFailure) {
         guard try await accounts(ofJob: id, in: apps).isEmpty else { return }
         for name in apps {
@@ -72,7 +72,7 @@ extension FarmClient {
         throw .usage(try await noJob(id, in: apps).message)
     }
 
-    /// The books of jobs of one id.
+    /// The records of jobs of one id.
     func accounts(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [Account] {
         var found: [Account] = []
         for app in apps { if let account = try await account(id, app) { found.append(account) } }

@@ -18,7 +18,7 @@ struct ScreenCommand: ParsableCommand {
             FILE.invalid with reason and time, those that neither is known of to FILE.rest.
 
             When it is interrupted, by Control-C, kill -9 or a lost Redis, the same
-            command goes on and sends nothing again that has an outcome. Status 1 when
+            command continues and sends nothing again that has an outcome. Status 1 when
             not all lines were good or invalid tokens, 75 when it is to be run again.
             """)
 
@@ -48,7 +48,7 @@ struct ScreenCommand: ParsableCommand {
     var anew = false
 
     @Option(
-        reads: ArgumentHelp("How long to wait while nothing goes on.", valueName: "duration"))
+        reads: ArgumentHelp("How long to wait without progress.", valueName: "duration"))
     var patience = TimeSpan(seconds: 600)
 
     func validate() throws {

@@ -8,7 +8,7 @@ import StoreProtocol
         var app: String
         /// Pushes a second.
         var rate: Int
-        /// Without any progress for so long it ends; the same command goes on.
+        /// It ends after so long without progress; the same command continues.
         var patience: Duration
     }
 
@@ -19,7 +19,7 @@ import StoreProtocol
     private let start = ContinuousClock.now
     private var files: ScreeningFiles
     private var chunks: TokenChunks
-    private var books: ScreeningTracker
+    private var tracker: ScreeningTracker
     private var pace: ScreeningPace
     private var progress: ScreeningProgress
     /// Read from the file, and not yet put in.
@@ -36,7 +36,7 @@ import StoreProtocol
     private var commitsAt = ContinuousClock.now
     /// When something last went on.
     private var movedAt = ContinuousClock.now
-    /// Why nothing goes on, if that is known.
+    /// Why there is no progress, if that is known.
     private var trouble = ""
     private var pauseReason: String?
 
@@ -52,7 +52,7 @@ import StoreProtocol
         (self.client, self.plan, self.survey, self.progress) = (client, plan, survey, progress)
         submitter = JobSubmitter(client: client, app: plan.app, patience: .zero)
         chunks = TokenChunks(file: files.paths.tokens, survey: survey, size: files.record.chunk)
-        books = ScreeningTracker(run: files.record.run, done: files.record.done)
+        tracker = ScreeningTracker(run: files.record.run, done: files.record.done)
         pace = ScreeningPace(rate: plan.rate)
         position = files.record.since
         self.files = files
@@ -72,7 +72,7 @@ import StoreProtocol
             progress.finish()
         }
         do {
-            while !isEnded(), !(isAtEnd && books.isEmpty) {
+            while !isEnded(), !(isAtEnd && tracker.isEmpty) {
                 let pause = try await turn()
                 progress.update(files.record.tally.count + chunks.duplicates, note: note)
                 do { try await Loop.sleep(for: pause) } catch { break }
@@ -97,15 +97,15 @@ import StoreProtocol
                 try await lookAtOldest()
             }
             try commitWhenDue()
-            if books.isEmpty, pace.pause(at: .now) > .zero { moved() }
+            if tracker.isEmpty, pace.pause(at: .now) > .zero { moved() }
         } catch {
             guard error.status == .temporary else { throw error }
             trouble = error.message
         }
         guard .now - movedAt < plan.patience else {
             throw .temporary(
-                "nothing went on for \(Figures.time(plan.patience))" + (note.isEmpty ? "" : " (\(note))")
-                    + "; the same command goes on from here")
+                "no progress for \(Figures.time(plan.patience))" + (note.isEmpty ? "" : " (\(note))")
+                    + "; the same command continues from here")
         }
         guard !isAtEnd, next.map(hasRoom) ?? true, .now >= mayOfferAt else { return Self.longestSleep }
         return min(max(pace.pause(at: .now), .milliseconds(1)), Self.longestSleep)
@@ -126,7 +126,7 @@ import StoreProtocol
                 isAtEnd = true
                 return
             }
-            if books.done.contains(chunk.number) {
+            if tracker.done.contains(chunk.number) {
                 next = nil
                 skipped += 1
                 // A long way to where it stopped: signals are heard in between.
@@ -139,7 +139,7 @@ import StoreProtocol
     }
 
     private func hasRoom(for chunk: TokenChunks.Chunk) -> Bool {
-        books.isEmpty || books.openTokens + chunk.tokens.count <= ScreeningPace.ahead(rate: plan.rate)
+        tracker.isEmpty || tracker.openTokens + chunk.tokens.count <= ScreeningPace.ahead(rate: plan.rate)
     }
 
     /// - Returns: false when it has to wait.
@@ -149,7 +149,7 @@ import StoreProtocol
         // What comes from now on is about it.
         let since = position
         guard try await offer(chunk.number, chunk.tokens) else { return false }
-        books.open(chunk.number, chunk.tokens, since: since)
+        tracker.open(chunk.number, chunk.tokens, since: since)
         pace.sent(chunk.tokens.count, at: .now)
         moved()
         return true
@@ -157,20 +157,20 @@ import StoreProtocol
 
     /// Whether an earlier process put the chunk in, as far as the farm knows of it.
     private func wasPut(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
-        if !books.hasEnded(chunk.number) {
-            guard let account = try await client.account(books.id(of: chunk.number), plan.app) else {
+        if !tracker.hasEnded(chunk.number) {
+            guard let account = try await client.account(tracker.id(of: chunk.number), plan.app) else {
                 return false
             }
             // It is closed when the events until now are read.
-            if account.state == .finished { books.ended(chunk.number, delivered: account.delivered) }
+            if account.state == .finished { tracker.ended(chunk.number, delivered: account.delivered) }
         }
-        books.open(chunk.number, chunk.tokens, since: files.record.since)
+        tracker.open(chunk.number, chunk.tokens, since: files.record.since)
         moved()
         return true
     }
 
     private func offer(_ chunk: Int, _ tokens: [String]) async throws(CommandFailure) -> Bool {
-        let id = books.id(of: chunk)
+        let id = tracker.id(of: chunk)
         let draft = JobDraft(
             id: id, tokens: tokens.map { $0[...] }, payload: #"{"aps":{"content-available":1}}"#,
             fields: [
@@ -190,8 +190,8 @@ import StoreProtocol
     /// Of the open jobs, those that Redis has forgotten come again; the others are duplicates.
     private func offerAgain() async throws(CommandFailure) {
         guard .now >= mayOfferAt else { return }
-        for chunk in books.open {
-            guard try await offer(chunk, books.tokens(of: chunk)) else { return }
+        for chunk in tracker.open {
+            guard try await offer(chunk, tracker.tokens(of: chunk)) else { return }
         }
         mustOfferAgain = false
     }
@@ -213,30 +213,30 @@ import StoreProtocol
     }
 
     private func hear(_ event: EventEntry) throws(CommandFailure) {
-        switch books.hear({ event[$0] }) {
+        switch tracker.hear({ event[$0] }) {
         case .nothing: break
         case .outcome, .ended: moved()
         case .refused(let chunk, let reason):
-            throw .failed("job \(books.id(of: chunk)) was refused: \(reason)")
+            throw .failed("job \(tracker.id(of: chunk)) was refused: \(reason)")
         }
     }
 
     private func closeEnded() {
-        for chunk in books.open {
-            for (token, verdict) in books.close(chunk) ?? [] { files.add(token, verdict) }
+        for chunk in tracker.open {
+            for (token, verdict) in tracker.close(chunk) ?? [] { files.add(token, verdict) }
         }
     }
 
     /// An end whose event was not seen, because the events went on too fast, is in the job's account.
     private func lookAtOldest() async throws(CommandFailure) {
-        guard .now >= looksAt, let oldest = books.open.first, !books.hasEnded(oldest) else { return }
+        guard .now >= looksAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
         looksAt = .now + Self.accountPause
         pauseReason = try await client.call(ReadGate(), plan.app)?.reason
-        guard let account = try await client.account(books.id(of: oldest), plan.app),
+        guard let account = try await client.account(tracker.id(of: oldest), plan.app),
             account.state == .finished
         else { return }
         // It is closed when the events until now are read.
-        books.ended(oldest, delivered: account.delivered)
+        tracker.ended(oldest, delivered: account.delivered)
         looksAt = .now
         moved()
     }
@@ -248,8 +248,8 @@ import StoreProtocol
     }
 
     private func commit() throws(CommandFailure) {
-        guard books.done != files.record.done else { return }
-        let since = books.hasStrangers ? files.record.since : books.since ?? position
-        try files.commit(done: books.done, since: since)
+        guard tracker.done != files.record.done else { return }
+        let since = tracker.hasStrangers ? files.record.since : tracker.since ?? position
+        try files.commit(done: tracker.done, since: since)
     }
 }

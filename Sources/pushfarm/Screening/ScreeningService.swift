@@ -31,7 +31,7 @@ struct ScreeningService: Sendable {
         console.show(account.json, account.text(console.style))
         if let failure { throw failure }
         guard account.open == 0 else {
-            throw CommandFailure.temporary("interrupted; the same command goes on from here")
+            throw CommandFailure.temporary("interrupted; the same command continues from here")
         }
         if !account.isClear { throw CommandFailure.failed() }
     }

@@ -30,14 +30,14 @@ struct ShardMove: Sendable {
 
         var text: String {
             owners.map { owner in
-                let place = "shard \(move.shard) of \(owner.app) is with \(owner.host ?? "nobody")"
+                let place = "shard \(move.shard) of \(owner.app) is with \(owner.host ?? "no host")"
                 if isDryRun { return place }
                 guard let host = move.host else {
-                    return place + " now, and goes where the farm would have it"
+                    return place + " now; the farm chooses its owner"
                 }
-                return isUnderWay && owner.host != host ? place + " now, and goes to \(host)" : place
+                return isUnderWay && owner.host != host ? place + " now, and moves to \(host)" : place
             }.joined(separator: "\n")
-                + (isDryRun ? "\nwould go to \(move.host ?? "whom the farm would give it")" : "")
+                + (isDryRun ? "\nwould go to \(move.host ?? "the host that the farm chooses")" : "")
         }
 
         var json: JSONValue {

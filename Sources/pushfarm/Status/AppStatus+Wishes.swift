@@ -2,7 +2,7 @@ import RedisClient
 import StoreProtocol
 
 extension AppStatus {
-    /// What operators want of the app, and what producers do wrong, a line each, for a person.
+    /// The settings of operators and the refusals of producers, one line each.
     var wishes: [String] {
         var lines: [String] = []
         if refusedLastMinute > 0 {
@@ -11,7 +11,7 @@ extension AppStatus {
         }
         switch standing.rate {
         case nil: break
-        case .off: lines.append("\(app): no limit of the farm's, by \(standing.rateBy ?? "an operator")")
+        case .off: lines.append("\(app): no rate limit, set by \(standing.rateBy ?? "an operator")")
         case .limit(let rate):
             lines.append(
                 "\(app): at most \(Figures.perTime(rate)), by \(standing.rateBy ?? "an operator")")
@@ -21,7 +21,7 @@ extension AppStatus {
                 "\(app): \(admission.rawValue) to producers, by \(standing.admissionBy ?? "an operator")")
         }
         if standing.cancels > 0 {
-            lines.append("\(app): \(standing.cancels) job\(standing.cancels == 1 ? "" : "s") called back")
+            lines.append("\(app): \(standing.cancels) job\(standing.cancels == 1 ? "" : "s") being cancelled")
         }
         return lines
     }

@@ -7,7 +7,7 @@ struct FarmStatus: Sendable {
     var hosts: [HostStatus]
     var apps: [AppStatus]
     let redis: RedisInfo
-    /// Those that are raised, the worst first, and what was told last.
+    /// Alerts that fire, the worst first, and the latest changes of alerts.
     var alerts: [RaisedAlert] = []
     var latest: [ToldAlert] = []
     /// Redis's clock, in milliseconds since 1970.
@@ -38,14 +38,14 @@ struct FarmStatus: Sendable {
         return status
     }
 
-    /// What is not as it should be, in words; empty when all is well.
+    /// Problems, one sentence each; empty when all is well.
     var troubles: [String] {
         var troubles: [String] = []
         if !hosts.contains(where: { $0.state != "gone" }) { troubles.append("no coordinator is running") }
         for host in hosts where host.state == "gone" { troubles.append("host \(host.host) is gone") }
         for host in hosts where host.state == "running" {
             guard let intake = host.intake, ["backing-off", "failed"].contains(intake.state) else { continue }
-            troubles.append("the intake of \(host.host) ends again and again")
+            troubles.append("the intake of \(host.host) keeps crashing")
         }
         for host in hosts where host.state == "running" {
             for worker in host.workers where worker.state == "failed" {
@@ -58,7 +58,7 @@ struct FarmStatus: Sendable {
         troubles += hosts.flatMap(\.quietPlaces)
         if let allDrained { troubles.append(allDrained) }
         if hosts.contains(where: { $0.state == "running" }) {
-            // What no host has any more, and has nothing in it, misses nobody.
+            // An app without hosts and without work needs no owner.
             for app in apps where app.unowned > 0 && (!app.owners.isEmpty || app.hasWork) {
                 troubles.append("\(app.app): \(app.unowned) of its shards have no owner")
             }
@@ -104,7 +104,7 @@ struct FarmStatus: Sendable {
         return "nothing is sent: \(names) drained; reload brings a host back"
     }
 
-    /// What was told when it was raised; an age is that of now.
+    /// The text of the alert, with the present age of the backlog.
     private func text(_ alert: RaisedAlert) -> String {
         guard alert.kind == Alert.Kind.backlogAge.rawValue,
             let age = apps.first(where: { $0.app == alert.app })?.ages.oldest

@@ -4,10 +4,10 @@ extension FullReason {
     /// For a person.
     var text: String {
         switch self {
-        case .memory: "Redis's memory is nearly used up; producers are told to wait"
-        case .backlog: "max_backlog pushes are open; producers are told to wait"
-        case .inbox: "its inbox has reached max_inbox or max_inbox_bytes; producers are told to wait"
-        case .operator: "an operator has closed it; producers are told to wait"
+        case .memory: "the memory of Redis is nearly full; producers must wait"
+        case .backlog: "max_backlog pushes are open; producers must wait"
+        case .inbox: "its inbox has reached max_inbox or max_inbox_bytes; producers must wait"
+        case .operator: "an operator has closed admission; producers must wait"
         }
     }
 

@@ -2,11 +2,11 @@ import Foundation
 
 /// What a coordinator writes about its host and its workers, as an older or a newer command can read it.
 struct HostStatus: Decodable, Sendable {
-    /// A shard that waits, because its pushes were in the air in crash after crash.
+    /// A shard that is quarantined because its pushes were in flight in several crashes.
     struct Quarantined: Decodable, Sendable {
         var app = ""
         var shard = 0
-        /// Until it goes on.
+        /// Until it is served again.
         var milliseconds = 0
 
         init(from decoder: any Decoder) throws {
@@ -37,20 +37,20 @@ struct HostStatus: Decodable, Sendable {
     var workers: [Worker] = []
     var apps: [App] = []
     var quarantined: [Quarantined] = []
-    /// Why files that have changed are not followed.
+    /// Why changed files are not applied.
     var problems: [String] = []
 
     /// - Parameters:
     ///   - name: the host's name in Redis, which counts.
     ///   - isAlive: false when its line has ended: then it is called "gone".
     init(name: String, json: [UInt8], isAlive: Bool) {
-        // What cannot be read is a host of which only the name is known.
+        // Of an unreadable status line only the name of the host is known.
         self = (try? JSONDecoder().decode(HostStatus.self, from: Data(json))) ?? HostStatus()
         host = name
         if !isAlive { becomeGone() }
     }
 
-    /// What the line said last holds no more: nothing of the host sends or is ready.
+    /// The last status line is no longer true: no process of the host sends or is ready.
     private mutating func becomeGone() {
         state = "gone"
         intake?.becomeGone()
@@ -97,7 +97,7 @@ extension HostStatus {
         }
     }
 
-    /// What takes nothing though it has shards: whose pushes wait, and how they go on.
+    /// The host, or those of its workers, that have shards and do not serve them, with the way to resume them.
     var quietPlaces: [String] {
         if state == "quiet" {
             // That others have a quiet host's shards is no trouble.

@@ -38,15 +38,15 @@ struct SuppressedAddCommand: ParsableCommand {
         let reason = SuppressionReason(name: reason) ?? .operator
         let report = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionStore.open(client, app: app)
+            let store = try await SuppressionStore.open(client, app: app)
             var defaults = selection.defaults(
-                book.settings, now: try await client.clock().components.seconds)
+                store.settings, now: try await client.clock().components.seconds)
             defaults.reason = reason
             guard defaults.topic != nil, defaults.environment != nil else {
                 throw CommandFailure.usage("\(app) is not configured here; give --topic and --environment")
             }
             var run = SuppressionImport(
-                book: book, defaults: defaults, isQuiet: true, takesTokensOnly: true)
+                store: store, defaults: defaults, isQuiet: true, takesTokensOnly: true)
             for token in list.tokens { try await run.take(token[...]) }
             if let file = list.tokensFile { try await run.take(file: file) }
             return try await run.finish()

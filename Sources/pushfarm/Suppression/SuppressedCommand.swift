@@ -5,14 +5,14 @@ struct SuppressedCommand: ParsableCommand {
         commandName: "suppressed",
         abstract: "Shows and changes the suppression list.",
         discussion: """
-            A token that the gateway declared dead is not sent to again for a while:
+            No push is sent to a token that the gateway declared invalid, for a time:
             its pushes fail with the reason suppressed. What is known belongs to one
             topic in one environment.
 
             Example:
               pushfarm suppressed list --app demo
               pushfarm suppressed remove --app demo --token $TOKEN
-              pushfarm suppressed export --app demo --file dead.txt
+              pushfarm suppressed export --app demo --file invalid.txt
             """,
         subcommands: [
             SuppressedListCommand.self, SuppressedAddCommand.self, SuppressedRemoveCommand.self,

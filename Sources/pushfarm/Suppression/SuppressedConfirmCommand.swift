@@ -6,7 +6,7 @@ struct SuppressedConfirmCommand: ParsableCommand {
         abstract: "Confirms suppressions that wait.",
         discussion: """
             When more than suppression.hold_share percent of the last 1,000 answers are
-            bad tokens, the farm goes on, and new bad tokens are not suppressed until
+            bad tokens, the farm continues, and new bad tokens are not suppressed until
             they are confirmed, or until fewer are bad. After a confirmation, what is
             found until fewer are bad is suppressed at once.
 

@@ -10,11 +10,11 @@ struct SuppressedExportCommand: ParsableCommand {
         abstract: "Exports suppressed tokens to a file.",
         discussion: """
             One token a line: the token as hex, the reason, Unix seconds since when it
-            is dead, the topic, the environment. import reads it.
+            is invalid, the topic, the environment. import reads it.
 
             Example:
-              pushfarm suppressed export --app demo --file dead.txt
-              pushfarm suppressed export --app demo | gzip > dead.gz
+              pushfarm suppressed export --app demo --file invalid.txt
+              pushfarm suppressed export --app demo | gzip > invalid.gz
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -28,13 +28,13 @@ struct SuppressedExportCommand: ParsableCommand {
         let (file, json) = (file, common.json)
         let count = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionStore.open(client, app: app)
+            let store = try await SuppressionStore.open(client, app: app)
             var sink = try TextSink(file)
-            var progress = ProgressLine("shards", total: book.shards, quiet: json || file == nil)
+            var progress = ProgressLine("shards", total: store.shards, quiet: json || file == nil)
             defer { progress.finish() }
             var count = 0
-            for shard in 0..<book.shards {
-                for line in try await book.lines(of: shard, where: selection.covers) {
+            for shard in 0..<store.shards {
+                for line in try await store.lines(of: shard, where: selection.covers) {
                     try sink.write(line.text)
                     count += 1
                 }

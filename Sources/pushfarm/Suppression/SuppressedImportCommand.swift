@@ -9,14 +9,14 @@ struct SuppressedImportCommand: ParsableCommand {
         abstract: "Imports suppressed tokens from an exported file.",
         discussion: """
             A line is a token, and behind it, as far as they are there: reason, since
-            when it is dead (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
+            since when it is invalid (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
             ago), topic, environment. What is missing is Operator, now, and the app's
             own. Lines that begin with # are remarks. A line that cannot be read is
             named by its number; all others are imported, and the status is 1.
 
             Example:
-              pushfarm suppressed import --app demo dead.txt
-              cut -d, -f1 dead.csv | pushfarm suppressed import --app demo -
+              pushfarm suppressed import --app demo invalid.txt
+              cut -d, -f1 invalid.csv | pushfarm suppressed import --app demo -
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -29,10 +29,10 @@ struct SuppressedImportCommand: ParsableCommand {
         let (selection, file, json) = (selection, file, common.json)
         let report = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionStore.open(client, app: app)
+            let store = try await SuppressionStore.open(client, app: app)
             let now = try await client.clock().components.seconds
             var run = SuppressionImport(
-                book: book, defaults: selection.defaults(book.settings, now: now), isQuiet: json)
+                store: store, defaults: selection.defaults(store.settings, now: now), isQuiet: json)
             try await run.take(file: file)
             return try await run.finish()
         }

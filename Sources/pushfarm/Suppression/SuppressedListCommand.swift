@@ -28,12 +28,12 @@ struct SuppressedListCommand: ParsableCommand {
         let wanted = try TokenOptions.bytes(of: tokens)
         try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
-            let book = try await SuppressionStore.open(client, app: app)
+            let store = try await SuppressionStore.open(client, app: app)
             var sink = try TextSink(nil)
             var count = 0
-            let shards = Set(wanted.map { book.shard(of: $0) })
-            for shard in 0..<book.shards where wanted.isEmpty || shards.contains(shard) {
-                let lines = try await book.lines(of: shard) {
+            let shards = Set(wanted.map { store.shard(of: $0) })
+            for shard in 0..<store.shards where wanted.isEmpty || shards.contains(shard) {
+                let lines = try await store.lines(of: shard) {
                     selection.covers($0) && (wanted.isEmpty || wanted.contains($0.token))
                 }
                 count += lines.count

@@ -29,15 +29,15 @@ struct SuppressedRemoveCommand: ParsableCommand {
         let tokens = try tokens()
         let removed = try common.withClient { client in
             let app = try await client.chosenApp(selection.app)
-            var book = try await SuppressionStore.open(client, app: app)
-            let shards = Dictionary(grouping: tokens) { book.shard(of: $0) }
+            var store = try await SuppressionStore.open(client, app: app)
+            let shards = Dictionary(grouping: tokens) { store.shard(of: $0) }
             var removed: Set<[UInt8]> = []
             for (shard, some) in shards {
                 let some = Set(some)
-                let lines = try await book.lines(of: shard) {
+                let lines = try await store.lines(of: shard) {
                     selection.covers($0) && some.contains($0.token)
                 }
-                try await book.write(lines, isRemoval: true)
+                try await store.write(lines, isRemoval: true)
                 removed.formUnion(lines.map(\.token))
             }
             return removed.count

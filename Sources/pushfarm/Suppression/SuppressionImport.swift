@@ -4,7 +4,7 @@ import PushModel
 
 /// Suppresses what lines say, a portion at a time.
 @Loop struct SuppressionImport {
-    private var book: SuppressionStore
+    private var store: SuppressionStore
     private let defaults: SuppressionLine.Defaults
     private let isQuiet: Bool
     /// Of a line only its first word counts.
@@ -23,10 +23,10 @@ import PushModel
     }
 
     init(
-        book: SuppressionStore, defaults: SuppressionLine.Defaults, isQuiet: Bool,
+        store: SuppressionStore, defaults: SuppressionLine.Defaults, isQuiet: Bool,
         takesTokensOnly: Bool = false
     ) {
-        (self.book, self.defaults, self.isQuiet) = (book, defaults, isQuiet)
+        (self.store, self.defaults, self.isQuiet) = (store, defaults, isQuiet)
         self.takesTokensOnly = takesTokensOnly
     }
 
@@ -67,7 +67,7 @@ import PushModel
     }
 
     private mutating func write() async throws(CommandFailure) {
-        try await book.write(waiting)
+        try await store.write(waiting)
         report.written += waiting.count
         waiting.removeAll(keepingCapacity: true)
     }

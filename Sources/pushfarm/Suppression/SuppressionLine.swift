@@ -3,7 +3,7 @@ import FarmLogging
 import PushModel
 
 /// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it: token, reason, Unix seconds since when it
-/// is dead, topic, environment, with a space between two.
+/// is invalid, topic, environment, with a space between two.
 ///
 /// The reader takes any white space, a time also in ISO 8601 or as a duration before now, and a line that ends earlier. A topic that is not known is "-".
 struct SuppressionLine: Equatable, Sendable {

@@ -7,9 +7,9 @@ struct TopCommand: ParsableCommand {
         commandName: "top",
         abstract: "Shows the farm live in the terminal.",
         discussion: """
-            Apps, workers, hosts and jobs with their rates; the arrow keys and return lead
-            to each of them, ? tells the rest. Where there is no terminal it writes plain
-            lines, once a look; with --json a document a line.
+            Apps, workers, hosts and jobs with their rates. The arrow keys and return show
+            one of them, ? shows all keys. Without a terminal it writes plain lines; with
+            --json one document a line.
 
             Example:
               pushfarm top
@@ -38,7 +38,7 @@ struct TopCommand: ParsableCommand {
         }
     }
 
-    /// Plain lines, as often as wished; a Redis that is away is waited for.
+    /// Writes plain lines, once or repeatedly; waits while Redis is away.
     @Loop private static func write(
         from client: FarmClient, once: Bool, json: Bool, every pause: Duration
     ) async throws {

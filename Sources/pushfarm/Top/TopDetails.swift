@@ -31,7 +31,7 @@ struct TopDetails {
 
     private func host(_ name: String, _ status: FarmStatus) -> [TopLine] {
         guard let host = status.hosts.first(where: { $0.host == name }) else {
-            return [TopLine("\(name) is no more", .yellow)]
+            return [TopLine("\(name) no longer exists", .yellow)]
         }
         let rate = host.workers.reduce(0) { $0 + $1.rate }
         var lines = [
@@ -57,7 +57,7 @@ struct TopDetails {
             let worker = status.hosts.first(where: { $0.host == host })?.workers.first(where: {
                 $0.worker == index
             })
-        else { return [TopLine("worker \(host)/\(index) is no more", .yellow)] }
+        else { return [TopLine("worker \(host)/\(index) no longer exists", .yellow)] }
         let place = TopPlace.worker(host: host, index: index).name
         let up = worker.since > 0 ? Figures.brief(.milliseconds(max(0, status.at - worker.since))) : "–"
         var lines = [
@@ -86,7 +86,7 @@ struct TopDetails {
 
     private func app(_ name: String, _ status: FarmStatus) -> [TopLine] {
         guard let app = status.apps.first(where: { $0.app == name }) else {
-            return [TopLine("\(name) is no more", .yellow)]
+            return [TopLine("\(name) no longer exists", .yellow)]
         }
         let (sums, place) = (status.sums(of: name), TopPlace.app(name).name)
         let state: (String, Paint) =
@@ -117,7 +117,7 @@ struct TopDetails {
     }
 
     private func job(_ job: Account?) -> [TopLine] {
-        guard let job else { return [TopLine("its account is no more, or not among the latest", .yellow)] }
+        guard let job else { return [TopLine("its record was deleted, or is not among the latest", .yellow)] }
         let place = TopPlace.job(app: job.app, id: job.id).name
         let share = job.accepted > 0 ? Double(job.settled) / Double(job.accepted) : 1
         let left = model.secondsLeft(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""

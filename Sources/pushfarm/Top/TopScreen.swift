@@ -53,7 +53,7 @@ struct TopScreen {
         }
         let (state, paint): (String, Paint) =
             model.awaySince.map { ("Redis away since \(Self.clock($0))", .red) }
-            ?? (model.look == nil ? ("…", .dim) : model.isPaused ? ("held", .yellow) : ("live", .green))
+            ?? (model.look == nil ? ("…", .dim) : model.isPaused ? ("paused", .yellow) : ("live", .green))
         let time = model.look.map { Self.clock($0.status.at) + "  " } ?? ""
         line.end(with: time + "● " + state, paint, at: columns)
         return line
@@ -157,7 +157,7 @@ struct TopScreen {
         let keys =
             columns < 64
             ? "↑↓ ⏎ esc  s sort  ? help  q quit"
-            : "↑↓ select  ⏎ look closer  esc back  s sort  r turn over  p hold  ? help  q quit"
+            : "↑↓ select  ⏎ look closer  esc back  s sort  r reverse  p pause  ? help  q quit"
         return TopLine(keys, .dim)
     }
 
@@ -165,10 +165,10 @@ struct TopScreen {
         [
             ("1 2 3 4, tab", "apps, workers, hosts, jobs"), ("↑ ↓ k j, pages", "select a row"),
             ("⏎ →", "look closer"), ("esc ← ⌫", "back"), ("s", "sort by the next column"),
-            ("r", "turn the order over"), ("p", "hold the picture, go on"), ("q, ctrl-C", "quit"), ("", ""),
+            ("r", "reverse the order"), ("p", "pause, continue"), ("q, ctrl-C", "quit"), ("", ""),
             ("RATE/S", "pushes that got an outcome in the last second"),
-            ("ERR%", "answers that were errors, without invalid tokens"),
-            ("P50, P99", "the gateway's answers of the last ten seconds"),
+            ("ERR%", "responses that were errors, without invalid tokens"),
+            ("P50, P99", "the gateway's response times of the last ten seconds"),
             ("OPEN", "pushes without an outcome"), ("OLDEST", "how long the oldest of them has waited"),
             ("RESTARTS", "crashes and kills of a worker's process"),
         ].map { keys, words in

@@ -46,7 +46,7 @@ import Testing
         terminal.type("\r")
         try await eventually(terminal, "a worker by itself") { lines in
             lines.contains { $0.contains("› worker here/") }
-                && lines.contains { $0.hasPrefix("in the air") }
+                && lines.contains { $0.hasPrefix("in flight") }
         }
         terminal.resize(columns: 120, rows: 40)
         try await eventually(terminal, "a wider screen") {
