@@ -88,7 +88,8 @@ import Testing
         try farm.gateway.tell("calm")
         try farm.push([Job(id: "dying", tokens: dead)])
         _ = try await farm.finished("dying")
-        #expect(places(try await findings(farm, "--token", tokens[3])).isSuperset(of: ["dead letter", "event"]))
+        #expect(
+            places(try await findings(farm, "--token", tokens[3])).isSuperset(of: ["dead letter", "event"]))
         #expect(
             places(try await findings(farm, "--token", dead[0])).isSuperset(of: ["suppressed", "event"]))
 

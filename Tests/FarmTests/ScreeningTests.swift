@@ -116,7 +116,7 @@ import Testing
                 continue
             }
             #expect(
-                end == .exited(75) && child.error.contains("the same command goes on"), "\(child.error)")
+                end == .exited(75) && child.error.contains("the same command continues"), "\(child.error)")
             let account = try Screening.Account(json: child.output)
             #expect(account.addsUp && account.state == "interrupted" && account.open > 0)
         }
@@ -193,7 +193,7 @@ import Testing
         try await farm.gateway.requests(100)
         farm.redis.process.signal(SIGSTOP)
         #expect(try await child.wait() == .exited(75), "\(child.error)")
-        #expect(child.error.contains("the same command goes on"), "\(child.error)")
+        #expect(child.error.contains("the same command continues"), "\(child.error)")
         farm.redis.process.signal(SIGCONT)
         let (status, account) = try await screening.run("--rate", "2000")
         #expect(status == 0 && account.good == 600 && account.invalid == 40)

@@ -1,6 +1,6 @@
 import EventLoop
-import StoreProtocol
 import Simulator
+import StoreProtocol
 
 #if canImport(Darwin)
     import Darwin

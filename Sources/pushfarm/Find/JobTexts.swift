@@ -1,6 +1,6 @@
 import EventLoop
-import StoreProtocol
 import PushModel
+import StoreProtocol
 
 /// Reads jobs that are not split, about a megabyte at a time, from the end of their list: jobs that the intake takes from its
 /// start meanwhile hide no others.

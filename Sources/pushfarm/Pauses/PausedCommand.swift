@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLoop
-import StoreProtocol
 import PushModel
+import StoreProtocol
 
 struct PausedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
